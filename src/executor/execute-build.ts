@@ -7,37 +7,24 @@ import type { Step } from '../model/step.ts';
 import { buildLogFacts } from '../tracing/log-facts.ts';
 import { failingEvent, resultEvent, startedEvent } from './build-events.ts';
 import { placesOf } from './build-places.ts';
-import type { ExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
-import type { DiskUsage } from './disk-usage.ts';
-import type { OwnProcesses } from './git-process.ts';
 import { createHalt, type Halt } from './halt.ts';
 import { type JobLog, openJobLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
 import type { BuildRelay, Relay } from './relay/relay.ts';
 import { countsText } from './relay/relay-quota.ts';
-import { deleteTree, renameAway } from './remove-build.ts';
 import { type FinishedBuild, runBuild } from './run-build.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
-import type { Spawner } from './spawner/spawner.ts';
-import type { WorkspaceDeps } from './workspace.ts';
+import type { Runner } from './runner.ts';
 
 /** What all builds of an executor share. */
 export interface Machinery {
   readonly deps: ExecutorDeps;
   readonly options: ExecutorOptions;
-  readonly spawner: Spawner;
-  readonly sandbox: Sandbox;
-  readonly own: OwnProcesses;
-  readonly workspace: WorkspaceDeps;
-  readonly diskUsage: DiskUsage;
-  readonly cgroups: ExecutorCgroups;
+  readonly runner: Runner;
   /** Null: jobs cannot hand in spans. */
   readonly relay: Relay | null;
   /** Aborts when the executor stops immediately. */
   readonly killed: AbortSignal;
-  /** Deletions that continue after their builds have ended. */
-  readonly removals: Set<Promise<void>>;
 }
 
 /** Never rejects. */
@@ -83,11 +70,11 @@ async function brokenOff(
   startedAt: Nanoseconds,
   error: unknown,
 ): Promise<FinishedBuild & JobSpans> {
-  const { deps, sandbox } = machinery;
+  const { deps, runner } = machinery;
   const detail = `the executor could not go on: ${messageOf(error)}`;
   const trouble = await deps.room.trouble();
   deps.log.warn({ error: messageOf(error) }, 'a build was broken off');
-  await cleanUp(machinery, placesOf(sandbox.jobDir, request.uuid).root);
+  await runner.remove(placesOf(runner.jobDir, request.uuid), deps.log);
   return {
     result: 'RETRY',
     detail,
@@ -132,9 +119,9 @@ async function runWithLog(
   slot: number,
   halt: Halt,
 ): Promise<FinishedBuild & JobSpans> {
-  const { deps, options, sandbox, spawner, workspace, diskUsage, cgroups } = machinery;
+  const { deps, options, runner } = machinery;
   const { request } = taken;
-  const places = placesOf(sandbox.jobDir, request.uuid);
+  const places = placesOf(runner.jobDir, request.uuid);
   const log = await openJobLog(logPathOf(options.logDir, request.uuid), options.outputMaxBytes, deps.clock);
   const reports: Promise<void>[] = [];
   const relay = machinery.relay?.open(request) ?? null;
@@ -142,8 +129,8 @@ async function runWithLog(
   let spans: readonly SpanRecord[] = [];
   try {
     finished = await runBuild(
-      { workspace, onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
-      { deps, options, spawner, sandbox, diskUsage, cgroups, request, places, slot, log, halt, relay },
+      { onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
+      { deps, options, runner, request, places, slot, log, halt, relay },
     );
     if (relay !== null) {
       spans = await takeSpans(relay, finished.execution, taken, log);
@@ -152,7 +139,7 @@ async function runWithLog(
         deps.log.warn({}, 'the sandbox could not listen for its job; spans of the job are lost');
     }
     await Promise.all(reports);
-    await cleanUp(machinery, places.root);
+    await runner.remove(places, deps.log);
   } finally {
     relay?.close();
     await log.close();
@@ -182,25 +169,6 @@ async function takeSpans(
   const words = countsText(relay.counts());
   if (words !== undefined) await log.line(words);
   return spans;
-}
-
-/** Returns once the path is free; the deletion continues in the background. */
-async function cleanUp({ deps, own, sandbox, removals }: Machinery, root: string): Promise<void> {
-  try {
-    const place = await renameAway(sandbox.jobDir, root);
-    const removal = deleteTree(own, place)
-      .catch(error =>
-        deps.log.warn(
-          { place, error: messageOf(error) },
-          'a build directory could not be deleted; the next start tries again',
-        ),
-      )
-      .finally(() => removals.delete(removal));
-    removals.add(removal);
-  } catch (error) {
-    // A build that was refused never got a directory.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
 }
 
 function messageOf(error: unknown): string {

@@ -7,29 +7,39 @@
  *     await executor.stop('graceful');    // takes nothing new, lets running builds end
  *     await executor.stop('immediate');   // kills them; they are tried again elsewhere
  *
- * The stages of a build:
+ * The stages of a build, and the files of this room in the order of reading:
  *
- *     take-builds.ts      claims a request for a free slot
- *     execute-build.ts    its start event, its log, its result, or nothing at all when the claim was lost
- *     run-build.ts        workspace, playbooks, outcome
- *     obtain-commit.ts    the commits of the workspace
+ *     take-builds.ts       claims a request for a free slot (deps.ts: what the executor needs; store-builds.ts: the store's side)
+ *     execute-build.ts     its start event, its log, its result, or nothing at all when the claim was lost (build-events, halt)
+ *     run-build.ts         workspace, plan, phases, outcome (plan-playbooks, resolve-playbook, job-environment, build-steps,
+ *                          split-trace, change-messages)
+ *     run-playbook.ts      one playbook and its verdict (judge-playbook, outcome)
+ *     runner.ts            the contract of the place where playbooks run; sandbox-runner.ts is this machine's
+ *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, git-process)
+ *     step-file.ts         the steps a playbook reports (reported-steps, time-step)
+ *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs)
+ *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build)
+ *     walls.ts             the limits in force (disk-usage, end-cgroup, and the folder cgroup/)
+ *
+ *     spawner/ starts processes in a small helper process · sandbox/ isolates them · cgroup/ limits them · relay/ takes their
+ *     spans · ansible/ and job-tools/ are what they find
+ *
+ * Only `spawner/` starts processes, and nothing here reads the store but `store-builds.ts`.
  *
  * Several executors of a machine may share `job_dir` and `git_dir` (`claim-job-dir.ts`). After `stop` nothing of this one remains:
  * no process, no listener, no claim on a directory; another one may be created in the same process.
  */
-import { join } from 'node:path';
 import { pause } from '../lib/pause.ts';
 import { createWorkGate } from '../lib/work-gate.ts';
 import { type Wall, wallText } from '../model/wall.ts';
 import { openExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import { claimJobDir } from './claim-job-dir.ts';
 import { diskCheckSecondsOf, type ExecutorDeps, type ExecutorOptions, maxProcessesOf } from './deps.ts';
-import { createDiskUsage } from './disk-usage.ts';
 import { executeBuild, type Machinery } from './execute-build.ts';
 import { createOwnProcesses } from './git-process.ts';
-import { createKeptCheckouts } from './kept-checkout.ts';
 import { startRelay } from './relay/relay.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
+import { createSandboxRunner } from './sandbox-runner.ts';
 import type { StopMode } from './spawner/protocol.ts';
 import { createSpawner } from './spawner/spawner.ts';
 import { sweepLeftovers } from './sweep.ts';
@@ -118,32 +128,24 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   const others = walls.filter(wall => !sandbox.walls.includes(wall));
   deps.log.info({}, `limits: ${others.map(wallText).join('; ')}`);
   const lifetime = opening.move();
-  return startExecutor(deps, options, { spawner, sandbox, own, relay, cgroups, walls, lifetime });
+  const { clock, repositories } = deps;
+  const runner = createSandboxRunner({
+    ...{ clock, repositories, options, spawner, sandbox, own, cgroups },
+  });
+  return startExecutor(deps, options, { runner, relay, walls, lifetime });
 }
 
-interface Opened extends Pick<Machinery, 'spawner' | 'sandbox' | 'own' | 'relay' | 'cgroups'> {
+interface Opened extends Pick<Machinery, 'runner' | 'relay'> {
   readonly walls: readonly Wall[];
   /** Released when the executor stops. */
   readonly lifetime: AsyncDisposableStack;
 }
 
 function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Opened): Executor {
-  const { spawner, sandbox, own, relay, cgroups, walls, lifetime } = opened;
+  const { runner, relay, walls, lifetime } = opened;
   const gate = createWorkGate();
   const kill = new AbortController();
-  const removals = new Set<Promise<void>>();
-  const machinery: Machinery = {
-    ...{ deps, options, spawner, sandbox, own, relay, cgroups, removals },
-    killed: kill.signal,
-    diskUsage: createDiskUsage(spawner),
-    workspace: {
-      repositories: deps.repositories,
-      sandbox,
-      own,
-      kept: createKeptCheckouts(join(sandbox.jobDir, '.kept'), own, keptBytes(options)),
-      checkoutBytes: options.diskLimitBytes,
-    },
-  };
+  const machinery: Machinery = { deps, options, runner, relay, killed: kill.signal };
   const taker = takeBuilds(deps, options, gate, (taken, slot) => executeBuild(machinery, taken, slot));
   const stopped = Promise.withResolvers<void>();
   const ended = taker.ended.then(() => stopped.promise);
@@ -156,16 +158,16 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Ope
     await Promise.allSettled([taker.ended]);
     if (mode === 'graceful') await taker.idle();
     else await atMost(HAND_OVER_MS, taker.idle());
-    await atMost(HAND_OVER_MS, Promise.all(removals));
+    await atMost(HAND_OVER_MS, runner.idle());
     await lifetime.disposeAsync();
     stopped.resolve();
   }
 
   return {
-    sandboxReport: sandbox.report,
-    isolated: sandbox.isolated,
+    sandboxReport: runner.report,
+    isolated: runner.isolated,
     walls,
-    jobDir: sandbox.jobDir,
+    jobDir: runner.jobDir,
     ended,
     running: () => taker.running(),
     pause: () => gate.pause(),
@@ -174,13 +176,6 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Ope
     [Symbol.asyncDispose]: () => stop('immediate'),
   };
 }
-
-/** Per slot: the checkouts of a few builds. */
-function keptBytes({ diskLimitBytes }: ExecutorOptions): number {
-  return diskLimitBytes === null ? Number.POSITIVE_INFINITY : KEPT_BUILDS * diskLimitBytes;
-}
-
-const KEPT_BUILDS = 4;
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   const enough = new AbortController();

@@ -6,13 +6,13 @@ import type { Halt } from './halt.ts';
 import type { PlaybookFacts } from './job-environment.ts';
 import type { PlaybookEnd } from './outcome.ts';
 import type { PlannedPlaybook } from './plan-playbooks.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
+import type { Runner } from './runner.ts';
 import type { ProcessEnd } from './spawner/protocol.ts';
 
 type Played = Pick<PlaybookFacts, 'phase'> & Pick<PlannedPlaybook, 'playbook'>;
 
 interface JudgeContext {
-  readonly sandbox: Pick<Sandbox, 'isolated'>;
+  readonly runner: Pick<Runner, 'isolated'>;
   readonly options: Pick<ExecutorOptions, 'outputMaxBytes'>;
 }
 
@@ -66,8 +66,8 @@ export function withLimit(end: PlaybookEnd, limited: string | undefined): Playbo
 }
 
 /** Without a sandbox a missing interpreter only shows when the program is started: that is the playbook's fault. */
-function notStarted({ sandbox }: JudgeContext, name: string, reason: string): PlaybookEnd {
-  if (!sandbox.isolated && /ENOENT|EACCES|ENOEXEC/.test(reason)) {
+function notStarted({ runner }: JudgeContext, name: string, reason: string): PlaybookEnd {
+  if (!runner.isolated && /ENOENT|EACCES|ENOEXEC/.test(reason)) {
     return {
       kind: 'failed',
       detail: `${name} could not be started (${reason}); does the interpreter of its first line exist?`,

@@ -9,7 +9,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Execution, WorkerEnd } from '../model/build.ts';
-import { makePlaces } from './build-places.ts';
 import { type BuildSteps, createBuildSteps } from './build-steps.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
@@ -27,10 +26,9 @@ import { type PlaybookPlan, planPlaybooks } from './plan-playbooks.ts';
 import { type BuildContext, runPlaybook } from './run-playbook.ts';
 import { type SplitTrace, splitTrace } from './split-trace.ts';
 import { STEPS_PER_BUILD } from './step-file.ts';
-import { prepareWorkspace, type Workspace, type WorkspaceDeps } from './workspace.ts';
+import type { Workspace } from './workspace.ts';
 
 export interface RunBuildDeps {
-  readonly workspace: WorkspaceDeps;
   /** Called when the run phase failed and post-run is still to come. */
   readonly onFailing: (at: Nanoseconds) => void;
 }
@@ -87,30 +85,24 @@ async function guarded(context: BuildContext, work: () => Promise<BuildOutcome>)
 
 async function work(deps: RunBuildDeps, context: BuildContext, progress: Progress): Promise<BuildOutcome> {
   const { steps } = progress;
-  const { request, places, sandbox, options, slot, log } = context;
+  const { request, places, runner, options, log } = context;
   await log.line(
     `Job ${request.jobName}, build ${request.uuid}, attempt ${request.attempt}, on ${options.hostname}`,
   );
-  await log.line(sandbox.report);
+  await log.line(runner.report);
   const refused = refusal(context);
   if (refused !== undefined) return { result: 'ERROR', detail: refused };
   if (request.job.network) await log.line('network: that of the host, its loopback services included');
 
-  await steps.run(
-    'JobSetup',
-    'directories',
-    () => makePlaces(places, sandbox.ownerOf(slot)),
-    () => ({}),
-  );
-  const workspace = await prepareWorkspace(deps.workspace, request, places, slot, steps);
+  const workspace = await runner.prepare(context, steps);
   const plan = await steps.run(
     'JobSetup',
     request.jobName,
     async () => {
-      const zuul = await withMessages(request, deps.workspace.repositories);
-      const variables = jobVariables({ ...request, zuul }, sandbox.view(places), options.hostname);
+      const zuul = await withMessages(request, context.deps.repositories);
+      const variables = jobVariables({ ...request, zuul }, runner.view(places), options.hostname);
       await writeFile(join(places.info, VARIABLES_FILE), `${JSON.stringify(variables, null, 2)}\n`);
-      return planPlaybooks({ request, workspace, places, variables, view: sandbox.view(places) });
+      return planPlaybooks({ request, workspace, places, variables, view: runner.view(places) });
     },
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
   );
@@ -118,12 +110,12 @@ async function work(deps: RunBuildDeps, context: BuildContext, progress: Progres
   return outcomeOf(await runPhases(deps, context, workspace, plan, progress));
 }
 
-function refusal({ request, sandbox, options }: BuildContext): string | undefined {
+function refusal({ request, runner, options }: BuildContext): string | undefined {
   const { preRun, run, postRun } = request.playbooks;
   if (run.length === 0) return `job ${request.jobName} has no run playbook`;
   if (request.job.network && options.allowHostNetwork !== true)
     return `job ${request.jobName} asks for network; this executor grants none ([executor] allow_host_network)`;
-  if (sandbox.isolated || (options.untrustedWithoutSandbox ?? true)) return undefined;
+  if (runner.isolated || (options.untrustedWithoutSandbox ?? true)) return undefined;
   const untrusted = [...preRun, ...run, ...postRun].find(({ trusted }) => !trusted);
   if (untrusted === undefined) return undefined;
   return `playbook ${untrusted.canonicalName}/${untrusted.path} is not trusted and this executor has no sandbox to run it in`;

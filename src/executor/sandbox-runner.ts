@@ -1,0 +1,206 @@
+/** The runner of this machine: playbooks are processes in the sandbox, started by the spawner, in control groups where it has some. */
+import { join } from 'node:path';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { type BuildPlaces, makePlaces } from './build-places.ts';
+import type { BuildSteps } from './build-steps.ts';
+import type { BuildCgroup } from './cgroup/build-cgroups.ts';
+import type { ExecutorCgroups } from './cgroup/executor-cgroups.ts';
+import { diskCheckSecondsOf, type ExecutorOptions, maxProcessesOf, type Repositories } from './deps.ts';
+import { createDiskUsage, type DiskUsage, watchDisk } from './disk-usage.ts';
+import { endCgroup } from './end-cgroup.ts';
+import type { OwnProcesses } from './git-process.ts';
+import { playbookEnvironment, workingDirectory } from './job-environment.ts';
+import { createKeptCheckouts } from './kept-checkout.ts';
+import { deleteTree, renameAway } from './remove-build.ts';
+import type { ReportedSteps } from './reported-steps.ts';
+import type { EndedProcess, PlaybookRun, Runner, RunnerBuild, RunningPlaybook } from './runner.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+import type { RunningProcess, Spawner } from './spawner/spawner.ts';
+import { takeStepFile } from './step-file.ts';
+import { prepareWorkspace, tamperedPlace, type Workspace, type WorkspaceDeps } from './workspace.ts';
+
+export interface SandboxRunnerDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly options: ExecutorOptions;
+  readonly repositories: Repositories;
+  readonly spawner: Spawner;
+  readonly sandbox: Sandbox;
+  readonly own: OwnProcesses;
+  readonly cgroups: ExecutorCgroups;
+}
+
+export function createSandboxRunner(deps: SandboxRunnerDeps): Runner {
+  return new SandboxRunner(deps);
+}
+
+const DEFAULT_GRACE_SECONDS = 10;
+const OPEN_FILES = 4096;
+/** Process limit above that of the group, so that the group, which counts its refusals, is reached first. */
+const BEYOND_GROUP = 64;
+const KEPT_BUILDS = 4;
+
+class SandboxRunner implements Runner {
+  readonly #deps: SandboxRunnerDeps;
+  readonly #diskUsage: DiskUsage;
+  readonly #workspace: WorkspaceDeps;
+  /** Deletions that continue after their builds have ended. */
+  readonly #removals = new Set<Promise<void>>();
+
+  constructor(deps: SandboxRunnerDeps) {
+    const { sandbox, own, options, repositories, spawner } = deps;
+    this.#deps = deps;
+    this.#diskUsage = createDiskUsage(spawner);
+    this.#workspace = {
+      ...{ repositories, sandbox, own },
+      kept: createKeptCheckouts(join(sandbox.jobDir, '.kept'), own, keptBytes(options)),
+      checkoutBytes: options.diskLimitBytes,
+    };
+  }
+
+  get report() {
+    return this.#deps.sandbox.report;
+  }
+
+  get isolated() {
+    return this.#deps.sandbox.isolated;
+  }
+
+  get jobDir() {
+    return this.#deps.sandbox.jobDir;
+  }
+
+  view(places: BuildPlaces) {
+    return this.#deps.sandbox.view(places);
+  }
+
+  async prepare({ request, places, slot }: RunnerBuild, steps: BuildSteps): Promise<Workspace> {
+    await steps.run(
+      'JobSetup',
+      'directories',
+      () => makePlaces(places, this.#deps.sandbox.ownerOf(slot)),
+      () => ({}),
+    );
+    return prepareWorkspace(this.#workspace, request, places, slot, steps);
+  }
+
+  tampered({ places, request }: RunnerBuild, workspace: Workspace): Promise<string | undefined> {
+    const own = join(places.work, workingDirectory(request, { work: '.' }));
+    return tamperedPlace(places, [own, ...workspace.overlays.map(({ at }) => at)]);
+  }
+
+  async start(build: RunnerBuild, workspace: Workspace, run: PlaybookRun): Promise<RunningPlaybook> {
+    const { spawner, cgroups, clock } = this.#deps;
+    const cgroup = await cgroups.forBuild(build.request.uuid);
+    const startedAt = clock.now();
+    const spec = this.#spec(build, workspace, run, cgroup !== null);
+    const process = spawner.start(
+      cgroup === null ? spec : { ...spec, cgroups: cgroup.groups },
+      build.relay?.serve,
+    );
+    return { startedAt, stop: mode => process.stop(mode), ended: this.#ended(build, process, cgroup) };
+  }
+
+  collect({ places }: RunnerBuild, run: PlaybookRun, at: Nanoseconds): Promise<ReportedSteps> {
+    return takeStepFile(places.work, run.budget, at);
+  }
+
+  async remove({ root }: BuildPlaces, log: Pick<Log, 'warn'>): Promise<void> {
+    try {
+      const place = await renameAway(this.jobDir, root);
+      const removal = deleteTree(this.#deps.own, place)
+        .catch(error =>
+          log.warn(
+            { place, error: error instanceof Error ? error.message : String(error) },
+            'a build directory could not be deleted; the next start tries again',
+          ),
+        )
+        .finally(() => this.#removals.delete(removal));
+      this.#removals.add(removal);
+    } catch (error) {
+      // A build that was refused never got a directory.
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.#removals);
+  }
+
+  async #ended(
+    build: RunnerBuild,
+    process: RunningProcess,
+    cgroup: BuildCgroup | null,
+  ): Promise<EndedProcess> {
+    const { sandbox, options } = this.#deps;
+    const watching = new AbortController();
+    const diskExcess = this.#watchDisk(build, process, watching.signal);
+    const ended = await process.ended;
+    watching.abort();
+    const limited = cgroup === null ? undefined : await endCgroup({ log: build.log, options }, cgroup);
+    build.relay?.hangUp(sandbox.ownLoopback(build.request.job));
+    return { process: ended, limited, diskExcess };
+  }
+
+  #spec(build: RunnerBuild, workspace: Workspace, run: PlaybookRun, grouped: boolean) {
+    const { sandbox, options } = this.#deps;
+    const { request, places, slot, log, relay } = build;
+    const view = sandbox.view(places);
+    const launch = sandbox.job(
+      {
+        places,
+        overlays: workspace.overlays,
+        readOnly: workspace.readOnly,
+        argv: run.argv,
+        environment: {
+          ...(request.trace === null ? options.inboundTrace : {}),
+          ...playbookEnvironment(request, view, run),
+          ...run.environment,
+          ...relay?.environment(sandbox.ownLoopback(request.job)),
+        },
+        cwd: workingDirectory(request, view),
+        network: request.job.network,
+        listen: relay !== null,
+        limits: {
+          processes: maxProcessesOf(options) + (grouped ? BEYOND_GROUP : 0),
+          openFiles: OPEN_FILES,
+          fileBytes: options.diskLimitBytes,
+        },
+        mark: request.uuid,
+      },
+      sandbox.ownerOf(slot),
+    );
+    return {
+      ...launch,
+      output: { kind: 'log', path: log.path, limit: log.remaining() },
+      timeoutMs: run.timeoutMs,
+      graceMs: (options.graceSeconds ?? DEFAULT_GRACE_SECONDS) * 1000,
+    } as const;
+  }
+
+  /** @returns the limit the build exceeded, during the playbook or at its end. */
+  async #watchDisk(
+    { places, halt }: RunnerBuild,
+    process: RunningProcess,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { options } = this.#deps;
+    const limits = { bytes: options.diskLimitBytes, files: options.filesLimit ?? null };
+    if (limits.bytes === null && limits.files === null) return undefined;
+    const seconds = diskCheckSecondsOf(options);
+    let full: string | undefined;
+    await watchDisk(this.#diskUsage, places, { ...limits, seconds }, signal, excess => {
+      full = excess;
+      process.stop('immediate');
+    });
+    if (full !== undefined) return full;
+    await process.ended;
+    // The caller that stops the build does not wait for the answer, and the executor may be gone before it arrives.
+    return halt.signal.aborted ? undefined : this.#diskUsage.excess(places, limits);
+  }
+}
+
+/** Per slot: the checkouts of a few builds. */
+function keptBytes({ diskLimitBytes }: ExecutorOptions): number {
+  return diskLimitBytes === null ? Number.POSITIVE_INFINITY : KEPT_BUILDS * diskLimitBytes;
+}
