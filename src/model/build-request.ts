@@ -37,6 +37,7 @@ export interface BuildTrace {
   readonly splitAfterMs?: number;
 }
 
+/** One build to run, in the `build` queue. Stored as the record `build-request`; never changed once it is written. */
 export interface BuildRequest {
   /** Uuid of the build. */
   readonly uuid: Uuid;

@@ -50,6 +50,7 @@ export interface FrozenGraph {
   readonly jobs: readonly JobNode[];
 }
 
+/** How far the buildset is, with the facts known at that stage; transitions are listed above. */
 export type BuildSetStage =
   | { readonly state: 'new' }
   | {
@@ -118,6 +119,7 @@ export interface TurnWork {
   }[];
 }
 
+/** Whether one listed job runs for the change, and the reason. */
 export interface JobDecision {
   readonly job: JobName;
   readonly runs: boolean;
@@ -132,6 +134,7 @@ export type StartHold =
   | { readonly on: 'hold-following'; readonly item: string }
   | { readonly on: 'host'; readonly project: ProjectKey };
 
+/** One try of an item. Part of the record `queue-item`. */
 export interface BuildSet {
   readonly uuid: Uuid;
   /** 1 for the first, +1 with every reset. */
@@ -160,6 +163,7 @@ export interface BuildSet {
   readonly builds: readonly Build[];
 }
 
+/** The merge under test; null before the merger has answered, and of a superseded buildset. */
 export function testedMergeOf(buildset: BuildSet): TestedMerge | null {
   switch (buildset.stage.state) {
     case 'new':
@@ -171,6 +175,7 @@ export function testedMergeOf(buildset: BuildSet): TestedMerge | null {
   }
 }
 
+/** The frozen jobs; null before they are frozen. */
 export function graphOf(buildset: BuildSet): FrozenGraph | null {
   switch (buildset.stage.state) {
     case 'new':

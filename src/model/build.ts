@@ -52,6 +52,7 @@ interface WorkedUntil {
   readonly workedUntil?: Nanoseconds;
 }
 
+/** How far the build is, with the facts known in that state; transitions are listed above. */
 export type BuildState =
   | { readonly state: 'requested' }
   | {
@@ -87,6 +88,7 @@ export type BuildState =
     } & WorkedUntil)
   | { readonly state: 'skipped'; readonly at: Nanoseconds; readonly because: JobName };
 
+/** One attempt at one job. Part of the record `queue-item`. */
 export interface Build {
   readonly uuid: Uuid;
   readonly job: JobName;
@@ -174,6 +176,7 @@ export function unnoticedLoss(
   return { start: endOfBuild(build) ?? state.at, end: state.at };
 }
 
+/** Requested or running: no result yet. */
 export function isOpen(build: Build): boolean {
   return build.state.state === 'requested' || build.state.state === 'started';
 }

@@ -4,6 +4,7 @@ import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { JobName } from './project.ts';
 import type { BuildResult } from './results.ts';
 
+/** Why an item is tested again. */
 export type ResetCode =
   /** A voting job of an item ahead failed: everything behind is tested without it. */
   | 'item-ahead-failed'
@@ -37,12 +38,14 @@ export interface Culprit {
   readonly left?: LeaveCode;
 }
 
+/** Why a buildset was superseded by a new one. */
 export interface ResetCause {
   readonly code: ResetCode;
   readonly at: Nanoseconds;
   readonly culprit: Culprit | null;
 }
 
+/** Why an item left its pipeline. */
 export type LeaveCode =
   /** Reported, with any result. */
   | 'reported'
@@ -96,6 +99,7 @@ export function culpritText(culprit: Culprit): string {
   return culprit.change;
 }
 
+/** One English clause, e.g. `the change was abandoned`. */
 export function leaveText(code: LeaveCode): string {
   const texts: { readonly [code in LeaveCode]: string } = {
     reported: 'reported',

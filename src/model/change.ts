@@ -30,6 +30,7 @@ interface CommonChange {
   readonly url?: string;
 }
 
+/** One revision of a proposed change, as the driver read it from the host. */
 export interface ProposedChange extends CommonChange {
   readonly kind: 'change';
   /** Target branch without `refs/heads/`. */
@@ -46,6 +47,7 @@ export interface ProposedChange extends CommonChange {
   readonly owner?: string;
 }
 
+/** One update of a branch or tag, as the host delivered it. */
 export interface RefUpdate extends CommonChange {
   readonly kind: 'ref';
   /** Full ref, e.g. `refs/heads/master`, `refs/tags/v1`. */
@@ -58,8 +60,10 @@ export interface RefUpdate extends CommonChange {
   readonly newCommit: CommitId | null;
 }
 
+/** What an item is about: a proposed change, or an update of a ref. */
 export type Change = ProposedChange | RefUpdate;
 
+/** State of a change at its host. */
 export type ChangeStatus = 'open' | 'merged' | 'abandoned';
 
 /** The change cache's entry: what the host last said, as far as gating needs it. */
@@ -78,10 +82,12 @@ export interface ChangeRecord {
   readonly fetchedAt: Nanoseconds;
 }
 
+/** `local/acme/app#master/login`. @param id the host's id of the change. */
 export function changeKey(project: ProjectKey, id: string): ChangeKey {
   return `${project}#${id}` as ChangeKey;
 }
 
+/** `local/acme/app@refs/tags/v1@3f2a…`. @param newCommit null: the ref was deleted. */
 export function refUpdateKey(project: ProjectKey, ref: string, newCommit: CommitId | null): ChangeKey {
   return `${project}@${ref}@${newCommit ?? 'deleted'}` as ChangeKey;
 }

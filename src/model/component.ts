@@ -7,8 +7,10 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Wall } from './wall.ts';
 
+/** Whether a component takes work; transitions are listed above. */
 export type ComponentState = 'running' | 'paused' | 'stopping';
 
+/** One service in one process. Stored as the record `component` in an ephemeral node. */
 export interface ComponentRecord {
   /** The machine it runs on; several components may name the same. */
   readonly host: string;

@@ -1,6 +1,7 @@
 /** Something wrong in a configuration file, addressed to the person who can fix it. */
 import type { BranchName, ProjectKey } from './project.ts';
 
+/** A mistake with its place. Made by `src/layout/`. */
 export interface ConfigError {
   readonly severity: 'error' | 'warning';
   /** Absent for the tenant file. */

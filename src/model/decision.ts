@@ -7,6 +7,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { ChangeKey } from './change.ts';
 import type { PipelineName, ProjectKey, TenantName } from './project.ts';
 
+/** What was decided. A closed set: metrics, logs and pages group by it. */
 export type DecisionCode =
   // an event and a pipeline
   | 'trigger-matched'
@@ -45,6 +46,7 @@ export type DecisionCode =
   | 'landed-tree-differs'
   | 'left';
 
+/** One decision about one change. Kept in the history. */
 export interface Decision {
   readonly at: Nanoseconds;
   readonly code: DecisionCode;

@@ -22,6 +22,18 @@
  *  12 leave     removed from its queue; spans and history ride in the same commit ends `QueueItem`
  *
  * Each step from stage to stage is one multi-write that deletes the event where it was and creates it where it goes.
+ *
+ * The room holds readonly data and pure functions: no I/O, no clock. Its files, in an order of reading:
+ *
+ *     names            project.ts, change.ts, about-item.ts, page-addresses.ts
+ *     configuration    layout.ts, pipeline.ts, job.ts, config-error.ts, reserved-variables.ts
+ *     an item          queue-item.ts, build-set.ts, build.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
+ *                      restores them
+ *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts
+ *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts
+ *     requests         merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
+ *     for other rooms  span.ts, history.ts, component.ts, wall.ts, connection-health.ts, sender-report.ts
+ *     stored form      codec/records.ts has one codec for each record; codec/schemas/ what each may hold, codec/upgrades.ts older forms
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
@@ -93,6 +105,7 @@ export interface TriggerEvent {
   readonly span: SpanReference;
 }
 
+/** A span by its ids, for links. */
 export interface SpanReference {
   readonly traceId: TraceId;
   readonly spanId: SpanId;
@@ -258,6 +271,7 @@ export interface ManagementOrigin {
   readonly sampled: boolean;
 }
 
+/** The result of performing a report intent: the turn decides by it how the item goes on. */
 export type ReportOutcome =
   /** Every reporter did its part. */
   | {

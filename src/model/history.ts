@@ -3,6 +3,7 @@ import type { Decision } from './decision.ts';
 import type { QueueItem } from './queue-item.ts';
 import type { SpanRecord } from './span.ts';
 
+/** One row of the record `history-rows`. */
 export type HistoryRow =
   /** An item that left, with its buildsets, builds and whole trace. */
   | { readonly kind: 'item'; readonly item: QueueItem }

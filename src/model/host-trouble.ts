@@ -18,6 +18,7 @@ export type HostTroubleReason =
   | 'aborted'
   | 'other';
 
+/** One failed request to a code host. */
 export interface HostTrouble {
   readonly project: ProjectKey;
   readonly reason: HostTroubleReason;
@@ -34,6 +35,7 @@ export interface HostTrouble {
 /** What is tried again: fetching commits for a merge, fetching them for a build, or landing and reporting. */
 export type HostWork = 'merge' | 'build' | 'report';
 
+/** The wait of an item for its host, from the first failure to the next try. */
 export interface HostWait extends HostTrouble {
   readonly doing: HostWork;
   /** Of the first failure. */

@@ -45,10 +45,12 @@ export type StretchState = ItemStateName | OwnGap;
 /** How a state looks. `idle`: nothing is to be done yet; `ahead`: tested, others go first; `trouble`: something is broken. */
 export type StateRole = 'idle' | 'wait' | 'prepare' | 'run' | 'ahead' | 'report' | 'trouble';
 
+/** All values of {@link RunState}. */
 export const RUN_STATES = ['pending', 'executing', 'finalizing'] as const;
 /** OpenTelemetry's words for a run of a pipeline. */
 export type RunState = (typeof RUN_STATES)[number];
 
+/** How one state is shown and counted. */
 export interface StateRow {
   /** For people, at most 16 columns: `awaits executor`. */
   readonly word: string;
@@ -66,6 +68,7 @@ export interface StateRow {
   readonly past: (subject?: string | null) => string;
 }
 
+/** The table: one row for every state. */
 export const ITEM_STATES: { readonly [state in StretchState]: StateRow } = {
   window: {
     word: 'outside window',
@@ -216,6 +219,7 @@ export function rowOfState(name: string): StateRow {
     : { ...ITEM_STATES.executor, word: name, now: () => name, past: () => name };
 }
 
+/** The state is a wait, which has a span of its own. */
 export function isWait(state: StretchState): boolean {
   return ITEM_STATES[state].kind === 'wait';
 }
@@ -223,6 +227,7 @@ export function isWait(state: StretchState): boolean {
 /** Found within a state of work, which is then its subject. */
 const OWN_GAPS: { readonly [gap in OwnGap]: true } = { scheduler: true, 'executor-lost': true };
 
+/** The state is a gap that is computed and never stored. */
 export function isOwnGap(state: StretchState): state is OwnGap {
   return state in OWN_GAPS;
 }

@@ -17,6 +17,7 @@ import type { JobNode } from './job.ts';
 import type { JobName } from './project.ts';
 import { isGood } from './results.ts';
 
+/** Where one job stands. */
 export type JobStanding =
   | { readonly kind: 'ended'; readonly build: Build }
   | { readonly kind: 'open'; readonly build: Build }
@@ -26,6 +27,7 @@ export type JobStanding =
   /** It will never start, because of that job. */
   | { readonly kind: 'skip'; readonly because: JobName };
 
+/** What a job that has not started waits for. */
 export type JobWait =
   | { readonly on: 'dependencies'; readonly jobs: readonly JobName[] }
   /** The heads of other projects are still read. */
@@ -60,6 +62,13 @@ export function failFastCulprit(jobs: readonly JobNode[], buildset: BuildSet): B
   return undefined;
 }
 
+/**
+ * Where one job stands.
+ *
+ * @param builds the last attempt of every job that has one.
+ * @param stopped the build whose fail-fast failure keeps other jobs from starting.
+ * @param hold what holds all jobs of the buildset; undefined: nothing.
+ */
 export function jobStanding(
   job: JobNode,
   builds: ReadonlyMap<JobName, Build>,

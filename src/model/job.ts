@@ -5,6 +5,7 @@
  */
 import type { BranchName, JobName, ProjectKey } from './project.ts';
 
+/** Any value of JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** One script of a job, run in the order of its phase. */
@@ -19,12 +20,14 @@ export interface Playbook {
   readonly trusted: boolean;
 }
 
+/** A job of the same buildset that must end well first. */
 export interface JobDependency {
   readonly name: JobName;
   /** A soft dependency is ignored when that job does not run for this change. */
   readonly soft: boolean;
 }
 
+/** A project that is checked out besides the change's own. */
 export interface RequiredProject {
   readonly project: ProjectKey;
   /** Branch or tag to check out instead of the change's branch. */
@@ -38,6 +41,7 @@ interface NodeRequirement {
   readonly label: string;
 }
 
+/** One job of a buildset, complete: executors need no configuration. Made by `src/layout/freeze-job.ts`. */
 export interface FrozenJob {
   readonly name: JobName;
   readonly description?: string;
@@ -84,11 +88,13 @@ export interface JobNode {
   readonly trace?: 'own';
 }
 
+/** All jobs of one buildset. Stored as the record `job-graph`. */
 export interface JobGraph {
   /** In configuration order; dependencies name jobs of this list (soft ones to absent jobs are dropped). */
   readonly jobs: readonly FrozenJob[];
 }
 
+/** The part of a frozen job that its item keeps. */
 export function jobNodeOf(job: FrozenJob): JobNode {
   return {
     name: job.name,

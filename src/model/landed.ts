@@ -10,6 +10,7 @@ import type { BranchName, CommitId, ProjectKey } from './project.ts';
 /** `push`: exactly the tested commit. `api`: the host merges and makes a commit of its own. */
 export type LandingMode = 'push' | 'api';
 
+/** One branch after a landing, as its host reported it. */
 export interface LandedBranch {
   readonly project: ProjectKey;
   readonly branch: BranchName;
@@ -23,6 +24,7 @@ export interface LandedBranch {
  */
 export type Landed = readonly LandedBranch[] | 'as-tested';
 
+/** Whether anything landed. */
 export function hasLanded(landed: Landed): boolean {
   return landed === 'as-tested' || landed.length > 0;
 }

@@ -10,6 +10,7 @@ import type { FrozenJob } from './job.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { BranchName, JobName, ProjectKey, TenantName } from './project.ts';
 
+/** A project as its tenant lists it, with the tenant file's options. */
 export interface TenantProject {
   readonly project: ProjectKey;
   /** A config-project: may define pipelines; its proposed configuration is validated, never used. */
@@ -23,6 +24,7 @@ export interface TenantProject {
   readonly itemKinds?: readonly string[];
 }
 
+/** One tenant of the tenant file. */
 export interface Tenant {
   readonly name: TenantName;
   /** Config-projects first, in the file's order. */

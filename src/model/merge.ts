@@ -54,6 +54,7 @@ export const MERGERS_PER_REQUEST = 2;
 /** The same for mergers lost while no scheduler was running: whole services stop for other reasons. */
 export const OUTAGES_PER_REQUEST = 5;
 
+/** Merge the chain of one item and read the configuration at its end. */
 export interface MergeRequest extends CommonRequest {
   readonly kind: 'merge';
   /** Changes of the items ahead, then the item's own. */
@@ -77,6 +78,7 @@ export interface MergeRequest extends CommonRequest {
   }[];
 }
 
+/** Read the heads of projects that no merge covers. */
 export interface RepoStateRequest extends CommonRequest {
   readonly kind: 'repo-state';
   readonly states: readonly ProjectState[];
@@ -92,6 +94,7 @@ export interface ConfigFilesRequest extends CommonRequest {
   readonly atLeast: readonly { readonly branch: BranchName; readonly commit: CommitId }[];
 }
 
+/** A request in the `merge` queue. Stored as the record `merger-request`. */
 export type MergerRequest = MergeRequest | RepoStateRequest | ConfigFilesRequest;
 
 /** A configuration file as found in the object database. */
@@ -102,6 +105,7 @@ export interface ConfigFile {
   readonly problem?: string;
 }
 
+/** The configuration files of one branch at one commit. Stored as the record `branch-config`. */
 export interface BranchConfig {
   readonly project: ProjectKey;
   readonly branch: BranchName;
@@ -143,6 +147,7 @@ export interface MergedBranch {
   readonly inputs?: readonly MergedInput[];
 }
 
+/** A change that git cannot merge, and the paths in conflict. */
 export interface MergeConflict {
   readonly change: ChangeKey;
   readonly project: ProjectKey;
@@ -157,6 +162,7 @@ export interface LeftOut extends MergeConflict {
   readonly item: number;
 }
 
+/** The answer of a merger; its kind is that of the request, `conflict`, or `failed`. */
 export type MergerOutcome =
   | {
       readonly kind: 'merged';

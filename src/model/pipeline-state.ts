@@ -3,6 +3,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { QueueItem } from './queue-item.ts';
 import type { Holder, Takeover } from './takeover.ts';
 
+/** Items that are gated in order. */
 export interface ChangeQueue {
   /** Unique within the pipeline. */
   readonly key: string;
@@ -28,10 +29,12 @@ export interface PipelineCounters {
   readonly takeovers?: readonly Takeover[];
 }
 
+/** The whole content of a pipeline: what a turn reads and decides on. */
 export interface PipelineState extends PipelineCounters {
   readonly items: ReadonlyMap<Uuid, QueueItem>;
 }
 
+/** A pipeline that has never held anything. */
 export const EMPTY_PIPELINE: PipelineState = {
   queues: [],
   consecutiveFailures: 0,

@@ -5,8 +5,10 @@ import type { ConnectionName, PipelineName } from './project.ts';
 /** How a pipeline queues: `src/pipeline/manager/` has what each one means. */
 export const MANAGER_NAMES = ['independent', 'dependent', 'serial', 'supercedent'] as const;
 
+/** One of {@link MANAGER_NAMES}. */
 export type ManagerName = (typeof MANAGER_NAMES)[number];
 
+/** Which pipeline's requests are served first. */
 export type Precedence = 'high' | 'normal' | 'low';
 
 /** When a reporter speaks. */
@@ -22,6 +24,7 @@ export const REPORT_ACTIONS = [
   'disabled',
 ] as const;
 
+/** One of {@link REPORT_ACTIONS}. */
 export type ReportAction = (typeof REPORT_ACTIONS)[number];
 
 /** One entry of a pipeline's trigger, require, reject or reporter for one connection, checked by that connection's driver. */
@@ -33,6 +36,7 @@ export interface DriverConfig {
   readonly definedAt: string;
 }
 
+/** How many items of a queue may be tested at the same time, and how that number changes. */
 export interface WindowPolicy {
   /** Items that may run at once; 0: no limit. Default 20 (dependent), 0 (independent). */
   readonly initial: number;
@@ -44,6 +48,7 @@ export interface WindowPolicy {
   readonly decrease: { readonly type: 'linear' | 'exponential'; readonly factor: number };
 }
 
+/** One pipeline of a layout, complete with defaults. Made by `src/layout/build-pipeline.ts`. */
 export interface Pipeline {
   readonly name: PipelineName;
   readonly manager: ManagerName;

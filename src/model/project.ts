@@ -2,9 +2,13 @@
 
 /** Name of a `[connection NAME]` section, e.g. `local`. */
 export type ConnectionName = string;
+/** Name of a tenant of the tenant file. */
 export type TenantName = string;
+/** Unique within a tenant. */
 export type PipelineName = string;
+/** Unique within a tenant; its variants share it. */
 export type JobName = string;
+/** Without `refs/heads/`. */
 export type BranchName = string;
 
 declare const brand: unique symbol;
@@ -13,12 +17,14 @@ export type ProjectKey = string & { readonly [brand]: 'ProjectKey' };
 /** 40 (or 64) lower-case hex digits. */
 export type CommitId = string & { readonly [brand]: 'CommitId' };
 
+/** A project by its connection and its name there. */
 export interface ProjectId {
   readonly connection: ConnectionName;
   /** As the code host names it, e.g. `acme/app`. */
   readonly name: string;
 }
 
+/** Inverse of {@link projectIdOf}. */
 export function projectKey(project: ProjectId): ProjectKey {
   return `${project.connection}/${project.name}` as ProjectKey;
 }
@@ -36,6 +42,7 @@ export function parseCommitId(text: string): CommitId {
   return text as CommitId;
 }
 
+/** The first 8 digits, for people. */
 export function shortCommit(commit: CommitId): string {
   return commit.slice(0, 8);
 }

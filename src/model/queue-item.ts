@@ -23,6 +23,7 @@ import type { BuildSetResult } from './results.ts';
 import type { SpanRecord } from './span.ts';
 import type { MoreTakeovers, Takeover } from './takeover.ts';
 
+/** A state of the item and its begin; it ends where the next entry begins. */
 export interface TimelineEntry {
   readonly state: ItemStateName;
   readonly since: Nanoseconds;
@@ -32,6 +33,7 @@ export interface TimelineEntry {
   readonly item?: Uuid;
 }
 
+/** A moment in the life of an item; becomes an event of its span. */
 export interface ItemEvent {
   readonly at: Nanoseconds;
   readonly name:
@@ -64,6 +66,7 @@ type ItemPhase =
 /** `withdrawn`: the host was not asked, because the item's project had left the tenant. */
 export type ReportEnd = 'done' | 'refused' | 'failed' | 'withdrawn';
 
+/** A report that was requested for the item, and its result. */
 export interface ReportRecord {
   readonly uuid: Uuid;
   readonly action: ReportAction;
@@ -100,6 +103,7 @@ interface ItemOrigin {
   readonly heldSpans?: readonly SpanRecord[];
 }
 
+/** One item of one pipeline. Stored as the record `queue-item` until it leaves, then kept in the history. */
 export interface QueueItem {
   readonly uuid: Uuid;
   readonly tenant: TenantName;
@@ -148,6 +152,7 @@ export interface QueueItem {
   readonly startReported: boolean;
 }
 
+/** All its buildsets, oldest first. */
 export function buildsetsOf(item: QueueItem): readonly BuildSet[] {
   return [...item.earlier, item.buildset];
 }
@@ -157,6 +162,7 @@ export function isExported({ sampled, kept }: Pick<QueueItem, 'sampled' | 'kept'
   return sampled || kept === true;
 }
 
+/** When it left; null: it is still in its queue. */
 export function endOfItem(item: QueueItem): Nanoseconds | null {
   return item.phase.phase === 'left' ? item.phase.at : null;
 }

@@ -9,6 +9,7 @@ import type { ReportAction } from './pipeline.ts';
 import type { ConnectionName, PipelineName, TenantName } from './project.ts';
 import type { ReportDetails } from './report.ts';
 
+/** Stored as the record `report-intent`, in the multi-write that decides the report. */
 export interface ReportIntent {
   readonly uuid: Uuid;
   readonly tenant: TenantName;

@@ -15,6 +15,7 @@ import type { ReportAction } from './pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
 import type { BuildResult } from './results.ts';
 
+/** One job in a report. */
 export interface ReportedJob {
   readonly name: JobName;
   /** Of the job's last build; null: it has not ended. */
@@ -59,6 +60,7 @@ export interface FileComment {
   readonly text: string;
 }
 
+/** What a reporter gets. */
 export interface Report {
   readonly action: ReportAction;
   /** In Zuul's words, e.g. `SUCCESS`; empty for start and enqueue. */

@@ -1,5 +1,6 @@
 /** Results, in Zuul's words. */
 
+/** The result of a build. */
 export type BuildResult =
   | 'SUCCESS'
   | 'FAILURE'
@@ -17,6 +18,7 @@ export type BuildResult =
   | 'NODE_FAILURE'
   | 'ERROR';
 
+/** The result of a buildset, and of the item that leaves with it. */
 export type BuildSetResult =
   | 'SUCCESS'
   | 'FAILURE'

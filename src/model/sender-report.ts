@@ -4,6 +4,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 
+/** Stored as the record `sender-report`. */
 export interface SenderReport {
   /** When it was written. */
   readonly at: Nanoseconds;

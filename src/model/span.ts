@@ -5,6 +5,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId } from '../lib/ids.ts';
 
+/** A value that OTLP can carry. */
 export type AttributeValue =
   | string
   | number
@@ -12,8 +13,10 @@ export type AttributeValue =
   | readonly string[]
   | readonly number[]
   | readonly boolean[];
+/** Attributes by name, e.g. `gatehouse.tenant`. */
 export type Attributes = { readonly [name: string]: AttributeValue };
 
+/** A reference to another span that is not the parent. */
 export interface SpanLink {
   readonly traceId: TraceId;
   readonly spanId: SpanId;
@@ -21,6 +24,7 @@ export interface SpanLink {
   readonly attributes: Attributes;
 }
 
+/** One span, with the ids and times that are exported. */
 export interface SpanRecord {
   readonly traceId: TraceId;
   readonly spanId: SpanId;

@@ -5,6 +5,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 
+/** The kind of a step, and of its span. */
 export type StepKind =
   // merger
   | 'FetchRefs'
@@ -31,6 +32,7 @@ export type StepKind =
   /** The code host did not serve. */
   | 'HostWait';
 
+/** One step, with the steps below it. */
 export interface Step {
   readonly kind: StepKind;
   /** What it worked on: a project, a playbook (`run/test.sh`). */

@@ -7,6 +7,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 
+/** A scheduler while it holds a pipeline. */
 export interface Holder {
   /** Of the process, for people: `<host>/<pid>`. */
   readonly name: string;
@@ -18,6 +19,7 @@ export interface Holder {
   readonly until?: Nanoseconds;
 }
 
+/** The time between two holders. */
 export interface Takeover {
   /** Names of the holders. */
   readonly from: string;
@@ -42,6 +44,7 @@ export interface MoreTakeovers {
 /** How many are listed per item: the first ones, so that a trace that is made again has the same spans. */
 export const MOST_TAKEOVERS = 16;
 
+/** The same holder and term, and released in both or in neither. */
 export function isSameTerm(a: Holder | undefined, b: Holder): boolean {
   return a?.session === b.session && a.since === b.since && a.until === b.until;
 }

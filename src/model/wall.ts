@@ -1,5 +1,6 @@
 /** The walls between a job and its machine, as the executor found them at its start. */
 
+/** What the wall limits or separates. */
 export type WallName =
   /** Its own view of files, processes and network. */
   | 'sandbox'
@@ -15,6 +16,7 @@ export type WallName =
   /** Files and directories it may write: inodes. */
   | 'files';
 
+/** One wall and whether it stands. */
 export interface Wall {
   readonly name: WallName;
   /** `off`: the settings ask for none. `missing`: this machine does not provide it. */
@@ -23,6 +25,7 @@ export interface Wall {
   readonly text: string;
 }
 
+/** For people, e.g. `memory: NO WALL (no control groups)`. */
 export function wallText({ name, state, text }: Wall): string {
   switch (state) {
     case 'stands':

@@ -13,6 +13,7 @@ import { type BuildSet, endOf, endOfMergerWork } from './build-set.ts';
 import type { ItemStateName, OwnGap } from './item-states.ts';
 import { endOfItem, type QueueItem } from './queue-item.ts';
 
+/** A time window that has an end. */
 export interface Gap extends TimeWindow {
   readonly end: Nanoseconds;
 }
@@ -25,6 +26,7 @@ interface Idle extends Gap {
 /** What an item waits for in a state of work; `executor` is also a state of its own. */
 type IdleState = 'executor' | OwnGap;
 
+/** The times of an item's work, from which the gaps in a state follow. */
 export interface WorkWindows {
   /** Layouts and job graphs, by start. */
   readonly configured: readonly TimeWindow[];
@@ -35,6 +37,7 @@ export interface WorkWindows {
 /** A shorter gap between two pieces of work gets no name: it is the time between two lines of the same turn. */
 const SHORTEST_GAP_NS = 100_000n;
 
+/** A pure function of the item: it gives the same windows whenever it is called for the same record. */
 export function workWindows(item: QueueItem): WorkWindows {
   const left = endOfItem(item);
   const reports = item.reports.map(report => ({ start: report.requestedAt, end: report.done?.at ?? left }));

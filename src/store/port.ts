@@ -17,6 +17,7 @@
  * outcome open, everything else means "not applied".
  */
 
+/** Why an operation failed. */
 export type StoreErrorCode =
   | 'NoNode'
   | 'NodeExists'
@@ -34,6 +35,7 @@ export type StoreErrorCode =
   /** The store was closed by this process. */
   | 'Closed';
 
+/** Thrown by every call of a store. All codes but `ConnectionLoss` mean that nothing was applied. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;
@@ -54,6 +56,7 @@ export class StoreError extends Error {
 /** Bytes a multi may hold in total (paths and data); ZooKeeper's packet limit is 1 048 575 with overhead. */
 export const MAX_MULTI_BYTES = 1_000_000;
 
+/** One part of a multi-write. */
 export type Operation =
   | {
       readonly kind: 'create';
@@ -73,6 +76,7 @@ export type Operation =
  */
 export type OperationResult = { readonly path: string; readonly version: number };
 
+/** Facts about a node besides its data. */
 export interface Stat {
   readonly version: number;
   /** Grows with every transaction of the store; orders changes across nodes. */
@@ -83,11 +87,13 @@ export interface Stat {
   readonly childCount: number;
 }
 
+/** A node as it was read; the data belongs to the caller. */
 export interface StoredNode {
   readonly data: Uint8Array;
   readonly stat: Stat;
 }
 
+/** Contact of a session with the store. */
 export type SessionState =
   | 'connected'
   /** No contact with the store: locks of this process count as lost for effects outside the store. */
@@ -101,6 +107,7 @@ export interface WatchEvent {
   readonly path: string;
 }
 
+/** One session with the store. */
 export interface Store {
   readonly sessionId: string;
   readonly sessionState: SessionState;
@@ -150,6 +157,7 @@ export interface StoreSource extends AsyncDisposable {
 
 const NOTHING = new Uint8Array(0);
 
+/** A new node. Without data it is empty. @param options default: neither ephemeral nor sequential. */
 export function create(
   path: string,
   data: Uint8Array = NOTHING,
@@ -164,14 +172,17 @@ export function create(
   };
 }
 
+/** New data for a node. @param version −1: any. */
 export function set(path: string, data: Uint8Array, version = -1): Operation {
   return { kind: 'set', path, data, version };
 }
 
+/** The end of a node without children. @param version −1: any. */
 export function remove(path: string, version = -1): Operation {
   return { kind: 'delete', path, version };
 }
 
+/** Fails the multi-write unless the node has this version. @param version −1: any, the node must exist. */
 export function check(path: string, version = -1): Operation {
   return { kind: 'check', path, version };
 }

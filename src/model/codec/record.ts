@@ -24,6 +24,7 @@ import type { Schema } from './schema.ts';
  */
 export type RecordFault = 'newer' | 'broken';
 
+/** A stored record cannot be decoded. The message names the kind of the record, the field and the reason. */
 export class RecordError extends Error {
   override readonly name = 'RecordError';
   readonly fault: RecordFault;
@@ -43,10 +44,12 @@ export function newerAt(path: string, error: RecordError): RecordError {
   return new RecordError('newer', `${path}: ${error.message}`, { cause: error });
 }
 
+/** The record is damaged or foreign: it is quarantined. */
 export function isBrokenRecord(error: unknown): error is RecordError & { readonly fault: 'broken' } {
   return error instanceof RecordError && error.fault === 'broken';
 }
 
+/** Encodes and decodes the records of one kind. */
 export interface Codec<T> {
   readonly kind: string;
   readonly version: number;

@@ -20,25 +20,44 @@ import {
 import { spansSchema } from './schemas/spans.ts';
 import { componentFrom1, layoutFrom1, pipelineEventFrom2, sameForm } from './upgrades.ts';
 
+/** An entry of a connection's event queue. */
 export const connectionEventCodec = recordCodec('connection-event', 1, connectionEventSchema);
+/** An entry of a tenant's event queue. */
 export const tenantEventCodec = recordCodec('tenant-event', 1, tenantEventSchema);
+/** An entry of a pipeline's event queue. */
 export const pipelineEventCodec = recordCodec('pipeline-event', 3, pipelineEventSchema, [
   upgradeFrom(sameForm),
   upgradeFrom(pipelineEventFrom2),
 ]);
+/** An item of a pipeline, one node each. */
 export const queueItemCodec = recordCodec('queue-item', 2, queueItemSchema, [upgradeFrom(sameForm)]);
+/** A pipeline's queues and counters, one node. */
 export const pipelineCountersCodec = recordCodec('pipeline', 1, pipelineCountersSchema);
+/** An entry of a connection's change cache. */
 export const changeRecordCodec = recordCodec('change', 1, changeRecordSchema);
+/** The frozen jobs of a buildset, a blob named by its hash. */
 export const jobGraphCodec = recordCodec('job-graph', 1, jobGraphSchema);
+/** Configuration files of one branch, in the configuration cache. */
 export const branchConfigCodec = recordCodec('branch-config', 1, branchConfigSchema);
+/** A request to mergers. */
 export const mergerRequestCodec = recordCodec('merger-request', 1, mergerRequestSchema);
+/** A request to executors. */
 export const buildRequestCodec = recordCodec('build-request', 1, buildRequestSchema);
+/** A row of the span outbox. */
 export const spansCodec = recordCodec('spans', 1, spansSchema);
+/** A row of the history outbox. */
 export const historyRowsCodec = recordCodec('history-rows', 2, historyRowsSchema, [upgradeFrom(sameForm)]);
+/** What a driver keeps of its host between events; its own JSON. */
 export const driverMemoryCodec = recordCodec('driver-memory', 1, json);
+/** The answer of a merger to a request for configuration files. */
 export const mergerOutcomeCodec = recordCodec('merger-outcome', 1, mergerOutcomeSchema);
+/** The summary of a tenant's layout. */
 export const layoutSummaryCodec = recordCodec('layout', 2, layoutSummarySchema, [upgradeFrom(layoutFrom1)]);
+/** A running component; the node is ephemeral. */
 export const componentCodec = recordCodec('component', 2, componentSchema, [upgradeFrom(componentFrom1)]);
+/** The state of span delivery. */
 export const senderReportCodec = recordCodec('sender-report', 1, senderReportSchema);
+/** The health of a connection. */
 export const connectionReportCodec = recordCodec('connection-report', 1, connectionReportSchema);
+/** A report to be made, in the report outbox of a pipeline. */
 export const reportIntentCodec = recordCodec('report-intent', 1, reportIntentSchema);

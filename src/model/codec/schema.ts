@@ -65,6 +65,7 @@ type Case<T, Tag extends keyof T, Word> = T extends unknown ? (Word extends T[Ta
 type Field = { readonly node: SchemaNode } | { readonly optional: SchemaNode };
 type NamedFields = readonly (readonly [name: string, field: Field])[];
 
+/** An object with exactly the fields of `T`. */
 export function object<T extends object>(fields: Fields<T>): Schema<T> {
   return { node: objectNode(Object.entries(fields)) };
 }
@@ -94,6 +95,7 @@ function objectNode(fields: NamedFields): SchemaNode {
   };
 }
 
+/** A field whose absence means something today. */
 export function optional<T>({ node }: Schema<T>): OptionalSchema<T> {
   return { optional: node };
 }
@@ -108,6 +110,7 @@ export function added<T>({ node }: Schema<T>, valueFor: (owner: JsonObject) => T
   return { node: { ...node, added: valueFor } };
 }
 
+/** Null, or what the schema describes. */
 export function nullable<T>({ node }: Schema<T>): Schema<T | null> {
   return { node: { anyOf: [node, { type: 'null' }] } };
 }
@@ -117,10 +120,12 @@ export function either<A, B>(a: Schema<A>, b: Schema<B>): Schema<A | B> {
   return { node: { anyOf: [a.node, b.node] } };
 }
 
+/** A list of any length. */
 export function list<T>({ node }: Schema<T>): Schema<readonly T[]> {
   return { node: { type: 'array', description: 'a list', items: node } };
 }
 
+/** A list with at least one element. */
 export function nonEmpty<T>({ node }: Schema<T>): Schema<readonly [T, ...T[]]> {
   return { node: { type: 'array', description: 'a list that is not empty', items: node, minItems: 1 } };
 }
@@ -152,21 +157,31 @@ const matching = <T extends string>(pattern: string, description: string): Schem
   node: { type: 'string', pattern, description },
 });
 
+/** Any text. */
 export const text: Schema<string> = { node: { type: 'string', description: 'a text' } };
+/** Any number. */
 export const number: Schema<number> = { node: { type: 'number', description: 'a number' } };
 /** A count: 0, 1, 2, … */
 export const whole: Schema<number> = { node: { type: 'integer', minimum: 0, description: 'a count' } };
+/** True or false. */
 export const flag: Schema<boolean> = { node: { type: 'boolean', description: 'true or false' } };
 /** A mark that is either there or not. */
 export const mark: Schema<true> = { node: { enum: [true], description: 'true' } };
 /** Anything: read by its owner alone. */
 export const json: Schema<Json> = { node: {} };
+/** Nanoseconds since the epoch, decimal. */
 export const time = matching<Nanoseconds>('^[0-9]{1,20}$', 'a time in nanoseconds');
+/** 32 lower-case hex digits. */
 export const uuid = matching<Uuid>('^[0-9a-f]{32}$', 'a uuid');
+/** 32 lower-case hex digits. */
 export const traceId = matching<TraceId>('^[0-9a-f]{32}$', 'a trace id');
+/** 16 lower-case hex digits. */
 export const spanId = matching<SpanId>('^[0-9a-f]{16}$', 'a span id');
+/** 40 or 64 lower-case hex digits. */
 export const commit = matching<CommitId>('^[0-9a-f]{40}([0-9a-f]{24})?$', 'a commit id');
+/** `<connection>/<project name>`. */
 export const project = matching<ProjectKey>('^[^/]+/', 'a project (connection/name)');
+/** Begins with the project's key. */
 export const change = matching<ChangeKey>('^[^/]+/', 'the key of a change');
 /** A short fact for people and spans. */
 export const fact: Schema<string | number | boolean> = {

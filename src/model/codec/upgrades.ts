@@ -29,6 +29,7 @@ export function sameForm(value: unknown): unknown {
 /** Version 1 (0.1.0) did not hold what a layout was built from. */
 export type LayoutSummary1 = Omit<LayoutSummary, 'builtFrom'>;
 
+/** Such a layout cannot be built again from its summary. */
 export function layoutFrom1(layout: LayoutSummary1): LayoutSummary {
   return { ...layout, builtFrom: null };
 }
@@ -40,8 +41,10 @@ type ReportResult2 = Omit<Extract<PipelineEvent, { readonly kind: 'report-result
     | Exclude<ReportOutcome, { readonly kind: 'done' }>;
 };
 
+/** Of version 2 and, in the same form, version 1. */
 export type PipelineEvent2 = Exclude<PipelineEvent, { readonly kind: 'report-result' }> | ReportResult2;
 
+/** A report that merged has landed exactly the tested commits: no driver of that version did otherwise. */
 export function pipelineEventFrom2(event: PipelineEvent2): PipelineEvent {
   if (event.kind !== 'report-result' || event.outcome.kind !== 'done')
     return event as Exclude<PipelineEvent2, ReportResult2>;

@@ -37,6 +37,7 @@ import { jobNodeSchema } from './jobs.ts';
 import { filesChangedSchema, headsSchema, mergeConflictSchema, mergedBranchSchema } from './merges.ts';
 import { stepsSchema } from './spans.ts';
 
+/** {@link Execution} */
 export const executionSchema = object<Execution>({
   startedAt: time,
   endedAt: time,
@@ -44,7 +45,9 @@ export const executionSchema = object<Execution>({
   continuedAt: optional(time),
 });
 
+/** {@link WorkerEnd} */
 export const workerEndSchema = words<WorkerEnd>({ stopped: 1, outage: 1, lost: 1 });
+/** {@link Precedence} */
 export const precedenceSchema = words<Precedence>({ high: 1, normal: 1, low: 1 });
 
 const buildState = tagged<BuildState, 'state'>('state', {
@@ -125,6 +128,7 @@ const turnWork = object<TurnWork>({
   jobs: list(object<TurnWork['jobs'][number]>({ name: text, startedAt: time, endedAt: time })),
 });
 
+/** {@link BuildSet} */
 export const buildSetSchema = object<BuildSet>({
   uuid,
   number: whole,

@@ -19,6 +19,7 @@ import {
   words,
 } from '../schema.ts';
 
+/** {@link BuildResult} */
 export const buildResultSchema = words<BuildResult>({
   SUCCESS: 1,
   FAILURE: 1,
@@ -34,6 +35,7 @@ export const buildResultSchema = words<BuildResult>({
   ERROR: 1,
 });
 
+/** {@link BuildSetResult} */
 export const buildSetResultSchema = words<BuildSetResult>({
   SUCCESS: 1,
   FAILURE: 1,
@@ -45,6 +47,7 @@ export const buildSetResultSchema = words<BuildSetResult>({
   ERROR: 1,
 });
 
+/** {@link LeaveCode} */
 export const leaveCodeSchema = words<LeaveCode>({
   reported: 1,
   abandoned: 1,
@@ -70,6 +73,7 @@ const culpritSchema = object<Culprit>({
   left: optional(leaveCodeSchema),
 });
 
+/** {@link ResetCause} */
 export const resetCauseSchema = object<ResetCause>({
   code: words<ResetCause['code']>({
     'item-ahead-failed': 1,
@@ -87,12 +91,14 @@ export const resetCauseSchema = object<ResetCause>({
   culprit: nullable(culpritSchema),
 });
 
+/** {@link Remover} */
 export const removerSchema = object<Remover>({
   kind: words<Remover['kind']>({ item: 1, event: 1, operator: 1 }),
   span: nullable(object({ traceId, spanId })),
   name: nullable(text),
 });
 
+/** {@link CancelCause} */
 export const cancelCauseSchema = object<CancelCause>({
   code: words<CancelCause['code']>({
     reset: 1,
@@ -106,8 +112,10 @@ export const cancelCauseSchema = object<CancelCause>({
   remover: optional(removerSchema),
 });
 
+/** Of a {@link ConfigError}. */
 export const severitySchema = words<ConfigError['severity']>({ error: 1, warning: 1 });
 
+/** {@link ConfigError} */
 export const configErrorSchema = object<ConfigError>({
   severity: severitySchema,
   project: optional(project),
@@ -119,6 +127,7 @@ export const configErrorSchema = object<ConfigError>({
   text,
 });
 
+/** {@link HostTroubleReason} */
 export const hostTroubleReasonSchema = words<HostTroubleReason>({
   unreachable: 1,
   limited: 1,
@@ -141,8 +150,10 @@ const troubleFields = {
   unsettled: optional(mark),
 };
 
+/** {@link HostTrouble} */
 export const hostTroubleSchema = object<HostTrouble>(troubleFields);
 
+/** {@link HostWait} */
 export const hostWaitSchema = object<HostWait>({
   ...troubleFields,
   doing: words<HostWork>({ merge: 1, build: 1, report: 1 }),

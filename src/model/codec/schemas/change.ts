@@ -15,6 +15,7 @@ import {
   words,
 } from '../schema.ts';
 
+/** {@link Change} */
 export const changeSchema = tagged<Change, 'kind'>('kind', {
   change: {
     key: change,
@@ -39,6 +40,7 @@ export const changeSchema = tagged<Change, 'kind'>('kind', {
   },
 });
 
+/** {@link ChangeRecord}, the record `change`. */
 export const changeRecordSchema = object<ChangeRecord>({
   change: changeSchema,
   status: words<ChangeRecord['status']>({ open: 1, merged: 1, abandoned: 1 }),

@@ -36,6 +36,7 @@ import { buildTraceSchema } from './jobs.ts';
 import { mergerOutcomeSchema } from './merges.ts';
 import { spanReferenceSchema, spansSchema } from './spans.ts';
 
+/** {@link ConnectionEvent}, the record `connection-event`. */
 export const connectionEventSchema = object<ConnectionEvent>({
   uuid,
   connection: text,
@@ -71,6 +72,7 @@ const triggerEvent = object<TriggerEvent>({
 const originFields = { span: spanReferenceSchema, sampled: flag };
 const origin = object<EventOrigin>(originFields);
 
+/** {@link TenantEvent}, the record `tenant-event`. */
 export const tenantEventSchema = tagged<TenantEvent, 'kind'>('kind', {
   trigger: { uuid, tenant: text, trigger: triggerEvent, queuedAt: time },
   'first-look': {
@@ -110,6 +112,7 @@ const buildOrigin = object<NonNullable<EventOfKind<'build-result'>['of']>>({
   trace: nullable(buildTraceSchema),
 });
 
+/** {@link PipelineEvent}, the record `pipeline-event`. */
 export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
   enqueue: { uuid, trigger: triggerEvent, tenantSpan: spanReferenceSchema, matched: text },
   'change-updated': {

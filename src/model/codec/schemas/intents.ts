@@ -79,6 +79,7 @@ function firstLineOf(message: unknown): string {
   return String(message).split('\n', 1)[0] ?? '';
 }
 
+/** {@link ReportIntent}, the record `report-intent`. */
 export const reportIntentSchema = object<ReportIntent>({
   uuid,
   tenant: text,

@@ -28,6 +28,7 @@ import { buildSetResultSchema, hostWaitSchema, leaveCodeSchema, removerSchema } 
 import { changeSchema } from './change.ts';
 import { spanReferenceSchema, spansSchema } from './spans.ts';
 
+/** {@link ReportAction} */
 export const reportActionSchema = words<ReportAction>({
   enqueue: 1,
   start: 1,
@@ -91,6 +92,7 @@ const reportEnd = words<ReportEnd>({ done: 1, refused: 1, failed: 1, withdrawn: 
 type ReportDone = NonNullable<ReportRecord['done']>;
 type ReportPart = ReportDone['parts'][number];
 
+/** The parts of a {@link ReportRecord}. */
 export const reportPartsSchema = list(
   object<ReportPart>({
     kind: words<ReportPart['kind']>({ HostReport: 1, HostMerge: 1 }),
@@ -129,6 +131,7 @@ const takeovers = list(
   }),
 );
 
+/** {@link QueueItem}, the record `queue-item`. */
 export const queueItemSchema = object<QueueItem>({
   uuid,
   tenant: text,
@@ -166,6 +169,7 @@ export const queueItemSchema = object<QueueItem>({
   startReported: flag,
 });
 
+/** {@link PipelineCounters}, the record `pipeline`. */
 export const pipelineCountersSchema = object<PipelineCounters>({
   queues: list(object<ChangeQueue>({ key: text, name: text, window: whole, items: list(uuid) })),
   consecutiveFailures: whole,

@@ -54,8 +54,10 @@ const frozenJobSchema = object<FrozenJob>({
   definedAt: list(text),
 });
 
+/** {@link JobGraph}, the record `job-graph`. */
 export const jobGraphSchema = object<JobGraph>({ jobs: list(frozenJobSchema) });
 
+/** {@link JobNode} */
 export const jobNodeSchema = object<JobNode>({
   name: text,
   voting: flag,
@@ -67,6 +69,7 @@ export const jobNodeSchema = object<JobNode>({
   trace: optional(ownTrace),
 });
 
+/** {@link BuildTrace} */
 export const buildTraceSchema = object<BuildTrace>({
   traceId,
   buildSpan: spanId,
@@ -79,6 +82,7 @@ export const buildTraceSchema = object<BuildTrace>({
 
 const buildPlaybooks = list(object<BuildPlaybook>({ ...playbookFields, commit, canonicalName: text }));
 
+/** {@link BuildRequest}, the record `build-request`. */
 export const buildRequestSchema = object<BuildRequest>({
   uuid,
   tenant: text,

@@ -102,6 +102,7 @@ const sources = object<LayoutSources>({
   ),
 });
 
+/** {@link LayoutSummary}, the record `layout`. */
 export const layoutSummarySchema = object<LayoutSummary>({
   tenant: text,
   version: whole,

@@ -50,6 +50,7 @@ const common = {
 const input = object<MergeInput>({ change, project, branch: text, ref: text, commit, message: text });
 const states = list(object<ProjectState>({ project, branches: list(text) }));
 
+/** {@link MergerRequest}, the record `merger-request`. */
 export const mergerRequestSchema = tagged<MergerRequest, 'kind'>('kind', {
   merge: {
     ...common,
@@ -76,6 +77,7 @@ export const mergerRequestSchema = tagged<MergerRequest, 'kind'>('kind', {
   },
 });
 
+/** {@link BranchConfig}, the record `branch-config`. */
 export const branchConfigSchema = object<BranchConfig>({
   project,
   branch: text,
@@ -83,8 +85,10 @@ export const branchConfigSchema = object<BranchConfig>({
   files: list(object<ConfigFile>({ path: text, text, problem: optional(text) })),
 });
 
+/** A list of {@link BranchHead}. */
 export const headsSchema = list(object<BranchHead>({ project, branch: text, commit }));
 
+/** {@link MergedBranch} */
 export const mergedBranchSchema = object<MergedBranch>({
   project,
   branch: text,
@@ -100,8 +104,10 @@ export const mergedBranchSchema = object<MergedBranch>({
 
 const conflictFields = { change, project, files: list(text), with: optional(change) };
 
+/** {@link MergeConflict} */
 export const mergeConflictSchema = object<MergeConflict>(conflictFields);
 
+/** Changed paths by project. */
 export const filesChangedSchema = list(
   object<{ readonly project: LeftOut['project']; readonly files: readonly string[] }>({
     project,
@@ -112,6 +118,7 @@ export const filesChangedSchema = list(
 const leftOut = optional(list(object<LeftOut>({ ...conflictFields, item: whole })));
 const work = { steps: stepsSchema, worker: text };
 
+/** {@link MergerOutcome}, the record `merger-outcome`. */
 export const mergerOutcomeSchema = tagged<MergerOutcome, 'kind'>('kind', {
   merged: {
     branches: list(mergedBranchSchema),

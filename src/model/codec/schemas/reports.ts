@@ -74,6 +74,7 @@ const decision = object<Decision>({
   text,
 });
 
+/** A list of {@link HistoryRow}, the record `history-rows`. */
 export const historyRowsSchema: Schema<readonly HistoryRow[]> = list(
   tagged<HistoryRow, 'kind'>('kind', {
     item: { item: queueItemSchema },
@@ -99,6 +100,7 @@ const wall = object<Wall>({
   text,
 });
 
+/** {@link ComponentRecord}, the record `component`. */
 export const componentSchema = object<ComponentRecord>({
   host: text,
   pid: whole,
@@ -112,6 +114,7 @@ export const componentSchema = object<ComponentRecord>({
   wanted: optional(componentState),
 });
 
+/** {@link SenderReport}, the record `sender-report`. */
 export const senderReportSchema = object<SenderReport>({
   at: time,
   host: text,
@@ -127,6 +130,7 @@ export const senderReportSchema = object<SenderReport>({
   lastSentAt: nullable(time),
 });
 
+/** {@link ConnectionReport}, the record `connection-report`. */
 export const connectionReportSchema = object<ConnectionReport>({
   state: words<ConnectionReport['state']>({ unknown: 1, serving: 1, limited: 1, failing: 1 }),
   text,

@@ -39,6 +39,7 @@ const attributeValue: Schema<AttributeValue> = {
 
 const attributes: Schema<Attributes> = byName(attributeValue);
 
+/** {@link SpanReference} */
 export const spanReferenceSchema = object<SpanReference>({ traceId, spanId });
 
 const spanSchema = object<SpanRecord>({
@@ -61,6 +62,7 @@ const spanSchema = object<SpanRecord>({
   status: tagged<SpanRecord['status'], 'code'>('code', { unset: {}, ok: {}, error: { message: text } }),
 });
 
+/** A list of {@link SpanRecord}, the record `spans`. */
 export const spansSchema: Schema<readonly SpanRecord[]> = list(spanSchema);
 
 const stepKind = words<StepKind>({
@@ -101,4 +103,5 @@ const stepSchema = recursive<Step>('Step', self =>
   }),
 );
 
+/** A list of {@link Step}. */
 export const stepsSchema: Schema<readonly Step[]> = list(stepSchema);
