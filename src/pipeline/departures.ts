@@ -14,7 +14,14 @@
  */
 
 import type { LeaveCode } from '../model/cause.ts';
-import { type ChangeKey, changeKeyText, changeText, sameRevision } from '../model/change.ts';
+import {
+  type Change,
+  type ChangeKey,
+  type ChangeRecord,
+  changeKeyText,
+  changeText,
+  sameRevision,
+} from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { hasLandedAnyway, isUnsettled } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
@@ -67,25 +74,34 @@ function departureOf(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet<Chang
 
 function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
   for (const change of item.changes) {
-    const facts = draft.facts(change.key);
-    if (facts === undefined) continue;
-    const { record, requirements, landing } = facts;
-    if (facts.queue === null) {
-      // Its landing may have arrived: the host is asked first.
-      if (isUnsettled(draft, item)) continue;
-      return { reason: 'project-removed', detail: null };
-    }
-    if (hasLandedAnyway(draft, item)) continue;
-    if (record.change.kind === 'change') {
-      if (record.status === 'abandoned') return { reason: 'abandoned', detail: null };
-      if (record.status === 'merged' && !draft.manager.takesMerged)
-        return { reason: 'merged-elsewhere', detail: null };
-      if (replaces(draft) && !sameRevision(record.change, change))
-        return { reason: 'new-patchset', detail: changeText(record.change) };
-    }
-    if (!requirements.met) return { reason: 'requirement-lost', detail: requirements.text };
-    if (landing?.met === false) return { reason: 'cannot-land', detail: landing.text };
+    const departure = departureOfChange(draft, item, change);
+    if (departure !== null) return departure;
   }
+  return null;
+}
+
+function departureOfChange(draft: TurnDraft, item: QueueItem, change: Change): Departure | null {
+  const facts = draft.facts(change.key);
+  if (facts === undefined) return null;
+  const { record, requirements, landing } = facts;
+  // Its landing may have arrived: the host is asked first.
+  if (facts.queue === null)
+    return isUnsettled(draft, item) ? null : { reason: 'project-removed', detail: null };
+  if (hasLandedAnyway(draft, item)) return null;
+  const closed = closedDeparture(draft, record, change);
+  if (closed !== null) return closed;
+  if (!requirements.met) return { reason: 'requirement-lost', detail: requirements.text };
+  if (landing?.met === false) return { reason: 'cannot-land', detail: landing.text };
+  return null;
+}
+
+function closedDeparture(draft: TurnDraft, record: ChangeRecord, change: Change): Departure | null {
+  if (record.change.kind !== 'change') return null;
+  if (record.status === 'abandoned') return { reason: 'abandoned', detail: null };
+  if (record.status === 'merged' && !draft.manager.takesMerged)
+    return { reason: 'merged-elsewhere', detail: null };
+  if (replaces(draft) && !sameRevision(record.change, change))
+    return { reason: 'new-patchset', detail: changeText(record.change) };
   return null;
 }
 

@@ -39,8 +39,7 @@ export async function fencedLoop(
   signal: AbortSignal,
   work: Work,
 ): Promise<void> {
-  let failures = 0;
-  let loggedReason: string | undefined;
+  const pauseAfter = createBackoff(name, deps.log);
   while (!signal.aborted) {
     const started = deps.clock.monotonic();
     let active: ActivePeriod | undefined;
@@ -50,29 +49,31 @@ export async function fencedLoop(
       await holdFence(name, request, deps, AbortSignal.any([signal, active.paused]), work);
     } catch (error) {
       if (signal.aborted || isTheEnd(error)) break;
-      if (active?.paused.aborted) {
-        deps.log.debug({ loop: name, err: error }, `${name} is paused`);
-        continue;
-      }
-      if (isNewerRecord(error)) {
-        if (error.message !== loggedReason)
-          deps.log.warn({ loop: name, reason: error.message }, `${name} is left to an upgraded scheduler`);
-        loggedReason = error.message;
-        await pause(STAND_BY, signal);
-        continue;
-      }
-      if (deps.clock.monotonic() - started > 60_000) failures = 0;
-      const level = error instanceof Fenced ? 'info' : 'error';
-      deps.log[level](
-        { loop: name, err: error, failures },
-        `${name} failed; it restarts from the stored state`,
-      );
-      await pause(BACKOFF[Math.min(failures, BACKOFF.length - 1)] ?? 15_000, signal);
-      failures += 1;
+      if (active?.paused.aborted) deps.log.debug({ loop: name, err: error }, `${name} is paused`);
+      else await pause(pauseAfter(error, deps.clock.monotonic() - started), signal);
     } finally {
       active?.[Symbol.dispose]();
     }
   }
+}
+
+/** @returns a function that logs a failure and gives the milliseconds to pause after it. */
+function createBackoff(name: string, log: Log): (error: unknown, ranForMs: number) => number {
+  let failures = 0;
+  let loggedReason: string | undefined;
+  return (error, ranForMs) => {
+    if (isNewerRecord(error)) {
+      if (error.message !== loggedReason)
+        log.warn({ loop: name, reason: error.message }, `${name} is left to an upgraded scheduler`);
+      loggedReason = error.message;
+      return STAND_BY;
+    }
+    if (ranForMs > 60_000) failures = 0;
+    const level = error instanceof Fenced ? 'info' : 'error';
+    log[level]({ loop: name, err: error, failures }, `${name} failed; it restarts from the stored state`);
+    failures += 1;
+    return BACKOFF[Math.min(failures, BACKOFF.length) - 1] ?? 15_000;
+  };
 }
 
 /** One term of the lock. It is released before any pause, for other schedulers to try. */

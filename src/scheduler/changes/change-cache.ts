@@ -81,143 +81,196 @@ export async function openChangeCache(
   paths: StorePaths,
   onError: (error: unknown) => void,
 ): Promise<ChangeCache> {
-  const entries = new Map<string, Entry>();
-  const pathOfKey = new Map<ChangeKey, string>();
-  const needing = createReverseIndex();
-  /** Versions of nodes whose content is of no use. */
-  const unreadable = new Map<string, number>();
-  const bases = new Set([...connections].map(name => paths.changeCache(name)));
+  const cache = new StoredChanges(connections, store, paths, onError);
+  await cache.open();
+  return cache;
+}
+
+class StoredChanges implements ChangeCache {
+  readonly #store: Store;
+  readonly #paths: StorePaths;
+  readonly #onError: (error: unknown) => void;
+  readonly #bases: ReadonlySet<string>;
+  readonly #entries = new Map<string, Entry>();
+  readonly #pathOfKey = new Map<ChangeKey, string>();
+  readonly #dependents = createReverseIndex();
+  /** Versions of nodes with unreadable content. */
+  readonly #unreadable = new Map<string, number>();
   /** The version each record gets, by the operation made for it. */
-  const nextVersion = new WeakMap<ChangeRecord, number>();
-  const reading = new Set<Promise<void>>();
-  let failure: { readonly error: unknown } | undefined;
-  let updates = 0;
+  readonly #nextVersion = new WeakMap<ChangeRecord, number>();
+  readonly #reading = new Set<Promise<void>>();
+  readonly #watches: Disposable[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  #updates = 0;
 
-  function drop(path: string): void {
-    const entry = entries.get(path);
-    entries.delete(path);
-    unreadable.delete(path);
+  constructor(
+    connections: Iterable<ConnectionName>,
+    store: Store,
+    paths: StorePaths,
+    onError: (error: unknown) => void,
+  ) {
+    this.#store = store;
+    this.#paths = paths;
+    this.#onError = onError;
+    this.#bases = new Set([...connections].map(name => paths.changeCache(name)));
+  }
+
+  async open(): Promise<void> {
+    for (const base of this.#bases) {
+      this.#watches.push(
+        this.#store.watch(base, event => {
+          const isBase = event.kind === 'resync' || event.path === base;
+          this.#track(isBase ? this.#readAll(base) : this.#read(event.path));
+        }),
+      );
+      try {
+        await this.#readAll(base);
+      } catch (error) {
+        // `fresh` throws it.
+        if (!isNewerRecord(error)) throw error;
+        this.#failure = { error };
+      }
+    }
+  }
+
+  record(key: ChangeKey): ChangeRecord | undefined {
+    return this.#entryOf(key)?.record;
+  }
+
+  records(project: ProjectKey): readonly ChangeRecord[] {
+    return this.all().filter(({ change }) => change.project === project);
+  }
+
+  all(): readonly ChangeRecord[] {
+    return [...this.#entries.values()].map(({ record }) => record);
+  }
+
+  dependentsOf(key: ChangeKey): readonly ChangeKey[] {
+    return this.#dependents.of(key).filter(each => this.record(each)?.status === 'open');
+  }
+
+  operations(changed: readonly ChangeRecord[]): readonly Operation[] {
+    return changed.map(record => {
+      const data = changeRecordCodec.encode(record);
+      const path = this.#pathOf(record.change);
+      const version = this.#entries.get(path)?.version ?? this.#unreadable.get(path);
+      this.#nextVersion.set(record, version === undefined ? 0 : version + 1);
+      return version === undefined ? create(path, data) : set(path, data, version);
+    });
+  }
+
+  remember(changed: readonly ChangeRecord[]): void {
+    for (const record of changed) {
+      const path = this.#pathOf(record.change);
+      const version = this.#nextVersion.get(record);
+      // The watch may have read this version, or a newer one, already.
+      if (version !== undefined && version > (this.#entries.get(path)?.version ?? -1))
+        this.#put(path, record, version);
+    }
+  }
+
+  forget(keys: readonly ChangeKey[]): readonly Operation[] {
+    return keys.flatMap(key => {
+      const path = this.#pathOfKey.get(key);
+      const entry = this.#entryOf(key);
+      return path === undefined || entry === undefined ? [] : [remove(path, entry.version)];
+    });
+  }
+
+  async fresh(): Promise<void> {
+    while (this.#reading.size > 0) await Promise.all(this.#reading);
+    if (this.#failure === undefined) return;
+    // An update was missed: read everything again. Until that succeeds the failure stays.
+    const missed = this.#failure;
+    if (this.#store.sessionState === 'lost') throw missed.error;
+    for (const base of this.#bases) await this.#readAll(base);
+    if (this.#failure === missed) this.#failure = undefined;
+  }
+
+  async conflict(error: unknown): Promise<boolean> {
+    if (!(error instanceof StoreError) || !this.#bases.has(parentPath(error.path))) return false;
+    await this.#read(error.path);
+    return true;
+  }
+
+  mark(): number {
+    return this.#updates;
+  }
+
+  changedSince(mark: number, keys: readonly ChangeKey[]): boolean {
+    return keys.some(key => (this.#entryOf(key)?.touched ?? 0) > mark);
+  }
+
+  [Symbol.dispose](): void {
+    for (const watch of this.#watches) watch[Symbol.dispose]();
+  }
+
+  #pathOf(change: Change): string {
+    return this.#paths.cachedChange(projectIdOf(change.project).connection, change.key);
+  }
+
+  #entryOf(key: ChangeKey): Entry | undefined {
+    return this.#entries.get(this.#pathOfKey.get(key) ?? '');
+  }
+
+  #put(path: string, record: ChangeRecord, version: number): void {
+    this.#updates += 1;
+    this.#unreadable.delete(path);
+    const before = this.#entries.get(path)?.record.dependsOn ?? [];
+    this.#dependents.set(record.change.key, before, record.dependsOn);
+    this.#entries.set(path, { record, version, touched: this.#updates });
+    this.#pathOfKey.set(record.change.key, path);
+  }
+
+  #drop(path: string): void {
+    const entry = this.#entries.get(path);
+    this.#entries.delete(path);
+    this.#unreadable.delete(path);
     if (entry === undefined) return;
-    pathOfKey.delete(entry.record.change.key);
-    needing.set(entry.record.change.key, entry.record.dependsOn, []);
+    this.#pathOfKey.delete(entry.record.change.key);
+    this.#dependents.set(entry.record.change.key, entry.record.dependsOn, []);
   }
 
-  function put(path: string, record: ChangeRecord, version: number): void {
-    updates += 1;
-    unreadable.delete(path);
-    needing.set(record.change.key, entries.get(path)?.record.dependsOn ?? [], record.dependsOn);
-    entries.set(path, { record, version, touched: updates });
-    pathOfKey.set(record.change.key, path);
-  }
-
-  function take(path: string, node: StoredNode | undefined): void {
+  #take(path: string, node: StoredNode | undefined): void {
     if (node === undefined) {
-      drop(path);
+      this.#drop(path);
       return;
     }
     try {
-      put(path, changeRecordCodec.decode(node.data), node.stat.version);
+      this.#put(path, changeRecordCodec.decode(node.data), node.stat.version);
     } catch (error) {
       // A decision without the record of an upgraded process would be wrong.
       if (isNewerRecord(error)) throw newerAt(path, error);
-      drop(path);
-      unreadable.set(path, node.stat.version);
-      onError(error);
+      this.#drop(path);
+      this.#unreadable.set(path, node.stat.version);
+      this.#onError(error);
     }
   }
 
-  async function read(path: string): Promise<void> {
-    take(path, await readNow(store, () => store.get(path)));
+  async #read(path: string): Promise<void> {
+    this.#take(path, await readNow(this.#store, () => this.#store.get(path)));
   }
 
-  async function readAll(base: string): Promise<void> {
-    const names = (await readNow(store, () => store.children(base))) ?? [];
+  async #readAll(base: string): Promise<void> {
+    const names = (await readNow(this.#store, () => this.#store.children(base))) ?? [];
     const present = new Set(names.map(name => `${base}/${name}`));
-    for (const path of [...entries.keys()]) if (parentPath(path) === base && !present.has(path)) drop(path);
+    for (const path of [...this.#entries.keys()])
+      if (parentPath(path) === base && !present.has(path)) this.#drop(path);
     const wanted = [...present];
     for (let at = 0; at < wanted.length; at += READ_AT_ONCE) {
       const chunk = wanted.slice(at, at + READ_AT_ONCE);
-      const nodes = await readNow(store, () => store.getMany(chunk));
-      for (const [index, path] of chunk.entries()) take(path, nodes[index]);
+      const nodes = await readNow(this.#store, () => this.#store.getMany(chunk));
+      for (const [index, path] of chunk.entries()) this.#take(path, nodes[index]);
     }
   }
 
-  function track(work: Promise<void>): void {
+  #track(work: Promise<void>): void {
     const tracked = work
       .catch(error => {
-        failure = { error };
-        if (store.sessionState !== 'lost') onError(error);
+        this.#failure = { error };
+        if (this.#store.sessionState !== 'lost') this.#onError(error);
       })
-      .finally(() => reading.delete(tracked));
-    reading.add(tracked);
+      .finally(() => this.#reading.delete(tracked));
+    this.#reading.add(tracked);
   }
-
-  async function fresh(): Promise<void> {
-    while (reading.size > 0) await Promise.all(reading);
-    if (failure === undefined) return;
-    // An update was missed: read everything again. Until that succeeds the failure stays.
-    const missed = failure;
-    if (store.sessionState === 'lost') throw missed.error;
-    for (const base of bases) await readAll(base);
-    if (failure === missed) failure = undefined;
-  }
-
-  const watches: Disposable[] = [];
-  for (const base of bases) {
-    watches.push(
-      store.watch(base, event =>
-        track(event.kind === 'resync' || event.path === base ? readAll(base) : read(event.path)),
-      ),
-    );
-    try {
-      await readAll(base);
-    } catch (error) {
-      // `fresh` throws it.
-      if (!isNewerRecord(error)) throw error;
-      failure = { error };
-    }
-  }
-
-  const pathOf = (change: Change) => paths.cachedChange(projectIdOf(change.project).connection, change.key);
-  const entryOf = (key: ChangeKey) => entries.get(pathOfKey.get(key) ?? '');
-  return {
-    record: key => entryOf(key)?.record,
-    records: project =>
-      [...entries.values()].flatMap(({ record }) => (record.change.project === project ? [record] : [])),
-    operations: changed =>
-      changed.map(record => {
-        const data = changeRecordCodec.encode(record);
-        const path = pathOf(record.change);
-        const version = entries.get(path)?.version ?? unreadable.get(path);
-        nextVersion.set(record, version === undefined ? 0 : version + 1);
-        return version === undefined ? create(path, data) : set(path, data, version);
-      }),
-    remember(changed) {
-      for (const record of changed) {
-        const path = pathOf(record.change);
-        const version = nextVersion.get(record);
-        // The watch may have read this version, or a newer one, already.
-        if (version !== undefined && version > (entries.get(path)?.version ?? -1)) put(path, record, version);
-      }
-    },
-    forget: keys =>
-      keys.flatMap(key => {
-        const path = pathOfKey.get(key);
-        const entry = entryOf(key);
-        return path === undefined || entry === undefined ? [] : [remove(path, entry.version)];
-      }),
-    dependentsOf: key => needing.of(key).filter(each => entryOf(each)?.record.status === 'open'),
-    all: () => [...entries.values()].map(({ record }) => record),
-    fresh,
-    async conflict(error) {
-      if (!(error instanceof StoreError) || !bases.has(parentPath(error.path))) return false;
-      await read(error.path);
-      return true;
-    },
-    mark: () => updates,
-    changedSince: (mark, keys) => keys.some(key => (entryOf(key)?.touched ?? 0) > mark),
-    [Symbol.dispose]() {
-      for (const watch of watches) watch[Symbol.dispose]();
-    },
-  };
 }

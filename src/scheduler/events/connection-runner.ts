@@ -38,44 +38,14 @@ export async function runConnection(
   });
   await queue.prepare(signal);
   await ensureNode(store, places.memory, signal);
-  const own = new Set(deps.tenants.map(each => each.name));
-  let foreign: ForeignTenants = new Map();
-  let reads = 0;
-  let newestRead = 0;
-  const allProjects = () => {
-    const others = [...foreign.values()].flatMap(each => [...each]);
-    return new Set([
-      ...projects(),
-      ...others.filter(each => projectIdOf(each).connection === connection.name),
-    ]);
-  };
+  const tenants = tenantsOnConnection(connection, projects, tenantsOf, shared);
   const events: ConnectionEventsDeps = {
-    connection,
-    store,
-    paths,
-    clock,
-    ids,
+    ...{ connection, store, paths, clock, ids, queue, ...tenants },
     log: deps.log,
     changes: shared.changes,
     dependencies: shared.dependencies,
     tracing: deps.tracing,
     ...(deps.metrics === undefined ? {} : { metrics: deps.metrics }),
-    queue,
-    tenantsOf: project => [
-      ...tenantsOf(project),
-      ...[...foreign].flatMap(([tenant, held]) =>
-        held.has(project) ? [{ tenant, queue: shared.tenantQueue(tenant) }] : [],
-      ),
-    ],
-    projects: allProjects,
-    async refreshTenants() {
-      const read = ++reads;
-      const found = await foreignTenants(own, store, paths);
-      // Lanes read side by side: an older answer does not replace a newer one.
-      if (read < newestRead) return;
-      newestRead = read;
-      foreign = found;
-    },
   };
   const emit = async (delivery: Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>) => {
     const now = clock.now();
@@ -102,7 +72,7 @@ export async function runConnection(
       const processing = processAndReport(events, fence, held, shared);
       const listening = connection.listener?.listen({
         emit,
-        projects: allProjects,
+        projects: tenants.projects,
         memory: openDriverMemory(events),
         signal: held,
       });
@@ -110,6 +80,39 @@ export async function runConnection(
       return [processing, ...(listening === undefined ? [] : [listening.then(() => processing)])];
     });
   });
+}
+
+/** The tenants of this process's tenant file, and those that only other schedulers have in theirs. */
+function tenantsOnConnection(
+  { name }: Connection,
+  projects: () => ReadonlySet<ProjectKey>,
+  tenantsOf: TenantsOf,
+  { deps: { tenants, store, paths }, tenantQueue }: SchedulerShared,
+): Required<Pick<ConnectionEventsDeps, 'tenantsOf' | 'projects' | 'refreshTenants'>> {
+  const own = new Set(tenants.map(each => each.name));
+  let foreign: ForeignTenants = new Map();
+  let reads = 0;
+  let newestRead = 0;
+  return {
+    tenantsOf: project => [
+      ...tenantsOf(project),
+      ...[...foreign].flatMap(([tenant, held]) =>
+        held.has(project) ? [{ tenant, queue: tenantQueue(tenant) }] : [],
+      ),
+    ],
+    projects() {
+      const others = [...foreign.values()].flatMap(each => [...each]);
+      return new Set([...projects(), ...others.filter(each => projectIdOf(each).connection === name)]);
+    },
+    async refreshTenants() {
+      const read = ++reads;
+      const found = await foreignTenants(own, store, paths);
+      // Lanes read side by side: an older answer does not replace a newer one.
+      if (read < newestRead) return;
+      newestRead = read;
+      foreign = found;
+    },
+  };
 }
 
 /** Processes the events and, where the driver knows, publishes how the host serves. */

@@ -127,10 +127,14 @@ async function performPart(
       // An earlier holder of the pipeline may have sent a landing that may not be sent any more.
       unsettled ||= trouble.unsettled === true || standing === 'removed';
       if (wait === undefined)
-        return ended({ kind: 'host', trouble: unsettled ? { ...trouble, unsettled } : trouble }, tries);
+        return ended({ kind: 'host', trouble: withUnsettled(trouble, unsettled) }, tries);
       await pause(wait, signal);
     }
   }
+}
+
+function withUnsettled(trouble: HostTrouble, unsettled: boolean): HostTrouble {
+  return unsettled ? { ...trouble, unsettled } : trouble;
 }
 
 /** A comment about a landing comes after it, and its failure does not undo it. */

@@ -13,7 +13,7 @@
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import { layoutSummaryCodec } from '../../model/codec/records.ts';
-import type { LayoutSummary, Tenant } from '../../model/layout.ts';
+import type { Tenant } from '../../model/layout.ts';
 import type { ProjectKey } from '../../model/project.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store, StoredNode } from '../../store/port.ts';
@@ -80,35 +80,13 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
       const stored = await readNow(store, () => store.get(path));
       if (stored === undefined || stored.data.length === 0) return;
       if (stored.stat.version === current?.node) return;
-      const built = await configOf(stored, layoutSummaryCodec.decode(stored.data));
+      const built = await configOf(stored, current, deps);
       if (built === 'not-recorded') return;
       if (built !== 'gone') return adopt(built);
       if (missing === stored.stat.version)
-        throw new Error(
-          `files that the layout of tenant ${tenant.name} was built from are gone from the store`,
-        );
+        throw new Error(`files of tenant ${tenant.name} are gone from the store`);
       missing = stored.stat.version;
     }
-  }
-
-  async function configOf(
-    { stat }: StoredNode,
-    { builtFrom, retired, version, reconfiguredAt }: LayoutSummary,
-  ): Promise<TenantConfig | 'gone' | 'not-recorded'> {
-    if (builtFrom === null) return 'not-recorded';
-    const known = current?.branches ?? new Map();
-    const branches = await readNow(store, () => readConfigs(tenant.name, builtFrom, known, store, paths));
-    if (branches === undefined) return 'gone';
-    const layout = await layoutFrom(builtFrom.tenant, branches, deps);
-    return {
-      tenant: builtFrom.tenant,
-      branches,
-      layout,
-      retired,
-      version,
-      reconfiguredAt,
-      node: stat.version,
-    };
   }
 
   const copy = createRefresher(
@@ -118,10 +96,7 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
     },
     error => {
       failure = { error };
-      log.error(
-        { err: error, tenant: tenant.name },
-        `the stored layout of tenant ${tenant.name} cannot be adopted`,
-      );
+      log.error({ err: error, tenant: tenant.name }, 'the stored layout of the tenant cannot be adopted');
     },
   );
   const refresh = (): Promise<void> => {
@@ -154,5 +129,29 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
       copy[Symbol.dispose]();
       disposed.abort();
     },
+  };
+}
+
+/** Builds the layout that the record describes. `gone`: a file is missing, because there is a newer record. */
+async function configOf(
+  { stat, data }: StoredNode,
+  current: TenantConfig | undefined,
+  deps: TenantLayoutDeps,
+): Promise<TenantConfig | 'gone' | 'not-recorded'> {
+  const { store, paths, tenant } = deps;
+  const { builtFrom, retired, version, reconfiguredAt } = layoutSummaryCodec.decode(data);
+  if (builtFrom === null) return 'not-recorded';
+  const known = current?.branches ?? new Map();
+  const branches = await readNow(store, () => readConfigs(tenant.name, builtFrom, known, store, paths));
+  if (branches === undefined) return 'gone';
+  const layout = await layoutFrom(builtFrom.tenant, branches, deps);
+  return {
+    tenant: builtFrom.tenant,
+    branches,
+    layout,
+    retired,
+    version,
+    reconfiguredAt,
+    node: stat.version,
   };
 }

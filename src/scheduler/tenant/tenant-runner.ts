@@ -9,25 +9,19 @@
  */
 import type { TenantEvent } from '../../model/event.ts';
 import type { Tenant } from '../../model/layout.ts';
-import type { Pipeline } from '../../model/pipeline.ts';
-import type { PipelineName, ProjectKey } from '../../model/project.ts';
+import type { ProjectKey } from '../../model/project.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
-import { preparePipeline } from '../../store/load-pipeline.ts';
-import type { Operation } from '../../store/port.ts';
-import type { LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
 import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
-import { createPipelineRunner, type PipelineRunner } from '../turn/pipeline-runner.ts';
 import { removeLeftoverAnswers } from './ask-merger.ts';
 import { initialConfig } from './initial-config.ts';
 import type { Layouts } from './layouts.ts';
-import { type ConfigurationToRead, type ReconfigureDeps, reconfigure } from './reconfigure.ts';
-import type { TenantConfig } from './tenant-config.ts';
-import { contextMaker } from './tenant-context.ts';
+import { type ReconfigureDeps, reconfigure } from './reconfigure.ts';
 import { processTenantEvents, type TenantEventsDeps } from './tenant-events.ts';
 import { openTenantLayout, type TenantLayout } from './tenant-layout.ts';
+import { TenantPipelines } from './tenant-pipelines.ts';
 
 export interface TenantRunner {
   readonly queue: EventQueue<TenantEvent>;
@@ -38,156 +32,102 @@ export interface TenantRunner {
   readonly ready: Promise<void>;
 }
 
-interface RunningPipeline {
-  readonly runner: PipelineRunner;
-  readonly stop: AbortController;
-  pipeline: Pipeline;
+export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: SchedulerShared): TenantRunner {
+  return new TenantLoop(tenant, layouts, shared);
 }
 
-export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: SchedulerShared): TenantRunner {
-  const { deps } = shared;
-  const places = deps.paths.tenant(tenant.name);
-  const queue = shared.tenantQueue(tenant.name);
-  const running = new Map<PipelineName, RunningPipeline>();
-  const ready = Promise.withResolvers<void>();
-  const config: ReconfigureDeps = {
-    clock: deps.clock,
-    ids: deps.ids,
-    log: deps.log,
-    store: deps.store,
-    paths: deps.paths,
-    mergeRequests: shared.mergeRequests,
-    asked: new Set(),
-    connections: deps.connections,
-    tracing: deps.tracing,
-    tenant,
-    layouts,
-  };
-  let projects: ReadonlySet<ProjectKey> = projectsOf(tenant);
+class TenantLoop implements TenantRunner {
+  readonly queue: EventQueue<TenantEvent>;
+  readonly #shared: SchedulerShared;
+  readonly #tenant: Tenant;
+  readonly #config: ReconfigureDeps;
+  readonly #ready = Promise.withResolvers<void>();
+  #projects: ReadonlySet<ProjectKey>;
   /** Adoptions, one after the other. */
-  let adopted: Promise<void> = Promise.resolve();
+  #adopted: Promise<void> = Promise.resolve();
 
-  async function adopt(next: TenantConfig, layout: TenantLayout, signal: AbortSignal): Promise<void> {
-    projects = projectsOf(next.tenant);
-    const wanted = [...next.layout.pipelines.values(), ...next.retired];
-    for (const [name, { stop }] of running) {
-      if (wanted.some(pipeline => pipeline.name === name)) continue;
-      stop.abort(new Error(`pipeline ${tenant.name}/${name} is gone`));
-      running.delete(name);
-    }
-    for (const pipeline of wanted) {
-      const known = running.get(pipeline.name);
-      if (known === undefined) await start(pipeline, layout, signal);
-      else known.pipeline = pipeline;
-    }
-    for (const { runner } of running.values()) runner.poke();
-    ready.resolve();
-  }
-
-  /** The pipeline's nodes exist before the first event can be put into its queue. */
-  async function start(pipeline: Pipeline, layout: TenantLayout, signal: AbortSignal): Promise<void> {
-    await preparePipeline(deps.store, deps.paths.pipeline(tenant.name, pipeline.name), signal);
-    await shared.pipelineQueue(tenant.name, pipeline.name).prepare(signal);
-    const maker = contextMaker(shared, tenant.name, pipeline.name, config, () => entry.runner.poke());
-    const stop = new AbortController();
-    const entry: RunningPipeline = {
-      pipeline,
-      stop,
-      runner: createPipelineRunner({
-        ...maker.runnerDeps,
-        layout,
-        context: () => {
-          if (layout.current === undefined) throw new Error(`tenant ${tenant.name} has no layout yet`);
-          return maker.context(layout.current, entry.pipeline);
-        },
-      }),
+  constructor(tenant: Tenant, layouts: Layouts, shared: SchedulerShared) {
+    const { clock, ids, log, store, paths, connections, tracing } = shared.deps;
+    const { mergeRequests } = shared;
+    const asked = new Set<string>();
+    this.queue = shared.tenantQueue(tenant.name);
+    this.#shared = shared;
+    this.#tenant = tenant;
+    this.#projects = projectsOf(tenant);
+    this.#config = {
+      ...{ clock, ids, log, store, paths, connections, tracing },
+      ...{ mergeRequests, asked, tenant, layouts },
     };
-    running.set(pipeline.name, entry);
-    const either = AbortSignal.any([signal, stop.signal]);
-    const known = shared.share.know();
-    either.addEventListener('abort', () => known[Symbol.dispose](), { once: true });
-    shared.track(entry.runner.run(either), `pipeline ${tenant.name}/${pipeline.name}`);
   }
 
-  async function renew(
-    wanted: ConfigurationToRead,
-    rowsFor: (renewal: LayoutRenewal) => readonly Operation[],
-    layout: TenantLayout,
-    fence: Fence,
-    signal: AbortSignal,
-  ): Promise<'read' | 'unread'> {
-    const before = layout.current;
-    if (before === undefined) return 'unread';
-    const { after, unread } = await reconfigure(before, [wanted], rowsFor, config, fence, signal);
-    if (after !== null) {
-      layout.adopt(after);
-      await adopted;
-    }
-    return unread ? 'unread' : 'read';
+  get ready(): Promise<void> {
+    return this.#ready.promise;
   }
 
-  async function hold(layout: TenantLayout, fence: Fence, signal: AbortSignal): Promise<void> {
+  projects(): ReadonlySet<ProjectKey> {
+    return this.#projects;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { deps, pauseSwitch, track } = this.#shared;
+    const { name, projects } = this.#tenant;
+    const { pipelines, layout: record, lock, epoch, lastOperation } = deps.paths.tenant(name);
+    const cached = projects.map(each => deps.paths.cachedConfigs(name, each.project));
+    for (const path of [pipelines, record, ...cached]) await ensureNode(deps.store, path, signal);
+    await this.queue.prepare(signal);
+    using layout = openTenantLayout(this.#config);
+    const running = new TenantPipelines(name, layout, this.#config, this.#shared);
+    layout.onAdopt(next => {
+      this.#adopted = this.#adopted.then(async () => {
+        this.#projects = projectsOf(next.tenant);
+        await running.adopt(next, signal);
+        this.#ready.resolve();
+      });
+      track(this.#adopted, `layout of tenant ${name}`);
+    });
+    await layout.refresh();
+    const guid = deps.ids.uuid();
+    const request = { lockPath: lock, epochPath: epoch, lastOperationPath: lastOperation, guid };
+    await fencedLoop(`tenant ${name}`, request, { ...deps, pauseSwitch }, signal, (fence, stop) =>
+      this.#hold(layout, fence, stop),
+    );
+  }
+
+  async #hold(layout: TenantLayout, fence: Fence, signal: AbortSignal): Promise<void> {
     const either = AbortSignal.any([signal, fence.lost]);
-    layout.adopt(await initialConfig(layout.current, config, fence, either));
-    await adopted;
-    const events: TenantEventsDeps = {
-      tenant: tenant.name,
-      clock: deps.clock,
-      ids: deps.ids,
-      log: deps.log,
-      paths: deps.paths,
-      connections: deps.connections,
-      driverOf: connection => shared.driversOfConnections.get(connection),
-      changes: shared.changes,
-      dependencies: shared.dependencies,
-      tracing: deps.tracing,
-      queue,
-      pipelines: () => layout.current?.layout.pipelines.values() ?? [],
-      retired: () => layout.current?.retired ?? [],
-      eventsOf: pipeline => shared.pipelineQueue(tenant.name, pipeline),
-      isUnread: project => layout.current?.branches.has(project) === false,
-      reconfigure: (wanted, rowsFor, held, stop) => renew(wanted, rowsFor, layout, held, stop),
-    };
+    layout.adopt(await initialConfig(layout.current, this.#config, fence, either));
+    await this.#adopted;
     await runTogether(either, stop => [
-      processTenantEvents(events, fence, stop),
-      removeLeftoverAnswers(tenant.name, config, fence, stop),
+      processTenantEvents(this.#eventsDeps(layout), fence, stop),
+      removeLeftoverAnswers(this.#tenant.name, this.#config, fence, stop),
     ]);
   }
 
-  return {
-    queue,
-    projects: () => projects,
-    ready: ready.promise,
-    async run(signal) {
-      for (const path of [
-        places.pipelines,
-        places.layout,
-        ...tenant.projects.map(each => deps.paths.cachedConfigs(tenant.name, each.project)),
-      ]) {
-        await ensureNode(deps.store, path, signal);
-      }
-      await queue.prepare(signal);
-      using layout = openTenantLayout(config);
-      layout.onAdopt(next => {
-        adopted = adopted.then(() => adopt(next, layout, signal));
-        shared.track(adopted, `layout of tenant ${tenant.name}`);
-      });
-      await layout.refresh();
-      const request = {
-        lockPath: places.lock,
-        epochPath: places.epoch,
-        lastOperationPath: places.lastOperation,
-        guid: deps.ids.uuid(),
-      };
-      await fencedLoop(
-        `tenant ${tenant.name}`,
-        request,
-        { ...deps, pauseSwitch: shared.pauseSwitch },
-        signal,
-        (fence, stop) => hold(layout, fence, stop),
-      );
-    },
-  };
+  #eventsDeps(layout: TenantLayout): TenantEventsDeps {
+    const { deps, changes, dependencies, driversOfConnections, pipelineQueue } = this.#shared;
+    const { clock, ids, log, paths, connections, tracing } = deps;
+    const { name } = this.#tenant;
+    return {
+      ...{ clock, ids, log, paths, connections, tracing, changes, dependencies },
+      tenant: name,
+      queue: this.queue,
+      driverOf: connection => driversOfConnections.get(connection),
+      pipelines: () => layout.current?.layout.pipelines.values() ?? [],
+      retired: () => layout.current?.retired ?? [],
+      eventsOf: pipeline => pipelineQueue(name, pipeline),
+      isUnread: project => layout.current?.branches.has(project) === false,
+      reconfigure: async (wanted, rowsFor, fence, signal) => {
+        const before = layout.current;
+        if (before === undefined) return 'unread';
+        const { after, unread } = await reconfigure(before, [wanted], rowsFor, this.#config, fence, signal);
+        if (after !== null) {
+          layout.adopt(after);
+          await this.#adopted;
+        }
+        return unread ? 'unread' : 'read';
+      },
+    };
+  }
 }
 
 function projectsOf(tenant: Tenant): ReadonlySet<ProjectKey> {

@@ -80,6 +80,19 @@ export function pendingFreezes(deps: {
     return entry;
   }
 
+  /** Undefined: the event needs no job graph. @throws the error of a job graph that could not be computed. */
+  function preparedFor({ uuid }: PipelineEvent): PreparedFreeze | 'pending' | undefined {
+    const freeze = running.get(uuid);
+    if (freeze === undefined) return undefined;
+    if (freeze.result === undefined) {
+      void freeze.done.then(() => deps.wake());
+      return 'pending';
+    }
+    if ('prepared' in freeze.result) return freeze.result.prepared;
+    running.delete(uuid);
+    throw freeze.result.error;
+  }
+
   return {
     get waiting() {
       return waiting;
@@ -96,19 +109,11 @@ export function pendingFreezes(deps: {
       const taken: Entry[] = [];
       const freezes = new Map<Uuid, PreparedFreeze>();
       for (const entry of entries) {
-        const { value } = entry;
-        const freeze = running.get(value.uuid);
-        if (freeze !== undefined && freeze.result === undefined) {
-          void freeze.done.then(() => deps.wake());
-          continue;
-        }
+        const freeze = preparedFor(entry.value);
+        if (freeze === 'pending') continue;
         taken.push(entry);
-        if (freeze?.result === undefined || value.kind !== 'merger-result') continue;
-        if ('error' in freeze.result) {
-          running.delete(value.uuid);
-          throw freeze.result.error;
-        }
-        freezes.set(value.buildset, freeze.result.prepared);
+        if (freeze !== undefined && entry.value.kind === 'merger-result')
+          freezes.set(entry.value.buildset, freeze);
       }
       waiting = entries.length - taken.length;
       return { taken, freezes };
