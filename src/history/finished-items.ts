@@ -18,7 +18,7 @@ import { parseItem } from './find-items.ts';
 import { type HistoryPlace, historyPlaceText } from './history.ts';
 import { type MigrationTables, refuseOtherVersion } from './migrations.ts';
 import { postgresDialect } from './postgres-dialect.ts';
-import type { Schema } from './schema.ts';
+import type { HistoryTables } from './schema.ts';
 import { readOnlySqliteDialect } from './sqlite-dialect.ts';
 
 export interface FinishedItems extends AsyncDisposable {
@@ -74,7 +74,7 @@ export async function openFinishedItems(place: HistoryPlace): Promise<OpenedItem
       kind: 'refused',
       text: `there is no history at ${name}; is [database] or [scheduler] state_dir right?`,
     };
-  const database = new Kysely<Schema & MigrationTables>({
+  const database = new Kysely<HistoryTables & MigrationTables>({
     dialect:
       place.kind === 'sqlite'
         ? readOnlySqliteDialect(place.path)
@@ -108,7 +108,7 @@ export async function openFinishedItems(place: HistoryPlace): Promise<OpenedItem
 }
 
 async function findPage(
-  database: Kysely<Schema & MigrationTables>,
+  database: Kysely<HistoryTables & MigrationTables>,
   { since, until, tenant, pipeline, uuids, after }: FinishedItemsQuestion,
 ): Promise<FinishedItemsPage> {
   let query = database.selectFrom('item').select(['id', 'document']).where('id', '>', after);
@@ -125,7 +125,7 @@ async function findPage(
 }
 
 async function findTraces(
-  database: Kysely<Schema & MigrationTables>,
+  database: Kysely<HistoryTables & MigrationTables>,
   { since, until, after }: Pick<FinishedItemsQuestion, 'since' | 'until' | 'after'>,
 ): Promise<TracesPage> {
   let query = database.selectFrom('trace').select(['id', 'document']).where('id', '>', after);
@@ -139,7 +139,7 @@ async function findTraces(
 }
 
 async function findTracesOf(
-  database: Kysely<Schema & MigrationTables>,
+  database: Kysely<HistoryTables & MigrationTables>,
   ids: readonly TraceId[],
 ): Promise<readonly SpanRecord[]> {
   if (ids.length === 0) return [];

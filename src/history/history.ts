@@ -35,7 +35,7 @@ import { postgresDialect } from './postgres-dialect.ts';
 import { type Pruned, type PruneStep, prune } from './prune.ts';
 import { type RecentDuration, recentDurations } from './recent-durations.ts';
 import { recordRows } from './record-rows.ts';
-import type { Schema } from './schema.ts';
+import type { HistoryTables } from './schema.ts';
 import { nodeSqliteDialect, readOnlySqliteDialect } from './sqlite-dialect.ts';
 
 export interface History {
@@ -103,12 +103,12 @@ export async function openHistory(
   onIdleError: (error: Error) => void = () => {},
 ): Promise<History> {
   if (place.kind === 'postgresql') {
-    await using steps = new Kysely<Schema>({
+    await using steps = new Kysely<HistoryTables>({
       dialect: postgresDialect(place.uri.reveal(), onIdleError, 'migrate'),
     });
     await migrate(steps, place.kind, historyPlaceText(place));
   }
-  const database = new Kysely<Schema>({
+  const database = new Kysely<HistoryTables>({
     dialect:
       place.kind === 'sqlite'
         ? nodeSqliteDialect(place.path)
@@ -125,10 +125,10 @@ export async function openHistory(
 
 /** Read-only, for a SQLite file that {@link openHistory} has upgraded to this version. */
 export function openHistoryToRead(file: string): Promise<History> {
-  return historyIn(new Kysely<Schema>({ dialect: readOnlySqliteDialect(file) }));
+  return historyIn(new Kysely<HistoryTables>({ dialect: readOnlySqliteDialect(file) }));
 }
 
-async function historyIn(database: Kysely<Schema>): Promise<History> {
+async function historyIn(database: Kysely<HistoryTables>): Promise<History> {
   const { id } = await database.selectFrom('identity').select('id').executeTakeFirstOrThrow();
   return {
     id,

@@ -1,5 +1,5 @@
 /**
- * The steps from an empty file to {@link import('./schema.ts').Schema}. A released step is never edited;
+ * The steps from an empty file to {@link import('./schema.ts').HistoryTables}. A released step is never edited;
  * a new one is added below. A database with steps unknown here was written by a newer version: refused.
  */
 import { randomUUID } from 'node:crypto';

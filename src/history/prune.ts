@@ -8,7 +8,7 @@
 
 import type { Transaction } from 'kysely';
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { Database, Schema } from './schema.ts';
+import type { Database, HistoryTables } from './schema.ts';
 
 export interface Pruned {
   /** Queue items; their buildsets and builds go with them. */
@@ -50,7 +50,7 @@ export async function prune(
 }
 
 async function pruneTraces(
-  transaction: Transaction<Schema>,
+  transaction: Transaction<HistoryTables>,
   { before, most }: PruneStep,
   mostTraces: number,
 ): Promise<number> {

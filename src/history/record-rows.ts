@@ -8,7 +8,7 @@ import type { HistoryRow } from '../model/history.ts';
 import { endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
 import { rowsOfItem } from './item-rows.ts';
-import type { Database, Schema } from './schema.ts';
+import type { Database, HistoryTables } from './schema.ts';
 
 export async function recordRows(database: Database, rows: readonly HistoryRow[]): Promise<void> {
   if (rows.length === 0) return;
@@ -31,7 +31,10 @@ export async function recordRows(database: Database, rows: readonly HistoryRow[]
   });
 }
 
-async function recordTrace(transaction: Transaction<Schema>, spans: readonly SpanRecord[]): Promise<void> {
+async function recordTrace(
+  transaction: Transaction<HistoryTables>,
+  spans: readonly SpanRecord[],
+): Promise<void> {
   const [first] = spans;
   if (first === undefined) return;
   const document = JSON.stringify(spans);
@@ -43,7 +46,7 @@ async function recordTrace(transaction: Transaction<Schema>, spans: readonly Spa
     .execute();
 }
 
-async function recordItem(transaction: Transaction<Schema>, item: QueueItem): Promise<void> {
+async function recordItem(transaction: Transaction<HistoryTables>, item: QueueItem): Promise<void> {
   const { phase } = item;
   if (phase.phase !== 'left')
     throw new Error(`item ${item.uuid} has not left its queue: it is no history yet`);
@@ -67,7 +70,7 @@ async function recordItem(transaction: Transaction<Schema>, item: QueueItem): Pr
   await recordBuildsets(transaction, item);
 }
 
-async function recordBuildsets(transaction: Transaction<Schema>, item: QueueItem): Promise<void> {
+async function recordBuildsets(transaction: Transaction<HistoryTables>, item: QueueItem): Promise<void> {
   for (const { buildset, refs, builds } of rowsOfItem(item)) {
     const { id } = await transaction
       .insertInto('buildset')
@@ -86,7 +89,7 @@ async function recordBuildsets(transaction: Transaction<Schema>, item: QueueItem
   }
 }
 
-async function recordDecision(transaction: Transaction<Schema>, decision: Decision): Promise<void> {
+async function recordDecision(transaction: Transaction<HistoryTables>, decision: Decision): Promise<void> {
   const document = JSON.stringify(decision);
   await transaction
     .insertInto('decision')

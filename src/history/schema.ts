@@ -111,7 +111,7 @@ interface TraceTable {
   document: string;
 }
 
-export interface Schema {
+export interface HistoryTables {
   identity: IdentityTable;
   item: ItemTable;
   buildset: BuildsetTable;
@@ -121,4 +121,4 @@ export interface Schema {
   trace: TraceTable;
 }
 
-export type Database = Kysely<Schema>;
+export type Database = Kysely<HistoryTables>;

@@ -13,7 +13,7 @@ import type { JobStanza } from './stanzas.ts';
 
 export function checkJobs(collected: Collected, resolve: ProjectResolver): void {
   const cyclic = jobsInParentCycles(collected.jobs);
-  const restrictions = remembered(restrictionsOf);
+  const restrictions = cached(restrictionsOf);
   for (const [name, variants] of collected.jobs) {
     const checked = variants.map(variant => {
       if (variant.broken !== undefined) return variant;
@@ -41,8 +41,8 @@ function restrictionsOf(variants: readonly JobVariant[]): Restrictions {
   };
 }
 
-/** Cached: many jobs may inherit from one that has many variants. */
-function remembered<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+/** Computes once per key: many jobs may inherit from one that has many variants. */
+function cached<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>();
   return key => {
     const value = known.get(key) ?? compute(key);

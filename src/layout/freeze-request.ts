@@ -10,7 +10,7 @@ export interface FreezeChange {
   readonly ref?: string;
   /** Branches that hold the tag's commit, as far as known. */
   readonly containingBranches?: readonly BranchName[];
-  /** Paths changed; null: not known. Without any file, file matchers do not count (Zuul's rule). */
+  /** Paths changed; null: not known. Without any file, file matchers are ignored (Zuul's rule). */
   readonly files: readonly string[] | null;
 }
 

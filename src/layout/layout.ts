@@ -46,6 +46,7 @@ export interface LayoutFile {
   readonly parsed: ParsedFile;
 }
 
+/** A `job:` stanza with its file; several of one name make up a job. */
 export interface JobVariant {
   readonly name: JobName;
   readonly file: LayoutFile;
@@ -57,6 +58,7 @@ export interface JobVariant {
   readonly broken: ConfigError | undefined;
 }
 
+/** A `project:` or `project-template:` stanza with its file; several may configure one project. */
 export interface ProjectVariant {
   readonly file: LayoutFile;
   readonly stanza: ProjectStanza | TemplateStanza;
@@ -65,11 +67,13 @@ export interface ProjectVariant {
   readonly broken: ConfigError | undefined;
 }
 
+/** A stanza or file of a project that could not be read: changes of the project and branch fail with the error. */
 export interface BrokenProject {
   readonly branch: BranchName | undefined;
   readonly error: ConfigError;
 }
 
+/** Everything configured for one project of the tenant. */
 export interface ProjectConfig {
   readonly project: ProjectKey;
   readonly trusted: boolean;

@@ -1,4 +1,4 @@
-/** Zuul's built-in job that succeeds without running anything: for projects that want to be merged untested. */
+/** Zuul's built-in job that succeeds without running anything: for projects that merge without tests. */
 import type { JobName } from '../model/project.ts';
 
 export const NOOP_JOB: JobName = 'noop';

@@ -7,7 +7,7 @@ export interface ParseCache {
   parse(text: string): ParsedFile;
 }
 
-/** @param limit texts kept; the one unused for longest goes first. */
+/** @param limit texts kept; the least recently used is dropped first. */
 export function parseCache(limit = 10_000): ParseCache {
   const files = new Map<string, ParsedFile>();
   return {

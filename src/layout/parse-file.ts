@@ -112,7 +112,7 @@ function parseStanza(
     const text = `${kind} is ${describeNode(value)}; it must be a mapping`;
     return broken({ offset: value.offset, code: 'wrong-type', text }, kind);
   }
-  return whole(kind, value, keyOffset, yamlProblems, file);
+  return parseWhole(kind, value, keyOffset, yamlProblems, file);
 }
 
 function unknownKind(key: string, hints: HintBudget): { readonly code: string; readonly text: string } {
@@ -123,7 +123,7 @@ function unknownKind(key: string, hints: HintBudget): { readonly code: string; r
 }
 
 /** Parses one stanza; any problem other than a warning breaks it as a whole. */
-function whole(
+function parseWhole(
   kind: StanzaKind,
   value: YamlMapping,
   offset: number,

@@ -37,7 +37,7 @@ export interface YamlMapping extends CommonNode {
   readonly entries: ReadonlyMap<string, YamlEntry>;
 }
 
-/** The plain value. Bounded: the parser refuses deep and (by aliases) large documents. */
+/** The plain value. Bounded, because the parser refuses documents that are deep, or large with aliases expanded. */
 export function jsonOf(node: YamlNode): Json {
   switch (node.kind) {
     case 'scalar':
@@ -49,7 +49,7 @@ export function jsonOf(node: YamlNode): Json {
   }
 }
 
-/** The node at `path`, or the deepest one on the way there: where to point when a part is wrong. */
+/** The node at `path`, or the deepest one on the way to it, for the place of an error. */
 export function nodeAt(node: YamlNode, path: readonly (string | number)[]): { readonly offset: number } {
   const [step, ...rest] = path;
   if (step === undefined) return node;

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { migrate } from '../../../src/history/migrations.ts';
 import { prune } from '../../../src/history/prune.ts';
 import { recordRows } from '../../../src/history/record-rows.ts';
-import type { Schema } from '../../../src/history/schema.ts';
+import type { HistoryTables } from '../../../src/history/schema.ts';
 import { nodeSqliteDialect } from '../../../src/history/sqlite-dialect.ts';
 import { addMilliseconds } from '../../../src/lib/clock.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { resetAndMergedStory } from '../../fake/item-stories.ts';
 
 test('traces of events are forgotten for their age, and the oldest of more than there may be', async () => {
-  const database = new Kysely<Schema>({ dialect: nodeSqliteDialect(':memory:') });
+  const database = new Kysely<HistoryTables>({ dialect: nodeSqliteDialect(':memory:') });
   await migrate(database, 'sqlite', ':memory:');
   const [root] = itemSpans(resetAndMergedStory().item);
   const end = root!.end!;
