@@ -10,6 +10,16 @@
  * The back-off after failures is the collector's, not that of a batch: while it fails, every batch waits. Of a batch that arrived in
  * part only the rest is sent again, so that a span reaches the collector twice only when an answer was lost. Rows of a newer version
  * are left to an upgraded sender: `deliver` rejects, and its caller releases its leadership.
+ *
+ * A map of the folder:
+ *
+ *     sender                 row-spans (reads rows), request-size (packs requests), limiter, collector-pace (back-off), sender-log,
+ *                            sender-health (counters)
+ *     exporter               makes the span-exporter of the protocol from collector-options; each request has an export-outcome
+ *       gRPC                 grpc-exporter, grpc-outcome, retry-info, sdk-complaints
+ *       HTTP                 http-exporter, encode-request, http-wire, http-outcome, retry-after, partial-success
+ *     shared                 readable-span, readable-spans (the packages' shape), wire (protobuf), collector-text
+ *     probe-endpoint         looks for a collector at start
  */
 import type { Backoff } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -13,6 +13,20 @@
  *     └─ Report success ── HostMerge local
  *
  * Called by the live view, the export, a repeated export after a crash and a back-fill from the history.
+ *
+ * A map of the folder, one file per family of spans:
+ *
+ *     span-plan              how a span is made; with span-options, links, change-attributes, worker-attributes, number-in-name
+ *     items                  item-spans → queue-item-span, wait-spans (with work-windows), takeover-spans, build-set-spans
+ *                            → merger-work-spans, turn-work-spans, build-spans → execution-spans → step-spans; report-spans;
+ *                            item-context, tested-bases; ended-spans (which of them ended), late-execution-spans
+ *     spans of jobs          job-spans, derivable-ids
+ *     events                 ingestion-spans, tenant-event-spans, internal-event-spans, management-event-spans; reconfigure-spans,
+ *                            event-context, event-process-spans, event-effect
+ *     background work        pass-spans
+ *     order-spans            display order, for pages and the terminal
+ *
+ * Every function here is pure: no clock, no store, no randomness.
  */
 import type { BuildSet } from '../../model/build-set.ts';
 import { endOf } from '../../model/build-set.ts';
