@@ -12,20 +12,20 @@ import { openWorld } from '../scenario/open-world.ts';
 import type { World } from '../scenario/world.ts';
 import { semanticProblems } from './span-semantics.ts';
 import { byTrace, kindOf, relationsOf } from './spans-by.ts';
-import { type Life, livesInHistory, type Told, tellTheHeadFails } from './the-head-fails.ts';
+import { type HeadFailsStory, type Life, livesInHistory, runTheHeadFails } from './the-head-fails.ts';
 
 /** Of a span's flags: the parent is (not) known to be remote. */
 const KNOWS_PARENT = 0x100;
 
 let world: World;
 let spans: readonly SinkSpan[];
-let told: Told;
+let story: HeadFailsStory;
 let recorded: ReadonlyMap<string, Life>;
 
 beforeAll(async () => {
   const expectedTrouble = [/the collector does not take spans/];
   world = await openWorld({ layout: classicLayout(), expectedTrouble }, { kind: 'embedded' });
-  told = await tellTheHeadFails(world);
+  story = await runTheHeadFails(world);
   await world.end();
   recorded = livesInHistory(world);
   spans = world.sink.spans;
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(() => world[Symbol.asyncDispose]());
 
-const traceOf = (topic: string) => byTrace(spans).get(told.left.get(topic)?.uuid ?? '') ?? [];
+const traceOf = (topic: string) => byTrace(spans).get(story.left.get(topic)?.uuid ?? '') ?? [];
 
 test('check 01: ids are well formed and unique over all traces, and every span has a name, a kind and a time', () => {
   expect(spans.length).toBeGreaterThan(200);
@@ -65,7 +65,7 @@ test('check 02: each span arrives once, and what is sent again is equal byte for
 });
 
 test('check 03: each trace has one root and no orphans within ten seconds after its item left', () => {
-  expect(Math.max(...told.arrivals)).toBeLessThan(10_000);
+  expect(Math.max(...story.arrivals)).toBeLessThan(10_000);
   for (const trace of byTrace(spans).values()) {
     const ids = new Set(trace.map(({ spanId }) => spanId));
     expect(trace.filter(({ parentSpanId }) => parentSpanId === null)).toHaveLength(1);
@@ -85,12 +85,12 @@ test('check 04: no child begins before its parent or ends after it', () => {
 
 test('check 05: an item begins and ends when its own record says, in all nine digits', () => {
   const lastDigits = new Set<string>();
-  for (const { uuid } of told.left.values()) {
+  for (const { uuid } of story.left.values()) {
     const root = spans.find(span => span.traceId === uuid && span.parentSpanId === null);
     const life = { from: String(root?.start), to: String(root?.end) };
     expect(recorded.get(uuid)).toEqual(life);
-    expect(told.explained.get(uuid)).toEqual(life);
-    expect(told.drawn.get(uuid)).toEqual(life);
+    expect(story.explained.get(uuid)).toEqual(life);
+    expect(story.drawn.get(uuid)).toEqual(life);
     lastDigits.add(life.from.slice(-3)).add(life.to.slice(-3));
   }
   // Not rounded on the way, everywhere alike: six times, and hardly all of them a whole microsecond.
@@ -121,12 +121,12 @@ test('check 07: after a reset the buildsets are linked, name the cause, and have
     const reset = sets.find(span => span.attributes['gatehouse.culprit.build.id'] !== undefined);
     expect(reset?.attributes).toMatchObject({
       'gatehouse.cause.code': 'item-ahead-failed',
-      'gatehouse.culprit.item.id': told.left.get('A')?.uuid,
+      'gatehouse.culprit.item.id': story.left.get('A')?.uuid,
       'gatehouse.culprit.build.id': culprit?.attributes['gatehouse.build.id'],
       'gatehouse.culprit.job': 'project-test1',
     });
     expect(reset && relationsOf(reset).get('caused_by')).toMatchObject({
-      traceId: told.left.get('A')?.uuid,
+      traceId: story.left.get('A')?.uuid,
       spanId: culprit?.spanId,
     });
     for (const set of sets.filter(each => each === reset || each === sets[0])) {
@@ -161,7 +161,7 @@ test('check 08: builds that ran when a reset came end with it as cancellations t
       expect(build.status.code).toBe(0);
       const set = superseded.find(({ spanId }) => spanId === build.parentSpanId);
       expect(build.end <= (set?.end ?? 0n), `${build.name} ends with its buildset`).toBe(true);
-      // It had begun: an executor worked for it until it was told to stop.
+      // It had begun: an executor worked on it until it was stopped.
       expect(trace.filter(span => span.parentSpanId === build.spanId).map(kindOf)).toContain('JobExecution');
     }
   }

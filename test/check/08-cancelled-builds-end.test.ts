@@ -1,9 +1,9 @@
 /**
- * Check 08: every build that was started ends in one span, whoever stopped it: a reset, an abandoned change, another pipeline, an
+ * Check 08: every build that was started ends in one span, however it was stopped: a reset, an abandoned change, another pipeline, an
  * operator, a new patchset. Its result is a cancellation, it is not red, it says why, and it lies within its attempt. What the
  * executor did until it stopped hangs below it, also when the item has long left; an executor that never answers changes nothing.
  *
- * The reset with builds of two items under way is told in `the-head-fails.ts`, and its check 08 stands with the others of that story.
+ * The reset with builds of two items under way is in `the-head-fails.ts`, and its check 08 stands with the others of that story.
  */
 import { expect, test } from 'vitest';
 import { endedSpans } from '../../src/tracing/spans/ended-spans.ts';
@@ -18,7 +18,7 @@ import { kindOf, kindsBelow, linked } from './spans-by.ts';
 const layout = classicLayout({ check: true, gate: { more: ['supercedes: check'] } });
 
 story(
-  'check 08: whoever stops a build, its span ends as a cancellation with the cause',
+  'check 08: the span of a stopped build ends as a cancellation with the cause',
   { layout },
   async world => {
     await world.propose('A');
@@ -141,12 +141,12 @@ async function causesOf(world: World): Promise<void> {
     'gatehouse.span.type': 'QueueItem',
     'gatehouse.pipeline': 'gate',
   });
-  const news = roots('InternalEvent', 'change-updated');
-  expect(news.map(span => span.attributes['gatehouse.reason']).toSorted()).toEqual([
+  const updates = roots('InternalEvent', 'change-updated');
+  expect(updates.map(span => span.attributes['gatehouse.reason']).toSorted()).toEqual([
     'abandoned',
     'new-patchset',
   ]);
-  for (const span of news)
+  for (const span of updates)
     expect(linked(span, 'follows', spans)?.attributes['gatehouse.span.type']).toBe('TenantEvent');
 }
 

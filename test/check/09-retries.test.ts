@@ -87,7 +87,7 @@ story(
       tries[0]?.spanId,
       tries[1]?.spanId,
     ]);
-    // One after the other: nobody tries again what has not ended.
+    // One after the other: an attempt begins when the previous one has ended.
     for (const [index, span] of tries.entries())
       if (index > 0) expect(span.start >= (tries[index - 1]?.end ?? 0n)).toBe(true);
     // Why, in one line, on the span and in its status.
@@ -120,7 +120,9 @@ story(
 
     const [note] = (await world.notes('B', 2)).slice(-1);
     expect(note).toContain('RETRY_LIMIT');
-    const told = await world.decisions('B');
-    expect(told.map(({ text }) => text).join('\n')).toContain('hopeless is tried again after attempt 1 of 2');
+    const decisions = await world.decisions('B');
+    expect(decisions.map(({ text }) => text).join('\n')).toContain(
+      'hopeless is tried again after attempt 1 of 2',
+    );
   },
 );

@@ -1,6 +1,6 @@
 /**
  * Check 10: kill -9 of the service, its scheduler with it, at any moment of a gate run: the next start goes on where it was, with the
- * same outcome, the same ids and the original times; no span is lost and none differs from its repeat. No job is told to have run while
+ * same outcome, the same ids and the original times; no span is lost and none differs from its repeat. No job is reported as running while
  * the service was dead, and each item that was there names the takeover. Of many schedulers one is
  * killed in `test/e2e/cluster/schedulers.test.ts`, at every single call of the store in `test/simulation`.
  *
@@ -211,7 +211,7 @@ function ended(view: LookedAt, pipeline: string): number {
   return view.left.get(pipeline) ?? 0;
 }
 
-/** Follows the tenant; each change of the view is one look. Notes when each item it sees was enqueued. */
+/** Follows the tenant; each change of the view is one poll. Notes when each item it sees was enqueued. */
 async function lookUntil(
   site: Site,
   seen: Map<string, Sighting>,
@@ -223,7 +223,7 @@ async function lookUntil(
   try {
     for await (const view of followTenant(api, TENANT, stop.signal)) {
       for (const item of view.items.values()) seen.set(item.uuid, { enqueuedAt: item.enqueuedAt });
-      // The history trails the live view by a moment: once nothing is live any more, no view will come and tell of it.
+      // The history trails the live view by a moment: once nothing is live any more, no further view will come.
       for (;;) {
         const looked = await lookAt(site, [...view.items.values()]);
         if (met(looked)) return looked;

@@ -1,6 +1,6 @@
 /**
  * Check 13: of what is not sampled nothing leaves: no span of an item, of its events or of its jobs, no row that waits to be sent, no
- * link to a trace that is nowhere. Its jobs are told not to record, by flags 00. The log names the same ids all the same, and the API
+ * link to a trace that is nowhere. Its jobs get the flags 00, not to record. The log names the same ids all the same, and the API
  * shows the trace.
  */
 import path from 'node:path';
@@ -39,18 +39,18 @@ test('check 13: what is not sampled is nowhere but in the log and the API', {
   }
 });
 
-/** Each playbook was told the span the API shows of it, and that nobody records. */
+/** Each playbook got the span that the API shows of it, flagged as not recorded. */
 async function expectUnrecorded(world: World, item: string): Promise<void> {
   const trace = await world.api.get<OtlpTraceDocument>(`/api/tenant/tenant-one/item/${item}/trace`);
   const playbooks = spansFromOtlp(trace).filter(
     span => span.attributes['gatehouse.span.type'] === 'Playbook',
   );
-  const told: string[] = [];
+  const seen: string[] = [];
   for (const { uuid, pipeline } of world.stage.builds) {
     if (pipeline !== 'gate') continue;
     const log = await world.api.text(`/api/tenant/tenant-one/build/${uuid}/log`);
-    told.push(/traceparent (\S+)/.exec(log)?.[1] ?? 'nothing');
+    seen.push(/traceparent (\S+)/.exec(log)?.[1] ?? 'nothing');
   }
-  expect(told.length).toBeGreaterThan(0);
-  expect(told.toSorted()).toEqual(playbooks.map(span => `00-${span.traceId}-${span.spanId}-00`).toSorted());
+  expect(seen.length).toBeGreaterThan(0);
+  expect(seen.toSorted()).toEqual(playbooks.map(span => `00-${span.traceId}-${span.spanId}-00`).toSorted());
 }

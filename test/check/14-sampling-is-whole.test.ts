@@ -1,7 +1,7 @@
 /**
  * Check 14: with ratio 0.3 each item's trace is there whole or not at all, and so are the traces of the events it follows from, also
- * when the scheduler is killed half way and another goes on. With `keep = failure` every item that failed is there whole, whatever
- * the ratio said. Jobs are told what was decided by ratio: of what is held back nobody knows yet whether it is kept. A link leads to
+ * when the scheduler is killed half way and another goes on. With `keep = failure` every item that failed is there whole, at any
+ * ratio. Jobs get the decision by ratio: whether a held-back item is kept is not known yet. A link leads to
  * a span that is there, or into a trace that was not sampled; never to a gap in one that is.
  *
  * Many items: whole schedulers on an embedded store, with a code host and workers in memory; what is in the outbox is what
@@ -79,7 +79,7 @@ function failing(change: string): boolean {
   return Number(change.replace('master/x', '')) % 7 === 0;
 }
 
-/** As it was decided when the host told of it. */
+/** As it was decided when the event arrived. */
 function isChosen(item: QueueItem): boolean {
   const [change] = item.changes;
   const id = change.kind === 'change' ? change.id.replace('master/', '') : '';
@@ -106,7 +106,7 @@ function expectWholeOrAbsent({ items, spansOf, requests }: Seen): void {
   }
 }
 
-/** Whoever comes upon the item finds what it followed from, without a gap: roots, links, and no orphan. */
+/** The traces that the item followed from are complete: roots, links, and no orphan. */
 function expectLinked({ origin }: QueueItem, events: readonly (readonly SpanRecord[])[]): void {
   const [event, tenant] = events.map(spans => spans.find(span => span.parent === null));
   expect([event?.spanId, tenant?.spanId]).toEqual([origin.eventSpan.spanId, origin.tenantSpan.spanId]);

@@ -3,7 +3,7 @@
  *
  * What stands in: the real outbox, drain, sender and connection, by gRPC and by HTTP, with a clock that jumps over the back-off
  * (ten minutes pass in a moment). That the gate cannot notice follows from who knows the sender: no room that decides or works
- * does. The whole service with its collector down is told in `test/scenario/collector-down.test.ts`.
+ * does. The whole service with its collector down is in `test/scenario/collector-down.test.ts`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -107,7 +107,7 @@ test.each([
   },
 );
 
-test('check 15: whoever decides, merges or runs jobs does not know the sender, so it cannot wait for it', async () => {
+test('check 15: the code that decides, merges or runs jobs does not know the sender, so it cannot wait for it', async () => {
   const src = path.resolve(import.meta.dirname, '../../src');
   const files = ['scheduler', 'pipeline', 'layout', 'merger', 'executor', 'git', 'store'].flatMap(room =>
     readdirSync(path.join(src, room), { recursive: true, encoding: 'utf8' }).map(file =>

@@ -1,6 +1,6 @@
 /**
  * Check 16: what is sent again, when, and what never is. The real sender and both real wires talk to the sink; the store's drain,
- * which hands the same rows to the sender again when told to, is played by `Attempts`, and the clock is virtual: time passes
+ * which hands the same rows to the sender again when asked to, is played by `Attempts`, and the clock is virtual: time passes
  * when the test says so.
  */
 import { status } from '@grpc/grpc-js';
@@ -118,7 +118,7 @@ const LOST: readonly (readonly [string, Protocol, SinkAnswer, string])[] = [
   ['gRPC UNAUTHENTICATED', 'grpc', { kind: 'status', code: status.UNAUTHENTICATED }, 'unauthenticated'],
 ];
 
-describe('check 16: what would be refused again is not sent again, but counted and told once', () => {
+describe('check 16: refused spans are not sent again, but counted and logged once', () => {
   test.each(LOST)('%s', async (_, protocol, answer, reason) => {
     await using rig = await virtualSender({ protocol });
     rig.sink.answerNext(answer, answer);

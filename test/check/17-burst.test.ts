@@ -3,7 +3,7 @@
  * process that sends them stays small.
  *
  * The real outbox in the real embedded store on disk, the real drain, sender and wires; whole items of the gate stand in for the
- * gate that ends them, each story told many times over as another item. Of what arrives only the ids are read (checks 01 and 07
+ * gate that ends them, each story repeated many times as another item. Of what arrives only the ids are read (checks 01 and 07
  * read the rest). The sink lives in the same process: the bodies it keeps are taken off the memory that is measured.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -92,7 +92,7 @@ function burst(size: number) {
   const commits: (readonly Operation[])[] = [];
   const ids = new Set<string>();
   while (ids.size < size) {
-    const items = stories.map(spans => retold(spans, commits.length));
+    const items = stories.map(spans => repeated(spans, commits.length));
     for (const { traceId, spanId } of items.flat()) ids.add(traceId + spanId);
     commits.push(items.flatMap(spans => outboxRows(paths.spanOutbox, spans, spansCodec, AT)));
   }
@@ -100,8 +100,8 @@ function burst(size: number) {
 }
 
 /** The same spans in another trace; one in four with all it has, the others bare, since the check shall be quick. */
-function retold(spans: readonly SpanRecord[], telling: number): readonly SpanRecord[] {
-  const mark = telling.toString(16).padStart(4, '0');
+function repeated(spans: readonly SpanRecord[], repetition: number): readonly SpanRecord[] {
+  const mark = repetition.toString(16).padStart(4, '0');
   return spans.map((span, index) => {
     const other = { ...span, traceId: traceIdOf(parseUuid(mark + span.traceId.slice(4))) };
     return index % 4 === 0 ? other : { ...other, attributes: {}, events: [], links: [] };

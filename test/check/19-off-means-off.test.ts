@@ -1,5 +1,5 @@
 /**
- * Check 19: switched off, tracing makes no connection, leaves no row, and tells jobs nothing; what the executor itself was told
+ * Check 19: switched off, tracing makes no connection, leaves no row, and passes nothing to jobs; context that the executor itself got
  * of a trace reaches its jobs unchanged. `OTEL_SDK_DISABLED` means it only when it is `true`, and where the
  * file does not say `enabled = true`.
  */
@@ -51,7 +51,7 @@ describe('check 19: whether tracing is on', () => {
     ['OTEL_SDK_DISABLED is 1', conf, { ...endpoint, OTEL_SDK_DISABLED: '1' }, 'on'],
     ['OTEL_SDK_DISABLED is empty', conf, { ...endpoint, OTEL_SDK_DISABLED: '' }, 'on'],
     [
-      'enabled is true, whatever OTEL_SDK_DISABLED says',
+      'enabled is true, regardless of OTEL_SDK_DISABLED',
       `${conf}[tracing]\nenabled = true\n`,
       { ...endpoint, OTEL_SDK_DISABLED: 'true' },
       'on',

@@ -86,7 +86,7 @@ describe('check 20: the URL', () => {
     expect(request.headers['content-type']).toBe('application/x-protobuf');
   });
 
-  test('gRPC takes the endpoint as it is, whatever its path', async () => {
+  test('gRPC takes the endpoint as it is, with any path', async () => {
     await using sink = await startOtlpSink();
     const endpoint = `${sink.url}/ignored`;
     const environment = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };

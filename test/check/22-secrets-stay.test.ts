@@ -1,5 +1,5 @@
 /**
- * A real service, told some thirty secrets in every way there is: settings, environment, headers, commits, jobs, requests. None of
+ * A real service that gets some thirty secrets in every possible way: settings, environment, headers, commits, jobs, requests. None of
  * them may show up in what the collector gets, in the log, or in an answer of the API. What people are meant to see there (the
  * subject of a commit on the page, what a job prints in its own log) says so.
  */
@@ -90,7 +90,7 @@ async function writeSettings(): Promise<void> {
 [connection far]
 driver = git
 baseurl = http://${canary('token in a clone URL')}@127.0.0.1:${port}
-webhook_token = ${canary('key of webhooks nobody sends')}
+webhook_token = ${canary('key of webhooks that are never sent')}
 poll_interval = 0
 
 [auth people]
@@ -201,7 +201,7 @@ test('check 22: none of thirty secrets is in what the collector gets, in the log
   expect(log).toContain('far/hidden/project');
   expect(sink.requests.at(-1)?.headers['x-api-key']).toBe(canaries.get('header for the collector')?.text);
   // The address of the relay, which was for this job alone.
-  const address = /OTEL_EXPORTER_OTLP_ENDPOINT=\S+\/([0-9a-f]{32})/.exec(jobLog)?.[1] ?? 'not told';
+  const address = /OTEL_EXPORTER_OTLP_ENDPOINT=\S+\/([0-9a-f]{32})/.exec(jobLog)?.[1] ?? 'none';
   for (const said of [places.collector, places.log, places.api]) expect(said).not.toContain(address);
   expect(jobLog).toContain(address);
 });
@@ -215,8 +215,8 @@ function spanOf(kind: string) {
 
 /** Every route that can be read, of everything there is to read about. */
 async function allRoutes(): Promise<readonly string[]> {
-  const told: unknown = JSON.parse(await answer('/api'));
-  const routes = Object.values(Object(told)).map(String);
+  const described: unknown = JSON.parse(await answer('/api'));
+  const routes = Object.values(Object(described)).map(String);
   const [item, build, buildset] = ['item', 'build', 'buildset'].map(what =>
     String(spanOf('JobSpan')?.attributes[`gatehouse.${what}.id`]),
   );
@@ -272,7 +272,7 @@ async function answer(route: string): Promise<string> {
   return response.text();
 }
 
-/** What the page is told when it opens: the whole state. */
+/** The first message of the page's stream: the whole state. */
 async function firstMessage(): Promise<string> {
   const closed = new AbortController();
   const response = await fetch(`${site.url}/api/tenant/${TENANT}/events`, { signal: closed.signal });

@@ -22,7 +22,7 @@ import type { World } from '../scenario/world.ts';
 const MILLISECOND = 1_000_000n;
 
 story(
-  'check 23: waits and work tile each item, and its critical path is the one its spans tell',
+  'check 23: waits and work tile each item, and its critical path is the one of its spans',
   { layout: classicLayout() },
   async world => {
     for (const topic of ['A', 'B', 'C']) await world.propose(topic);
@@ -59,20 +59,20 @@ async function compare(world: World, topic: string, uuid: string): Promise<void>
     const spans = world.sink.spans.filter(span => span.traceId === uuid);
     return spans.some(span => span.parentSpanId === null) ? spans : undefined;
   });
-  const told = await world.api.get<Explanation>(`/api/tenant/${TENANT}/item/${uuid}/explain`);
+  const explained = await world.api.get<Explanation>(`/api/tenant/${TENANT}/item/${uuid}/explain`);
   const account = accountOf(trace);
   expect(account.overlaps, `states of ${topic} at once`).toEqual([]);
   // All that no span explains, however many moments that were.
   const unexplained = account.duration - account.waits - account.work;
   expect(unexplained, `ns of ${topic} nothing explains`).toBeLessThanOrEqual(MILLISECOND);
   expect(unexplained, `ns of ${topic} explained, and not lived`).toBeGreaterThanOrEqual(0n);
-  expect(account.duration).toBe(BigInt(told.duration));
-  expect(told.totals.reduce((sum, { duration }) => sum + BigInt(duration), 0n)).toBe(account.duration);
+  expect(account.duration).toBe(BigInt(explained.duration));
+  expect(explained.totals.reduce((sum, { duration }) => sum + BigInt(duration), 0n)).toBe(account.duration);
   expect(
-    largestDifference(told.totals, account.totals),
-    `${JSON.stringify(told.totals)}\n\n${[...account.totals].join('\n')}`,
+    largestDifference(explained.totals, account.totals),
+    `${JSON.stringify(explained.totals)}\n\n${[...account.totals].join('\n')}`,
   ).toBeLessThanOrEqual(MILLISECOND);
-  const path = piecesOf(told.criticalPath);
+  const path = piecesOf(explained.criticalPath);
   expect(disagreement(path, account.path), `${textOf(path)}\n\n${textOf(account.path)}`).toBeLessThanOrEqual(
     MILLISECOND,
   );

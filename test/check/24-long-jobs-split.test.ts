@@ -1,9 +1,9 @@
 /**
- * Check 24: a job of three hours, with a threshold of one, is divided: what nobody expected goes on in a continuation trace, what is
+ * Check 24: a job of three hours, with a threshold of one, is split: an unexpectedly long one goes on in a continuation trace, what is
  * expected is a trace of its own from the start. Either way the traces lead to each other, every span is found by the item's id, and
  * nothing of the job's body is where it would make the item's trace grow. Without a threshold there is one trace.
  *
- * The service and its jobs are real; the clock is the test's, so that the hours pass while a job waits to be told its end.
+ * The service and its jobs are real; the clock is the test's, so that the hours pass while a job waits for its end.
  */
 import { expect } from 'vitest';
 import { type OtlpTraceDocument, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
@@ -69,12 +69,12 @@ function expectLinked(from: SinkSpan, to: SinkSpan): void {
 /** What the playbooks printed, in order, are the spans they were in. */
 async function expectTold(world: World, { build, found }: Awaited<ReturnType<typeof land>>): Promise<void> {
   const log = await world.api.text(`/api/tenant/tenant-one/build/${String(build)}/log`);
-  const told = [...log.matchAll(/traceparent 00-([0-9a-f]{32})-([0-9a-f]{16})-01/g)].map(
+  const contexts = [...log.matchAll(/traceparent 00-([0-9a-f]{32})-([0-9a-f]{16})-01/g)].map(
     ([, trace, span]) => `${trace} ${span}`,
   );
   const playbooks = found('Playbook').toSorted((a, b) => (a.start < b.start ? -1 : 1));
-  expect(told).toEqual(playbooks.map(span => `${span.traceId} ${span.spanId}`));
-  expect(told).toHaveLength(2);
+  expect(contexts).toEqual(playbooks.map(span => `${span.traceId} ${span.spanId}`));
+  expect(contexts).toHaveLength(2);
 }
 
 /** The API and everything that draws from it shows the traces as one. */

@@ -2,7 +2,7 @@
  * Check 25a: what was sent would be shown by Jaeger as it is, without a warning and without an orphan, and the addresses our API
  * gives lead there: to the trace, and to all traces of an item.
  *
- * Jaeger's rules stand in for Jaeger (`jaeger-rules.ts`), on the spans the sink got; `npm run test:jaeger` tells the same story to a
+ * Jaeger's rules stand in for Jaeger (`jaeger-rules.ts`), on the spans the sink got; `npm run test:jaeger` sends the same story to a
  * real one.
  */
 import { expect } from 'vitest';

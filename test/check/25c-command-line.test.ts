@@ -1,6 +1,6 @@
 /**
  * Check 25c: a command without any setting of a collector arrives there through the server, under its own service name, and what
- * the server did for it links to its request; whom nobody knows adds to no trace.
+ * the server did for it links to its request; an unauthenticated client adds to no trace.
  */
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';

@@ -121,7 +121,7 @@ story(
     expect(ofEvents.filter(line => kindOf(line) === undefined).map(({ raw }) => raw)).toEqual([]);
     expect(new Set(ofEvents.map(kindOf))).toContain('GitEvent');
 
-    // Whoever is named in passing is named by its facts as well.
+    // An id in the message is in the fields as well.
     const known = new Set(exported.flatMap(({ attributes }) => [String(attributes['gatehouse.item.id'])]));
     known.delete('undefined');
     const inPassing = lines.filter(

@@ -1,7 +1,7 @@
-/** Which attributes a span must carry whatever happened, by its kind: the list check 21 holds every story's spans against. */
+/** Attributes that a span must always carry, by its kind: the list check 21 holds every story's spans against. */
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 
-/** Runs, and what somebody else asked for. Spans named for a driver end in `Event`. */
+/** Runs, and requests from outside. Spans named for a driver end in `Event`. */
 export const SERVERS: ReadonlySet<string> = new Set(['QueueItem']);
 /** Calls: of the command line to the service, and of the service to code hosts. */
 export const CLIENTS: ReadonlySet<string> = new Set([

@@ -28,7 +28,7 @@ function warningsOfTrace(trace: readonly SinkSpan[]): readonly string[] {
   return warnings;
 }
 
-/** Whose host is named, and the same, keeps its times whatever they are; we say no host that would hide it. */
+/** A child with the same host name as its parent keeps its times in any case; our spans have no host name that would hide errors. */
 function isMoved(span: SinkSpan, parent: SinkSpan): boolean {
   if (span.end - span.start > parent.end - parent.start) return span.start < parent.start;
   return span.start < parent.start || span.end > parent.end;

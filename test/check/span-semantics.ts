@@ -29,7 +29,7 @@ const RESULT_NAMES = ['cicd.pipeline.result', 'cicd.pipeline.task.run.result'];
 const LONGEST = 1024;
 const MOST = 128;
 
-/** Of whatever a story left at the collector; empty: the conventions are kept. */
+/** Violations among the spans that a story left at the collector; empty: none. */
 export function semanticProblems(spans: readonly SinkSpan[]): readonly string[] {
   return spans.flatMap(span =>
     [...kindProblems(span), ...resultProblems(span), ...lacking(span), ...valueProblems(span)].map(

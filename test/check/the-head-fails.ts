@@ -18,10 +18,10 @@ export interface Life {
   readonly to: string;
 }
 
-export interface Told {
+export interface HeadFailsStory {
   /** By topic. */
   readonly left: ReadonlyMap<string, FinishedItem>;
-  /** By item, as `/explain` tells it of the item's record. */
+  /** By item: the answer of `/explain`. */
   readonly explained: ReadonlyMap<string, Life>;
   /** By item, as the API's `/trace` has its root. */
   readonly drawn: ReadonlyMap<string, Life>;
@@ -29,7 +29,7 @@ export interface Told {
   readonly arrivals: readonly number[];
 }
 
-export async function tellTheHeadFails(world: World): Promise<Told> {
+export async function runTheHeadFails(world: World): Promise<HeadFailsStory> {
   for (const topic of ['A', 'B', 'C']) await world.propose(topic);
   for (const topic of ['A', 'B', 'C']) await world.approve(topic);
   world.fail('project-test1', 'A');
@@ -45,10 +45,10 @@ export async function tellTheHeadFails(world: World): Promise<Told> {
   world.release(/project-test1: A$/);
   await world.runs('project-test2: A', 'project-merge: B');
   world.free();
-  return whatCameOfThem(world);
+  return outcomeOf(world);
 }
 
-async function whatCameOfThem(world: World): Promise<Told> {
+async function outcomeOf(world: World): Promise<HeadFailsStory> {
   const left = new Map<string, FinishedItem>();
   const explained = new Map<string, Life>();
   const drawn = new Map<string, Life>();
@@ -72,8 +72,8 @@ async function whatCameOfThem(world: World): Promise<Told> {
 }
 
 async function lifeByExplanation({ api }: World, uuid: string): Promise<Life> {
-  const told = await api.get<Explanation>(`/api/tenant/${TENANT}/item/${uuid}/explain`);
-  return { from: told.enqueuedAt, to: told.until };
+  const explained = await api.get<Explanation>(`/api/tenant/${TENANT}/item/${uuid}/explain`);
+  return { from: explained.enqueuedAt, to: explained.until };
 }
 
 interface ApiSpan {

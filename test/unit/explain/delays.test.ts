@@ -160,7 +160,7 @@ describe('the delays of a pipeline', () => {
     `);
   });
 
-  it('never exceed the width of the terminal, and colour only when told to', () => {
+  it('never exceed the width of the terminal, and colour only when asked to', () => {
     for (const width of [60, 80, 120]) {
       const lines = delaysLines(sample(), { width, colour: false, title: 'gate of acme' });
       expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(width);

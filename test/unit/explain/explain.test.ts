@@ -191,7 +191,7 @@ describe('the explanation of an item', () => {
     `);
   });
 
-  it('never exceeds the width of the terminal, and colours only when told to', () => {
+  it('never exceeds the width of the terminal, and colours only when asked to', () => {
     for (const width of [60, 80, 120]) {
       const lines = explainText(explanation, { width, colour: false }).split('\n');
       expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(width);

@@ -38,7 +38,7 @@ function waiting(): QueueItem {
 }
 
 describe('whom an item waited for', () => {
-  it('is told with what that one was doing meanwhile, longest first', () => {
+  it('is listed with its states meanwhile, longest first', () => {
     const others = new Map([[ahead.item.uuid, ahead.item]]);
     const { waitedFor } = explainItem(waiting(), at(51_000), { others });
     expect(waitedFor).toEqual([
@@ -69,8 +69,8 @@ describe('whom an item waited for', () => {
     ]);
   });
 
-  it('is nobody for records that only have words', () => {
-    const story = itemStory().enter('change-ahead', 'somebody').wait(1000);
+  it('is empty for records without uuids', () => {
+    const story = itemStory().enter('change-ahead', 'acme/app master/other').wait(1000);
     expect(explainItem(story.item, story.now).waitedFor).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ describe('attributes', () => {
     ).toHaveLength(LONGEST_LIST);
   });
 
-  it('are texts, finite numbers, booleans or lists of texts, whatever comes in', () => {
+  it('are texts, finite numbers, booleans or lists of texts, for any input', () => {
     const kinds = [...ALLOWED.keys()];
     fc.assert(
       fc.property(

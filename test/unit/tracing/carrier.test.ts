@@ -19,7 +19,7 @@ const facts = {
   },
 };
 
-describe('what a job is told', () => {
+describe('the context of a job', () => {
   it('names the span of its playbook', () => {
     const environment = jobEnvironment(facts);
     expect(environment.TRACEPARENT).toBe(`00-${item}-${facts.spanId}-01`);
@@ -27,7 +27,7 @@ describe('what a job is told', () => {
     expect(environment.OTEL_SERVICE_NAME).toBe('unit tests, all=1');
   });
 
-  it('says when nobody records', () => {
+  it('says when the trace is not recorded', () => {
     expect(jobEnvironment({ ...facts, sampled: false }).TRACEPARENT).toMatch(/-00$/);
   });
 

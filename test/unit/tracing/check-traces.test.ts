@@ -83,7 +83,7 @@ describe('the checks on traces find', () => {
       /does not say how it ended/,
     ],
     [
-      'time nobody explains',
+      'unexplained time',
       withSpan('Wait change-ahead', () => undefined),
       /48000000000 ns .* explained by neither/,
     ],

@@ -30,7 +30,7 @@ describe('items are kept for their outcome', () => {
     ['config-error', left('CONFIG_ERROR')],
     ['dequeued', left('DEQUEUED', 'abandoned')],
     ['dequeued', left('DEQUEUED', 'dequeued-by-hand')],
-    // Whatever it had come to by then.
+    // In any state by then.
     ['superseded', left('DEQUEUED', 'superseded')],
     ['superseded', left('FAILURE', 'superseded')],
     ['reset', itemStory().merge().reset().wait(9).leave('reported', 'SUCCESS').item],

@@ -100,29 +100,29 @@ interface Span {
 }
 
 /** By build: from when an executor said it took it to when it said it was done, was last heard of, or to the turn that cancelled it without knowing. */
-function toldByExecutors(pipeline: PipelineWorld): ReadonlyMap<string, Span> {
-  const told = new Map<string, Span>();
+function reportedByExecutors(pipeline: PipelineWorld): ReadonlyMap<string, Span> {
+  const reported = new Map<string, Span>();
   const failed = new Map<string, Nanoseconds>();
   const forever = 1n << 80n;
   const lastHeardOf = ({ build, lastSign }: { readonly build: string; readonly lastSign?: Nanoseconds }) =>
     lastSign === undefined ? undefined : laterOf(lastSign, failed.get(build) ?? lastSign);
   for (const { input, output } of pipeline.history) {
     for (const event of input.events) {
-      if (event.kind === 'build-started' && !told.has(event.build))
-        told.set(event.build, { start: BigInt(event.at), end: forever });
-      if (event.kind === 'build-result' && event.execution !== null && !told.has(event.build))
-        told.set(event.build, { start: BigInt(event.execution.startedAt), end: forever });
+      if (event.kind === 'build-started' && !reported.has(event.build))
+        reported.set(event.build, { start: BigInt(event.at), end: forever });
+      if (event.kind === 'build-result' && event.execution !== null && !reported.has(event.build))
+        reported.set(event.build, { start: BigInt(event.execution.startedAt), end: forever });
       if (event.kind === 'build-failing' && !failed.has(event.build)) failed.set(event.build, event.at);
-      const known = event.kind === 'build-result' ? told.get(event.build) : undefined;
+      const known = event.kind === 'build-result' ? reported.get(event.build) : undefined;
       if (known !== undefined && event.kind === 'build-result' && known.end === forever)
         known.end = later(known.start, BigInt(event.execution?.endedAt ?? lastHeardOf(event) ?? input.now));
     }
     for (const command of output.commands) {
-      const known = command.kind === 'cancel-build' ? told.get(command.build) : undefined;
+      const known = command.kind === 'cancel-build' ? reported.get(command.build) : undefined;
       if (known?.end === forever) known.end = BigInt(input.now);
     }
   }
-  return told;
+  return reported;
 }
 
 function later(a: bigint, b: bigint): bigint {
@@ -167,7 +167,7 @@ describe.each(['dependent', 'independent'] as const)('items of a real %s pipelin
     if (manager === 'dependent') expect(resets).toBeGreaterThan(10);
   });
 
-  it('tell the same of their time in their spans as in their explanation (check 23)', () => {
+  it('have the same times in their spans as in their explanation (check 23)', () => {
     fc.assert(
       fc.property(steps, played => {
         for (const versions of play(manager, played).values()) {
@@ -228,22 +228,22 @@ describe.each(['dependent', 'independent'] as const)('items of a real %s pipelin
     expect(marks).toBeGreaterThan(0);
   });
 
-  it('never run longer than executors told of their builds, however long their results lay unread', () => {
+  it('never run longer than executors reported, however long their results lay unread', () => {
     let ran = 0n;
     let missed = 0n;
     fc.assert(
       fc.property(steps, played => {
         const pipeline = playedPipeline(manager, played);
-        const told = toldByExecutors(pipeline);
+        const reported = reportedByExecutors(pipeline);
         for (const versions of versionsOf(pipeline).values()) {
           const last = versions.at(-1)!;
           const now = last.phase.phase === 'left' ? last.phase.at : pipeline.world.now;
           const { totals, builds } = explainItem(last, now);
           const running = BigInt(totals.find(({ state }) => state === 'running')?.duration ?? 0);
-          const windows = builds.flatMap(({ uuid }) => told.get(uuid) ?? []);
+          const windows = builds.flatMap(({ uuid }) => reported.get(uuid) ?? []);
           expect(running).toBeLessThanOrEqual(unionOf(windows) + SHORTEST * BigInt(builds.length));
           for (const { uuid, ran: duration } of builds) {
-            const window = told.get(uuid);
+            const window = reported.get(uuid);
             expect(BigInt(duration)).toBeLessThanOrEqual(
               window === undefined ? 0n : SHORTEST + window.end - window.start,
             );

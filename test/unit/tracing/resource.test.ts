@@ -70,7 +70,7 @@ describe('the resource', () => {
   });
 
   test('takes what the environment says, but not another machine for that of a worker', () => {
-    const told: Installation = {
+    const named: Installation = {
       ...INSTALLATION,
       extra: new Map([
         ['host.name', 'the-sender'],
@@ -79,17 +79,17 @@ describe('the resource', () => {
         ['gatehouse.component', 'forged'],
       ]),
     };
-    expect(resourceOf(told, scheduler)).toMatchObject({
+    expect(resourceOf(named, scheduler)).toMatchObject({
       'host.name': 'the-sender',
       'service.instance.id': 'blue/scheduler',
       'deployment.environment.name': 'test',
       'gatehouse.component': 'scheduler',
     });
-    expect(resourceOf(told, executor)).toMatchObject({
+    expect(resourceOf(named, executor)).toMatchObject({
       'host.name': 'ci2',
       'service.instance.id': 'blue/executor/ci2',
     });
-    expect(resourceOf({ ...told, hostName: 'ci2' }, executor)['host.name']).toBe('the-sender');
+    expect(resourceOf({ ...named, hostName: 'ci2' }, executor)['host.name']).toBe('the-sender');
   });
 
   test('has a service of its own for each component where that is wanted', () => {
@@ -102,7 +102,7 @@ describe('the resource', () => {
     expect(rootService(INSTALLATION)).toBe('gatehouse');
   });
 
-  test('is one object for all spans of a process, whatever their order', () => {
+  test('is one object for all spans of a process, in any order', () => {
     const of = resources(INSTALLATION);
     const made = new Set(spans.map(of));
     expect(made.size).toBe(new Set([...made].map(each => JSON.stringify(each))).size);

@@ -39,8 +39,8 @@ describe('the trace state of an event', () => {
   it('lets a sampler further down decide as we do', () => {
     fc.assert(
       fc.property(event, ratio, ratio, (uuid, ours, theirs) => {
-        const told = traceStateOf(uuid, isSampled(uuid, ours), ours);
-        expect(keepsBelow(told, theirs)).toBe(isSampled(uuid, theirs));
+        const state = traceStateOf(uuid, isSampled(uuid, ours), ours);
+        expect(keepsBelow(state, theirs)).toBe(isSampled(uuid, theirs));
       }),
     );
   });
@@ -54,7 +54,7 @@ describe('the trace state of an event', () => {
     expect(traceStateOf(kept, false, 0.3)).toBe(`ot=rv:${drawn}`);
   });
 
-  it('tells no threshold that contradicts the decision', () => {
+  it('sends no threshold that contradicts the decision', () => {
     const left = eventDrawn(digit => digit < '8');
     expect(traceStateOf(left, true, 0.5)).toBe(`ot=rv:${sha256(left).slice(0, 14)}`);
   });

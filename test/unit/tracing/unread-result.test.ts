@@ -27,10 +27,10 @@ function story(meanwhile: (world: World) => readonly PipelineEvent[] = () => [])
   const done = addMilliseconds(taken, 5 * SECOND);
   const result = gate.resultEvent(build, 'SUCCESS');
   if (result.kind !== 'build-result') throw new Error('no result');
-  const told = { ...result, at: done, execution: { startedAt: taken, endedAt: done, steps: [] } };
+  const reported = { ...result, at: done, execution: { startedAt: taken, endedAt: done, steps: [] } };
   while (BigInt(world.now) < BigInt(addMilliseconds(taken, 40 * SECOND))) world.tick();
   const before = gate.state;
-  const output = gate.turn([told, ...meanwhile(world)]);
+  const output = gate.turn([reported, ...meanwhile(world)]);
   const item = output.left[0] ?? gate.item('A');
   return { before, output, item, done };
 }
@@ -62,7 +62,7 @@ describe('a result that lay unread', () => {
     expect(duration?.value).toBe(5);
   });
 
-  it('is no time of a build either that was cancelled before anybody read it', () => {
+  it('is not part of a build either that was cancelled before it was read', () => {
     const { item, done } = story(world => {
       world.get('A').status = 'abandoned';
       return [{ kind: 'change-updated', uuid: world.uuid(), change: world.proposed('A').key }];

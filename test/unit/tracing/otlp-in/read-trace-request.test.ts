@@ -32,7 +32,7 @@ const SPAN: SpanRecord = {
 const RESOURCE = { 'service.name': 'unit-tests' };
 
 /** As OpenTelemetry's own serializers write it. */
-function told(type: 'protobuf' | 'json', ...spans: readonly SpanRecord[]): Uint8Array {
+function encoded(type: 'protobuf' | 'json', ...spans: readonly SpanRecord[]): Uint8Array {
   const envelope = { resource: resourceFromAttributes(RESOURCE), scope: { name: 'tool', version: '1' } };
   const serializer = type === 'json' ? JsonTraceSerializer : ProtobufTraceSerializer;
   return serializer.serializeRequest(spans.map(span => readableSpan(span, envelope)))!;
@@ -65,24 +65,24 @@ function only(answer: ReadSpans): SpanRecord {
 describe.each(['protobuf', 'json'] as const)('a request in %s', type => {
   test('comes out as it went in, with resource and scope', async () => {
     const expected = { ...SPAN, resource: RESOURCE, scope: 'tool' };
-    expect(only(await read(type, told(type, SPAN)))).toEqual(expected);
-    expect(only(await read(type, gzipSync(told(type, SPAN)), 'gzip'))).toEqual(expected);
+    expect(only(await read(type, encoded(type, SPAN)))).toEqual(expected);
+    expect(only(await read(type, gzipSync(encoded(type, SPAN)), 'gzip'))).toEqual(expected);
   });
 
-  test('tells of a success, and of what its maker left away', async () => {
+  test('keeps a success status and the counts of dropped parts', async () => {
     const span = {
       ...SPAN,
       status: { code: 'ok' },
       dropped: { attributes: 1, events: 2, links: 3 },
     } as const;
-    expect(only(await read(type, told(type, span)))).toMatchObject({
+    expect(only(await read(type, encoded(type, span)))).toMatchObject({
       status: span.status,
       dropped: span.dropped,
     });
   });
 
   test('may hold many spans, and none', async () => {
-    const answer = await read(type, told(type, SPAN, { ...SPAN, spanId: '1234567812345678' as SpanId }));
+    const answer = await read(type, encoded(type, SPAN, { ...SPAN, spanId: '1234567812345678' as SpanId }));
     expect(answer).toMatchObject({ kind: 'spans', encoding: type, rejected: 0, reason: undefined });
     expect(answer.kind === 'spans' && answer.spans).toHaveLength(2);
     expect(await read(type, type === 'json' ? Buffer.from('{}') : Buffer.alloc(0))).toMatchObject({
@@ -91,15 +91,15 @@ describe.each(['protobuf', 'json'] as const)('a request in %s', type => {
   });
 
   test('is refused when it is cut anywhere', async () => {
-    const body = told(type, SPAN);
+    const body = encoded(type, SPAN);
     for (let length = 1; length < body.length; length += 7) {
       const answer = await read(type, body.subarray(0, length));
       expect(answer).toMatchObject({ kind: 'refused', status: 400 });
     }
   });
 
-  test('never makes the reader throw, whatever the bytes', async () => {
-    const body = told(type, SPAN);
+  test('never makes the reader throw, for any bytes', async () => {
+    const body = encoded(type, SPAN);
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ at: fc.nat(body.length - 1), byte: fc.nat(255) }), { maxLength: 8 }),
@@ -118,8 +118,8 @@ describe.each(['protobuf', 'json'] as const)('a request in %s', type => {
   });
 
   test('is refused when it is not gzip although it says so, when it is packed otherwise, or unpacks to too much', async () => {
-    expect(await read(type, told(type, SPAN), 'gzip')).toMatchObject({ kind: 'refused', status: 400 });
-    expect(await read(type, told(type, SPAN), 'br')).toMatchObject({ kind: 'refused', status: 415 });
+    expect(await read(type, encoded(type, SPAN), 'gzip')).toMatchObject({ kind: 'refused', status: 400 });
+    expect(await read(type, encoded(type, SPAN), 'br')).toMatchObject({ kind: 'refused', status: 415 });
     const bomb = gzipSync(Buffer.alloc(100_000_000));
     expect(await read(type, bomb, 'gzip')).toMatchObject({ kind: 'refused', status: 413 });
     const large = Buffer.alloc(REQUEST_LIMITS.bodyBytes + 1);
@@ -230,7 +230,7 @@ test('JSON of the wrong shape, too deep, or not JSON is refused with the place',
 
 test('another content type is refused', async () => {
   const answer = await readTraceRequest({
-    body: told('json', SPAN),
+    body: encoded('json', SPAN),
     contentType: 'text/plain',
     contentEncoding: undefined,
   });
@@ -308,7 +308,7 @@ describe('what a request may cost', () => {
       attributes: full,
     }));
     for (const type of ['protobuf', 'json'] as const)
-      expect(await read(type, gzipSync(told(type, ...spans)), 'gzip')).toMatchObject({ rejected: 0 });
+      expect(await read(type, gzipSync(encoded(type, ...spans)), 'gzip')).toMatchObject({ rejected: 0 });
   });
 
   test('counts what was left away in 32 bits, and cuts the names of events', async () => {

@@ -99,7 +99,7 @@ describe.each<Protocol>(['grpc', 'http/protobuf'])('%s', protocol => {
     expect(sink.spans[0]!.resource['process.tags']).toEqual(['a', 'b']);
   });
 
-  it('compresses and sends headers when told to', async () => {
+  it('compresses and sends headers when configured', async () => {
     const sink = await sinkFor(protocol);
     const headers = new Map([['X-Api-Key', new Secret('letmein')]]);
     await exporterTo(protocol, sink.url, { compression: 'gzip', headers }).send(spans);
@@ -107,7 +107,7 @@ describe.each<Protocol>(['grpc', 'http/protobuf'])('%s', protocol => {
     expect(sink.spans.length).toBe(spans.length);
   });
 
-  it('tells what was refused, of that request only', async () => {
+  it('reports the refused spans of that request only', async () => {
     const sink = await sinkFor(protocol);
     sink.answerNext({ kind: 'partial', rejected: 200, message: 'too old' });
     const exporter = exporterTo(protocol, sink.url);
@@ -142,13 +142,13 @@ describe.each<Protocol>(['grpc', 'http/protobuf'])('%s', protocol => {
     expect((await sending).kind).toBe('again');
   });
 
-  it('finds nobody listening worth another try', async () => {
+  it('retries when there is no listener', async () => {
     const sink = await sinkFor(protocol);
     sink.stop();
     expect((await exporterTo(protocol, sink.url).send(one)).kind).toBe('again');
   });
 
-  it('is told that a request is too large', async () => {
+  it('learns that a request is too large', async () => {
     const sink = await sinkFor(protocol, { maxBytes: 2000 });
     expect((await exporterTo(protocol, sink.url).send(spans)).kind).toBe('too-large');
     expect(sink.spans).toEqual([]);
@@ -281,7 +281,7 @@ describe('http/protobuf alone', () => {
     expect(sink.connections).toBe(1);
   });
 
-  it('does not tell a collector that closes an idle connection from one that works', async () => {
+  it('treats a collector that closes an idle connection as one that works', async () => {
     const sink = await sinkFor('http/protobuf');
     const exporter = exporterTo('http/protobuf', sink.url);
     await exporter.send(one);

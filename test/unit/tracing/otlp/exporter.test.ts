@@ -90,7 +90,7 @@ describe('the exporter', () => {
     expect(await exporter.send(spans.slice(0, 1))).toMatchObject({ kind: 'again', afterMs: 70_000 });
   });
 
-  it('never sends an array of mixed values, an object or a null, whatever it is given', async () => {
+  it('never sends an array of mixed values, an object or a null, for any input', async () => {
     const sink = await sinkWith();
     const odd: SpanRecord = { ...spans[0]!, attributes: { a: ['x', 'y'], b: 1.5, c: false, d: '' } };
     await exporterTo(sink.url).send([odd]);

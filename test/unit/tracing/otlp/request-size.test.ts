@@ -34,7 +34,7 @@ it.each<[string, readonly SpanRecord[]]>([
       },
     ],
   ],
-  ['of somebody else', [{ ...first!, resource: attributes, scope: '名'.repeat(60), traceState: 'a=b' }]],
+  ['of another service', [{ ...first!, resource: attributes, scope: '名'.repeat(60), traceState: 'a=b' }]],
 ])('a request is never larger than estimated: spans %s', (_, each) => {
   const estimate = each.reduce((sum, span) => sum + estimatedBytes(span), 0);
   const { length } = encodeRequest(each, INSTALLATION);

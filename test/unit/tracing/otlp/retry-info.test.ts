@@ -13,7 +13,7 @@ describe('RetryInfo', () => {
     expect(retryDelayOf(Buffer.from([0x08, 0x0e]))).toBeUndefined();
   });
 
-  it('never throws, whatever a server sends', () => {
+  it('never throws, for any answer', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), bytes => {
         expect(['undefined', 'number']).toContain(typeof retryDelayOf(bytes));

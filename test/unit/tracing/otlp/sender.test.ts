@@ -28,28 +28,28 @@ const row = (...some: readonly SpanRecord[]) => spansCodec.encode(some);
 
 interface Rig {
   readonly sender: SpanSender;
-  readonly told: string[];
+  readonly logged: string[];
   /** Lets time pass. */
   wait(ms: number): void;
 }
 
 function rig(exporter: SpanExporter): Rig {
-  const told: string[] = [];
+  const logged: string[] = [];
   let ms = 0;
   const clock: Clock = { now: () => fromMilliseconds(1_795_000_000_000 + ms), monotonic: () => ms };
-  const note = (_facts: object, text: string) => void told.push(text);
+  const note = (_facts: object, text: string) => void logged.push(text);
   const log: Log = { debug: note, info: note, warn: note, error: note, child: () => log };
   const sender = spanSender({ exporter, clock, log, random: () => 0.999999, backlog: () => 7 });
   return {
     sender,
-    told,
+    logged,
     wait: amount => {
       ms += amount;
     },
   };
 }
 
-/** An exporter that answers as told, and remembers. */
+/** An exporter with given answers that records its calls. */
 function scripted(...answers: readonly ExportOutcome[]) {
   const sent: (readonly SpanRecord[])[] = [];
   const rest = [...answers];
@@ -93,13 +93,13 @@ describe('the sender', () => {
 
   it('asks for patience, longer each time, and comes back', async () => {
     const { exporter, sent } = scripted(AGAIN, AGAIN, AGAIN);
-    const { sender, told, wait } = rig(exporter);
+    const { sender, logged, wait } = rig(exporter);
     const waits: number[] = [];
     for (let attempt = 0; attempt < 3; attempt++) {
       const outcome = await sender.deliver([row(spans[0]!)]);
       if (outcome === 'delivered' || !('retryAfterMs' in outcome)) throw new Error('delivered');
       waits.push(Math.round(outcome.retryAfterMs));
-      // Others are told the same without a request.
+      // Other batches get the same answer without a request.
       expect(await sender.deliver([row(spans[1]!)])).toEqual(outcome);
       wait(outcome.retryAfterMs);
     }
@@ -108,7 +108,7 @@ describe('the sender', () => {
     expect(sender.health()).toMatchObject({ state: 'failing', failedRequests: 3 });
     expect(await sender.deliver([row(spans[0]!)])).toBe('delivered');
     expect(sender.health().state).toBe('ok');
-    expect(told).toEqual([
+    expect(logged).toEqual([
       'the collector does not take spans; they wait in the outbox',
       'the collector takes spans again',
     ]);
@@ -161,7 +161,7 @@ describe('the sender', () => {
     expect(sent.slice(2).flat()).not.toContainEqual(first![0]);
   }, 20_000);
 
-  it('counts a row nobody can read and goes on', async () => {
+  it('counts an unreadable row and goes on', async () => {
     const { exporter } = scripted();
     const { sender } = rig(exporter);
     expect(await sender.deliver([Buffer.from('nonsense'), row(spans[0]!)])).toEqual({ lost: 'unreadable' });
@@ -179,10 +179,10 @@ describe('the sender', () => {
     expect(sender.health()).toMatchObject({ sent: 0, lost: {} });
   });
 
-  it('tells of partial successes once and counts them', async () => {
+  it('logs partial successes once and counts them', async () => {
     const part: ExportOutcome = { kind: 'delivered', refused: { spans: 1, text: 'odd' } };
     const { exporter } = scripted(part, part);
-    const { sender, told } = rig(exporter);
+    const { sender, logged } = rig(exporter);
     await sender.deliver([row(...spans.slice(0, 3))]);
     await sender.deliver([row(spans[3]!)]);
     expect(sender.health()).toMatchObject({
@@ -192,7 +192,7 @@ describe('the sender', () => {
       lost: { rejected: 2 },
       failedRequests: 0,
     });
-    expect(told.length).toBe(1);
+    expect(logged.length).toBe(1);
   });
 
   it('ends in bounded time while the collector hangs, and leaves the rows to the next start', async () => {

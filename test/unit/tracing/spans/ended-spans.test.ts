@@ -47,7 +47,7 @@ describe('ended spans', () => {
     );
   });
 
-  it('pass all checks on traces, whatever happened to the item', () => {
+  it('pass all checks on traces, for any history of the item', () => {
     fc.assert(
       fc.property(story, choices => {
         expect(checkTraces(fold(randomStory(choices).versions).map(asArrived))).toEqual([]);
@@ -56,7 +56,7 @@ describe('ended spans', () => {
     );
   });
 
-  it('include the subtree an executor tells of after its build was cancelled, and not the build again', () => {
+  it('include the subtree an executor reports after its build was cancelled, and not the build again', () => {
     const story = resetAndMergedStory();
     const late = story.versions.findIndex(
       (version, index) =>

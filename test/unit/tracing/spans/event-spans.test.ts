@@ -78,7 +78,7 @@ const tenant: TenantEventFacts = {
 };
 
 describe('the trace of an event', () => {
-  it('shows each station and where it went', () => {
+  it('shows each stage and its tenants', () => {
     const spans = ingestionSpans(ingestion, STYLE);
     expect(spans.map(span => span.name)).toEqual([
       'GitEvent proposed',
@@ -129,7 +129,7 @@ describe('the trace of an event in a tenant', () => {
   const renewal = { startedAt: at(26), endedAt: at(40), version: 7, errors: 0, reads: [] };
   const spans = [...tenantEventSpans(tenant, STYLE), ...tenantRenewalSpans({ ...tenant, renewal }, STYLE)];
 
-  it('tells what each pipeline made of it', () => {
+  it('has the decision of each pipeline', () => {
     expect(spans.map(span => span.name)).toEqual(['TenantEvent proposed', 'EventQueued', 'Reconfigure']);
     expect(spans[0]!.events).toEqual([
       {

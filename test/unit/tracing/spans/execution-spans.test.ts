@@ -165,7 +165,7 @@ describe('a job that ran over', () => {
   });
 });
 
-describe('a playbook is told the span that is drawn of it', () => {
+describe('a playbook gets the id of its later span', () => {
   it.each([
     ['usual', {}],
     ['long', { own: true }],
@@ -174,13 +174,13 @@ describe('a playbook is told the span that is drawn of it', () => {
     const { item, build, named } = oneBuild(length);
     const buildSpan = spanIdOf(build.uuid);
     const trace = { traceId: ownTraceOf(item.uuid), buildSpan, sampled: true, event: null, ...more };
-    const told = playbookSpan(build.uuid, trace, {
+    const context = playbookSpan(build.uuid, trace, {
       subject: 'run/test.sh',
       ordinal: 0,
       continued: length === 'ran-over',
     });
     const { traceId, spanId, parent } = named('Playbook run/test.sh');
-    expect(told).toEqual({ traceId, spanId });
+    expect(context).toEqual({ traceId, spanId });
     expect(parent).toBe(
       length === 'ran-over' ? continuationSpanId(buildSpan) : jobExecutionSpanId(buildSpan),
     );
@@ -190,7 +190,7 @@ describe('a playbook is told the span that is drawn of it', () => {
 describe('spans of items with long jobs', () => {
   const story = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
 
-  it('come once each, make whole traces and pass all checks, whatever happens', () => {
+  it('come once each, make whole traces and pass all checks, for any history', () => {
     let divided = 0;
     fc.assert(
       fc.property(story, choices => {

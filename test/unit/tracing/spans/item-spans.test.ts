@@ -157,15 +157,15 @@ describe('spans of an item', () => {
     expect(kindsOf(kinds.get('not'))).toContain('Playbook');
   });
 
-  it('tell of a build that waits how urgent it is and who may take it', () => {
-    const told = itemStory()
+  it('name the priority and the labels of a build that waits', () => {
+    const queued = itemStory()
       .merge()
       .merged()
       .freeze([{ ...jobNode('unit'), labels: ['linux', 'gpu'] }]).item;
-    const [build] = told.buildset.builds;
+    const [build] = queued.buildset.builds;
     const builds = [{ ...build!, priority: 'high' as const }];
     const queue = named(
-      itemSpans({ ...told, position: 3, buildset: { ...told.buildset, builds } }),
+      itemSpans({ ...queued, position: 3, buildset: { ...queued.buildset, builds } }),
       'ExecutorQueue',
     );
     expect(queue.attributes).toMatchObject({
@@ -173,7 +173,7 @@ describe('spans of an item', () => {
       'gatehouse.labels': ['linux', 'gpu'],
       'cicd.pipeline.task.name': 'unit',
     });
-    expect(itemSpans({ ...told, position: 3 })[0]!.attributes['gatehouse.position']).toBe(3);
+    expect(itemSpans({ ...queued, position: 3 })[0]!.attributes['gatehouse.position']).toBe(3);
   });
 
   it('name the worker on all that a merger did', () => {
@@ -191,7 +191,7 @@ describe('spans of an item', () => {
     expect(text).not.toContain('hunter2');
   });
 
-  it('show a playbook under the id the executor told its process', () => {
+  it('show a playbook under the id in the TRACEPARENT of its process', () => {
     const build = spans.find(span => span.name === 'Build lint')!;
     const playbook = spans.filter(span => span.name === 'Playbook run/test.sh');
     expect(playbook.map(span => span.spanId)).toContain(playbookSpanId(build.spanId, 'run/test.sh', 0));
@@ -223,7 +223,7 @@ describe('spans of an item', () => {
     ]);
   });
 
-  it('tell steps of the same name apart', () => {
+  it('distinguish steps of the same name', () => {
     const story = itemStory();
     story.merge().wait(10).merged().freeze(['a']).wait(1).start('a').wait(100).finish('a', 'SUCCESS');
     const build = story.item.buildset.builds[0]!;
@@ -258,7 +258,7 @@ describe('spans of an item', () => {
     ]);
   });
 
-  it('name a merge conflict with its files and end a merge nobody answered', () => {
+  it('name a merge conflict with its files and end a merge without an answer', () => {
     const conflict = itemStory().merge().wait(9).merged(2, 'conflict').item;
     const merge = named(itemSpans(conflict), 'Merge');
     expect(merge.status).toEqual({ code: 'error', message: 'MERGE_CONFLICT' });

@@ -87,14 +87,14 @@ function span(parent: SpanId, from: number, to: number, more: Partial<SpanRecord
 }
 
 function place(
-  told: readonly SpanRecord[],
+  received: readonly SpanRecord[],
   more: Partial<Parameters<typeof placeJobSpans>[0]> = {},
-  toldAt = 950,
+  arrivedAt = 950,
 ) {
   const build = { request: REQUEST, trace: TRACE, execution: EXECUTION, cancelledAt: null, ...more };
   return placeJobSpans(
     build,
-    told.map((each): ReportedSpan => ({ span: each, at: at(toldAt) })),
+    received.map((each): ReportedSpan => ({ span: each, at: at(arrivedAt) })),
   );
 }
 
@@ -103,7 +103,7 @@ describe('a span of a job', () => {
     const first = span(RUN, 310, 400);
     const second = span(first.spanId, 320, 390);
     const inStep = span(STEP, 320, 330);
-    // Children are told before their parents: they end before them.
+    // Children arrive before their parents: they end before them.
     const { spans, rejected } = place([second, first, inStep]);
     expect(rejected).toBe(0);
     const parents = new Map(spans.map(each => [each.spanId, each.parent]));
@@ -112,7 +112,7 @@ describe('a span of a job', () => {
     expect(parents.get(inStep.spanId)).toBe(STEP);
   });
 
-  test('says whose it is, whatever it said itself, and keeps the rest', () => {
+  test('gets the ids of its build, in place of its own, and keeps the rest', () => {
     const { spans } = place([
       span(RUN, 310, 400, {
         attributes: { 'gatehouse.tenant': 'other', 'gatehouse.result': 'SUCCESS', mine: true },
@@ -145,11 +145,14 @@ describe('a span of a job', () => {
       expect(text).not.toContain(forged);
   });
 
-  test('whose parent nobody knows hangs below the playbook that ran when it was told', () => {
-    const nobody = 'bbbbbbbbbbbbbbbb' as SpanId;
-    const early = place([span(nobody, 110, 120)], {}, 150).spans[0];
-    expect(early).toMatchObject({ parent: PRE, attributes: { 'gatehouse.span.original_parent_id': nobody } });
-    expect(place([span(nobody, 310, 320)], {}, 350).spans[0]?.parent).toBe(RUN);
+  test('with an unknown parent goes below the playbook that ran when it arrived', () => {
+    const missing = 'bbbbbbbbbbbbbbbb' as SpanId;
+    const early = place([span(missing, 110, 120)], {}, 150).spans[0];
+    expect(early).toMatchObject({
+      parent: PRE,
+      attributes: { 'gatehouse.span.original_parent_id': missing },
+    });
+    expect(place([span(missing, 310, 320)], {}, 350).spans[0]?.parent).toBe(RUN);
     // A span of ours that is no playbook, and nothing below one, is no parent either.
     expect(place([span(jobExecutionSpanId(TRACE.buildSpan), 310, 320)]).spans[0]?.parent).toBe(RUN);
   });
@@ -163,7 +166,7 @@ describe('a span of a job', () => {
     expect(spans.map(each => each.parent)).toEqual([RUN, a.spanId]);
   });
 
-  test('told while no playbook had begun, or with an id of a span of ours, finds no place', () => {
+  test('received while no playbook had begun, or with an id of a span of ours, is rejected', () => {
     expect(place([span('bbbbbbbbbbbbbbbb' as SpanId, 20, 30)], {}, 50)).toEqual({ spans: [], rejected: 1 });
     for (const id of [RUN, PRE, STEP, spanIdOf(ITEM), spanIdOf(BUILDSET), spanIdOf(BUILD)])
       expect(place([span(RUN, 310, 320, { spanId: id })])).toEqual({ spans: [], rejected: 1 });
@@ -228,10 +231,10 @@ describe('a build whose work is in another trace', () => {
   });
 });
 
-test('whatever a job tells, nothing hangs in the air, in a circle or outside its playbook', () => {
+test('no span of a job is an orphan, in a cycle or outside its playbook', () => {
   const id = fc.integer({ min: 0, max: 12 }).map(n => `cccccccc0000000${n.toString(16)}` as SpanId);
   const parent = fc.oneof(id, fc.constantFrom(RUN, PRE, STEP, spanIdOf(ITEM), spanIdOf(BUILD)));
-  const told = fc.record({
+  const received = fc.record({
     spanId: id,
     parent,
     from: fc.nat(1200),
@@ -240,7 +243,7 @@ test('whatever a job tells, nothing hangs in the air, in a circle or outside its
     traceId: fc.constantFrom(TRACE.traceId, TRACE.traceId, ownTraceOf(BUILD)),
   });
   fc.assert(
-    fc.property(fc.uniqueArray(told, { selector: each => each.spanId }), all => {
+    fc.property(fc.uniqueArray(received, { selector: each => each.spanId }), all => {
       const { spans, rejected } = placeJobSpans(
         { request: REQUEST, trace: TRACE, execution: EXECUTION, cancelledAt: null },
         all.map(({ from, length, at: ms, ...each }) => ({

@@ -59,7 +59,7 @@ function story() {
   return { item, late };
 }
 
-test('what an executor tells after the item has left hangs below the build that was sent, and does not outlast it', () => {
+test('spans that an executor reports after the item has left are below the exported build, and do not outlast it', () => {
   const { item, late } = story();
   const sent = itemSpans(item);
   const spans = lateExecutionSpans(late, DEFAULT_SPAN_OPTIONS);
@@ -78,7 +78,7 @@ test('a job expected to run long has its late work in its own trace', () => {
   expect(spans[0]!.parent).toBeNull();
 });
 
-test('nobody is told of a build that is not sampled', () => {
+test('a build that is not sampled has no spans', () => {
   const { late } = story();
   expect(
     lateExecutionSpans({ ...late, trace: { ...late.trace, sampled: false } }, DEFAULT_SPAN_OPTIONS),

@@ -76,7 +76,7 @@ describe('parts of a step', () => {
     expect(problemsOf(spans)).toEqual([]);
   });
 
-  it('that were told their ids have these', () => {
+  it('with ids of their own keep these', () => {
     const inner: Step = { ...task('compile', 31, 35), kind: 'ScriptStep', key: '09d1ac7e55b0f2d8' };
     const outer: Step = {
       ...task('make', 30, 40),
@@ -90,7 +90,7 @@ describe('parts of a step', () => {
     expect(below(spans, id).map(({ spanId }) => spanId)).toEqual([keyedStepSpanId(id, '09d1ac7e55b0f2d8')]);
   });
 
-  it('lie within it, whatever the job says of the time', () => {
+  it('lie within it, for any times from the job', () => {
     const late = task('late', 85, 500, { steps: [task('later', 600, 700)] });
     const { spans, top } = spansWith([task('early', 1, 30), late, task('backwards', 60, 50)]);
     const [early, last, backwards] = below(spans, top);

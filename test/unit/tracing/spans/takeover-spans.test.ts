@@ -45,7 +45,7 @@ function story(takeovers: number) {
 const text = (item: Parameters<typeof explainItem>[0], now: Nanoseconds) =>
   explainText(explainItem(item, now), { width: 100, colour: false });
 
-it('is told beside the work that went on, and in the wait it was the reason of', () => {
+it('is a span beside the work that went on, and named in the wait it caused', () => {
   const { item, killed, done, over } = story(1);
   const spans = itemSpans(item);
   const root = spans.find(({ parent }) => parent === null)!;
@@ -75,7 +75,7 @@ it('is sent once, as the finished record has it', () => {
   expect(checkTraces(sent.map(asArrived))).toEqual([]);
 });
 
-it('is told by `explain`: who went, who came, and how long it took', () => {
+it('is in `explain`: both processes, and how long it took', () => {
   const { item, left } = story(1);
   expect(text(item, left)).toContain(
     'Its pipeline was taken over\n  ⇄ at 2.0s     ci0/1 was gone; ci1/1 went on after 36s',
@@ -83,7 +83,7 @@ it('is told by `explain`: who went, who came, and how long it took', () => {
   expect(explainItem(item, left).takeovers).toMatchObject([{ from: 'ci0/1', duration: '36000000000' }]);
 });
 
-it('is summed up where it happened too often to be told each time', () => {
+it('is only counted beyond the first sixteen', () => {
   const { item, left } = story(20);
   const { takeovers, moreTakeovers } = explainItem(item, left);
   expect(takeovers).toHaveLength(16);

@@ -1,6 +1,6 @@
 /**
- * Check 12: every playbook process, and every step in it, is told its own span: the one that is exported later, another one at each
- * retry. It is told nothing else that matters: no headers of the collector, nothing of the service's environment. What it hands in
+ * Check 12: every playbook process, and every step in it, gets its own span: the one that is exported later, another one at each
+ * retry. It gets nothing else that matters: no headers of the collector, nothing of the service's environment. What it hands in
  * itself by OTLP lands below it. The real service; jobs run without a sandbox, as in all stories.
  */
 import { afterEach, expect, vi } from 'vitest';
@@ -13,26 +13,26 @@ import { kindOf } from './spans-by.ts';
 
 const layout = layoutWith(`
 - job:
-    name: tells
+    name: prints
     attempts: 2
-    pre-run: [playbooks/tell.sh, playbooks/flaky.sh]
+    pre-run: [playbooks/print.sh, playbooks/flaky.sh]
     run: playbooks/work.sh
-    post-run: playbooks/tell.sh
+    post-run: playbooks/print.sh
 - project:
     name: org/project
-    gate: {jobs: [tells]}
+    gate: {jobs: [prints]}
 `);
-const tell = (place: string) => `echo "TOLD ${place} $(env | sort | tr '\\n' '|')"`;
+const print = (place: string) => `echo "CONTEXT ${place} $(env | sort | tr '\\n' '|')"`;
 const configFiles = {
-  'playbooks/tell.sh': `#!/bin/sh\n${tell('playbook')}\n`,
+  'playbooks/print.sh': `#!/bin/sh\n${print('playbook')}\n`,
   'playbooks/flaky.sh': '#!/bin/sh\n[ "$ZUUL_ATTEMPT" = 2 ]\n',
   'playbooks/work.sh': `#!/bin/sh
 set -eu
-${tell('playbook')}
+${print('playbook')}
 gatehouse step outer -- gatehouse step inner -- "$(dirname "$0")/within.sh"
 "$(dirname "$0")/post-span.sh" beside
 `,
-  'playbooks/within.sh': `#!/bin/sh\n${tell('step')}\nexec "$(dirname "$0")/post-span.sh" within\n`,
+  'playbooks/within.sh': `#!/bin/sh\n${print('step')}\nexec "$(dirname "$0")/post-span.sh" within\n`,
   'playbooks/post-span.sh': POST_SPAN,
 };
 /** What the service may have in its environment, and no job may see. */
@@ -40,7 +40,7 @@ const PLANTED = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=canary-1', GATEHOUS
 for (const [name, value] of Object.entries(PLANTED)) vi.stubEnv(name, value);
 afterEach(() => vi.unstubAllEnvs());
 
-interface Told {
+interface JobContext {
   readonly place: string;
   readonly environment: ReadonlyMap<string, string>;
   /** Parts of TRACEPARENT. */
@@ -49,8 +49,8 @@ interface Told {
   readonly flags: string;
 }
 
-function toldIn(log: string): readonly Told[] {
-  return [...log.matchAll(/TOLD (\w+) (.*)/g)].map(([, place = '', text = '']) => {
+function contextsIn(log: string): readonly JobContext[] {
+  return [...log.matchAll(/CONTEXT (\w+) (.*)/g)].map(([, place = '', text = '']) => {
     const environment = new Map(
       text.split('|').map(line => {
         const at = line.indexOf('=');
@@ -64,7 +64,7 @@ function toldIn(log: string): readonly Told[] {
 }
 
 story(
-  'check 12: a job is told its span in every playbook and step, another at each retry, and no secret',
+  'check 12: a job gets its span in every playbook and step, another at each retry, and no secret',
   { layout, configFiles, executor: ['otlp_relay = true'] },
   async world => {
     world.free();
@@ -81,13 +81,13 @@ story(
     const builds = spans.filter(span => kindOf(span) === 'Build' && span.traceId === uuid);
     expect(builds).toHaveLength(2);
     const logs = await Promise.all(builds.map(build => logOf(world, build)));
-    const told = logs.flatMap(toldIn);
+    const contexts = logs.flatMap(contextsIn);
     // Attempt 1: pre-run, post-run. Attempt 2: pre-run, run and the step in it, post-run.
-    expect(told.map(({ place }) => place).toSorted()).toEqual([...Array(5).fill('playbook'), 'step']);
-    for (const each of told) expectRight(each, uuid, spans);
-    expect(new Set(told.map(({ span }) => span)).size).toBe(told.length);
+    expect(contexts.map(({ place }) => place).toSorted()).toEqual([...Array(5).fill('playbook'), 'step']);
+    for (const each of contexts) expectRight(each, uuid, spans);
+    expect(new Set(contexts.map(({ span }) => span)).size).toBe(contexts.length);
 
-    const step = told.find(({ place }) => place === 'step');
+    const step = contexts.find(({ place }) => place === 'step');
     expect(arrived('within')).toMatchObject({ traceId: uuid, parentSpanId: step?.span });
     const work = spans.find(span => span.name === 'Playbook playbooks/work.sh');
     expect(arrived('beside')).toMatchObject({ traceId: uuid, parentSpanId: work?.spanId });
@@ -107,7 +107,7 @@ function below(spans: readonly SinkSpan[], parent: SinkSpan | undefined): readon
 }
 
 function expectRight(
-  { place, environment, trace, span, flags }: Told,
+  { place, environment, trace, span, flags }: JobContext,
   item: string,
   spans: readonly SinkSpan[],
 ): void {
@@ -122,10 +122,10 @@ function expectRight(
     'gatehouse.item.id': item,
     'gatehouse.buildset.id': own?.attributes['gatehouse.buildset.id'],
     'gatehouse.build.id': own?.attributes['gatehouse.build.id'],
-    'gatehouse.job': 'tells',
+    'gatehouse.job': 'prints',
   });
-  expect(environment.get('OTEL_SERVICE_NAME')).toBe('tells');
-  expect(environment.get('OTEL_RESOURCE_ATTRIBUTES')).toContain('cicd.pipeline.task.name=tells');
+  expect(environment.get('OTEL_SERVICE_NAME')).toBe('prints');
+  expect(environment.get('OTEL_RESOURCE_ATTRIBUTES')).toContain('cicd.pipeline.task.name=prints');
   const names = [...environment.keys()].filter(name => name.startsWith('OTEL_'));
   expect(names.filter(name => /HEADERS/.test(name))).toEqual([]);
 }
