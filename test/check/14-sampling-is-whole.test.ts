@@ -20,7 +20,7 @@ import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../src/tracing/spans/span-options.ts';
 import { brokenChains } from '../e2e/event-chains.ts';
 import { asArrived, checkTraces } from '../fake/check-traces.ts';
-import { BASE_JOB, gatePipeline } from '../fake/layout-text.ts';
+import { BASE_JOB, gateYaml } from '../fake/layout-text.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
@@ -30,7 +30,7 @@ const RATIO = 0.3;
 /** Multi-writes of the first scheduler until it is killed: in the middle of the work. */
 const LAST_WRITE = 350;
 
-const LAYOUT = `${gatePipeline({ manager: 'independent', require: null, success: '{note: true}', notes: ['failure'] })}${BASE_JOB}
+const LAYOUT = `${gateYaml({ manager: 'independent', require: null, success: '{note: true}', notes: ['failure'] })}${BASE_JOB}
 - job:
     name: unit
 - project:

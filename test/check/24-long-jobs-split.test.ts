@@ -8,7 +8,7 @@
 import { expect } from 'vitest';
 import { type OtlpTraceDocument, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import { orderSpans } from '../../src/tracing/spans/order-spans.ts';
-import { BASE_JOB, gatePipeline } from '../fake/layout-text.ts';
+import { BASE_JOB, gateYaml } from '../fake/layout-text.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { skippingClock } from '../fake/skipping-clock.ts';
 import { story } from '../scenario/story.ts';
@@ -17,7 +17,7 @@ import { semanticProblems } from './span-semantics.ts';
 
 const HOURS = 3_600_000;
 
-const LAYOUT = `${gatePipeline({ require: null, success: '{merge: true}', notes: [] })}${BASE_JOB}
+const LAYOUT = `${gateYaml({ require: null, success: '{merge: true}', notes: [] })}${BASE_JOB}
 - job:
     name: nightly
     post-run: playbooks/after.sh

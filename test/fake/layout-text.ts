@@ -2,7 +2,7 @@
  * The pipelines that tests configure, as text of a zuul.yaml: one check, one gate, one post, one base job. A test says only how its
  * own layout differs.
  *
- *     `${checkPipeline()}${gatePipeline({ more: ['window: 2'] })}${BASE_JOB}`
+ *     `${checkYaml()}${gateYaml({ more: ['window: 2'] })}${BASE_JOB}`
  */
 
 interface Common {
@@ -10,7 +10,7 @@ interface Common {
   readonly connections?: readonly string[];
 }
 
-export interface GateText extends Common {
+export interface GateYaml extends Common {
   /** Default dependent. */
   readonly manager?: string;
   /** Default high. */
@@ -35,7 +35,7 @@ function entry(key: string, value: string, connections: readonly string[]): stri
   return `    ${key}:\n${connections.map(name => `      ${name}: ${value}\n`).join('')}`;
 }
 
-export function checkPipeline({ connections = ['local'] }: Common = {}): string {
+export function checkYaml({ connections = ['local'] }: Common = {}): string {
   const reports = ['success', 'failure', 'merge-conflict', 'config-error'];
   return [
     '\n- pipeline:\n    name: check\n    manager: independent\n',
@@ -44,7 +44,7 @@ export function checkPipeline({ connections = ['local'] }: Common = {}): string 
   ].join('');
 }
 
-export function gatePipeline({
+export function gateYaml({
   connections = ['local'],
   manager = 'dependent',
   precedence = 'high',
@@ -53,7 +53,7 @@ export function gatePipeline({
   trigger = '[{event: approved}]',
   success = '{merge: true, note: true}',
   notes = NOTED,
-}: GateText = {}): string {
+}: GateYaml = {}): string {
   return [
     `\n- pipeline:\n    name: gate\n    manager: ${manager}\n    precedence: ${precedence}\n`,
     ...more.map(line => `    ${line}\n`),
@@ -64,7 +64,7 @@ export function gatePipeline({
   ].join('');
 }
 
-export const POST_PIPELINE = `
+export const POST_YAML = `
 - pipeline:
     name: post
     manager: independent
@@ -74,7 +74,7 @@ export const POST_PIPELINE = `
       local: [{event: ref-updated}]
 `;
 
-export const INTEGRATED_QUEUE = `
+export const QUEUE_YAML = `
 - queue:
     name: integrated
 `;

@@ -7,7 +7,7 @@
  *     story.versions;   // one per step
  */
 import { type Nanoseconds, parseNanoseconds } from '../../src/lib/clock.ts';
-import { derivedUuid, spanIdOf, traceIdOf, type Uuid } from '../../src/lib/ids.ts';
+import { derivedUuid } from '../../src/lib/ids.ts';
 import type { Build, BuildState, Execution } from '../../src/model/build.ts';
 import type {
   BuildSet,
@@ -24,6 +24,7 @@ import { parseCommitId, projectKey } from '../../src/model/project.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../../src/model/results.ts';
 import type { Step } from '../../src/model/step.ts';
+import { emptyBuildSet, emptyJobNode, emptyQueueItem } from './records.ts';
 
 /** 2026-11-19 in nanoseconds, with digits a float would lose. */
 const EPOCH = 1_795_000_000_123_456_789n;
@@ -66,36 +67,19 @@ export function itemStory(options: StoryOptions = {}) {
   const id = (...parts: (string | number)[]) => derivedUuid(seed, ...parts.map(String));
   let ms = 0;
   let merges = 0;
-  const event = id('event');
   const changes = options.changes ?? [proposedChange('master/login', seed)];
-  let item: QueueItem = {
-    uuid: id('item'),
-    tenant: 'acme',
-    pipeline: options.pipeline ?? 'gate',
-    queue: 'integrated',
-    changes,
-    role: 'live',
-    origin: {
-      event,
-      eventType: 'approved',
-      eventSpan: { traceId: traceIdOf(event), spanId: spanIdOf(event) },
-      tenantSpan: { traceId: traceIdOf(id('tenant-event')), spanId: spanIdOf(id('tenant-event')) },
-      receivedAt: at(-40),
-      connection: 'local',
+  let item: QueueItem = emptyQueueItem(
+    {
+      uuid: id('item'),
+      pipeline: options.pipeline ?? 'gate',
+      changes,
+      sampled: options.sampled ?? true,
+      enqueuedAt: at(0),
+      buildset: emptyBuildSet(id('buildset', 1), 1, at(0), null),
+      timeline: [{ state: options.state ?? 'window', since: at(0) }],
     },
-    sampled: options.sampled ?? true,
-    enqueuedAt: at(0),
-    position: null,
-    phase: { phase: 'queued' },
-    behind: null,
-    dependsOn: [],
-    buildset: newBuildSet(id('buildset', 1), 1, at(0), null),
-    earlier: [],
-    timeline: [{ state: options.state ?? 'window', since: at(0) }],
-    events: [],
-    reports: [],
-    startReported: false,
-  };
+    { event: id('event'), tenantEvent: id('tenant-event'), receivedAt: at(-40) },
+  );
   const versions: QueueItem[] = [item];
 
   const put = (change: Partial<QueueItem>) => {
@@ -275,7 +259,7 @@ export function itemStory(options: StoryOptions = {}) {
       const number = item.buildset.number + 1;
       return put({
         earlier: [...item.earlier, ended],
-        buildset: newBuildSet(id('buildset', number), number, at(ms), cause),
+        buildset: emptyBuildSet(id('buildset', number), number, at(ms), cause),
         events: [...item.events, { at: at(ms), name: 'reset', facts: { code, number } }],
         ...entered('window'),
       });
@@ -348,32 +332,10 @@ export function itemStory(options: StoryOptions = {}) {
   return story;
 }
 
-function newBuildSet(uuid: Uuid, number: number, createdAt: Nanoseconds, cause: ResetCause | null): BuildSet {
-  return {
-    uuid,
-    number,
-    createdAt,
-    cause,
-    stage: { state: 'new' },
-    mergerWork: [],
-    turnWork: [],
-    conflict: null,
-    configErrors: [],
-    filesChanged: [],
-    builds: [],
-  };
-}
-
 export function jobNode(name: string, ...dependencies: readonly string[]): JobNode {
-  return {
-    name,
-    voting: true,
-    attempts: 3,
+  return emptyJobNode(name, {
     dependencies: dependencies.map(dependency => ({ name: dependency, soft: false })),
-    holdFollowingChanges: false,
-    failFast: false,
-    labels: [],
-  };
+  });
 }
 
 /** A failed item ahead, to blame. */

@@ -1,12 +1,12 @@
 /** Requirements on age become true or false at their time, without an event. */
 import { expect } from 'vitest';
 import { ageDrivers } from '../fake/age-driver.ts';
-import { gatePipeline } from '../fake/layout-text.ts';
+import { gateYaml } from '../fake/layout-text.ts';
 import { ONE_JOB } from './layouts.ts';
 import { story } from './story.ts';
 
 const layout = (requirement: string) =>
-  `${gatePipeline({
+  `${gateYaml({
     require: `{approved: true, ${requirement}}`,
     notes: ['failure'],
   })}${ONE_JOB}`;

@@ -1,13 +1,13 @@
 /** A change on one connection depends on a change on another one. */
 import { expect } from 'vitest';
-import { BASE_JOB, checkPipeline, gatePipeline } from '../fake/layout-text.ts';
+import { BASE_JOB, checkYaml, gateYaml } from '../fake/layout-text.ts';
 import { story } from './story.ts';
 
 const CONNECTIONS = ['local', 'far'];
 const OPEN = '{approved: true, open: true}';
 
 /** org/project and far/lib share a queue; each is tested by one job. */
-const LAYOUT = `${checkPipeline({ connections: CONNECTIONS })}${gatePipeline({ connections: CONNECTIONS, require: OPEN })}
+const LAYOUT = `${checkYaml({ connections: CONNECTIONS })}${gateYaml({ connections: CONNECTIONS, require: OPEN })}
 - queue: {name: shared}
 ${BASE_JOB}
 - job: {name: test}

@@ -1,13 +1,13 @@
 /** The code host has rules for landing: the gate knows them before it tests anything. */
 import { expect } from 'vitest';
-import { gatePipeline } from '../fake/layout-text.ts';
+import { gateYaml } from '../fake/layout-text.ts';
 import { ruleDrivers } from '../fake/rule-driver.ts';
 import { ONE_JOB } from './layouts.ts';
 import { story } from './story.ts';
 
 /** Gates every proposal; the host has rules of its own. */
 const layout = (success: string, manager = 'dependent') =>
-  `${gatePipeline({
+  `${gateYaml({
     manager,
     require: null,
     trigger: '[{event: [proposed, approved]}]',

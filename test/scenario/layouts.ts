@@ -1,12 +1,5 @@
 /** The configuration most stories share: Zuul's classic fixture, with proposals and approvals of the git driver. */
-import {
-  BASE_JOB,
-  checkPipeline,
-  type GateText,
-  gatePipeline,
-  INTEGRATED_QUEUE,
-  POST_PIPELINE,
-} from '../fake/layout-text.ts';
+import { BASE_JOB, checkYaml, type GateYaml, gateYaml, POST_YAML, QUEUE_YAML } from '../fake/layout-text.ts';
 
 /** project-merge first, then project-test1 and project-test2; changes behind wait for project-merge of the ones ahead. */
 function classicJobs({ holdFollowing = true }: { readonly holdFollowing?: boolean } = {}): string {
@@ -48,7 +41,7 @@ export const ONE_JOB = `${BASE_JOB}
 
 export interface ClassicOptions {
   readonly check?: boolean;
-  readonly gate?: GateText;
+  readonly gate?: GateYaml;
   readonly holdFollowing?: boolean;
 }
 
@@ -57,9 +50,9 @@ export function classicLayout({ check = false, gate, holdFollowing = true }: Cla
   const pipelines = check ? ['check', 'gate'] : ['gate'];
   const integration = '\n        - integration: {dependencies: [project-merge]}';
   return [
-    check ? checkPipeline() : '',
-    gatePipeline(gate),
-    INTEGRATED_QUEUE,
+    check ? checkYaml() : '',
+    gateYaml(gate),
+    QUEUE_YAML,
     BASE_JOB,
     classicJobs({ holdFollowing }),
     classicProject('org/project', null, pipelines),
@@ -71,13 +64,13 @@ export function classicLayout({ check = false, gate, holdFollowing = true }: Cla
 /** Pipelines and the base job only; the story adds jobs and projects. */
 export function layoutWith(
   text: string,
-  options: { readonly check?: boolean; readonly gate?: GateText | false; readonly post?: boolean } = {},
+  options: { readonly check?: boolean; readonly gate?: GateYaml | false; readonly post?: boolean } = {},
 ): string {
   const { check = false, gate, post = false } = options;
   return [
-    check ? checkPipeline() : '',
-    gate === false ? '' : gatePipeline(gate),
-    post ? POST_PIPELINE : '',
+    check ? checkYaml() : '',
+    gate === false ? '' : gateYaml(gate),
+    post ? POST_YAML : '',
     BASE_JOB,
     text,
   ].join('');

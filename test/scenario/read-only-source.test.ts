@@ -1,9 +1,9 @@
 /** A connection without `proposals` is a source: of jobs' projects, of configuration, and of changes of its branches and tags. */
 import { expect } from 'vitest';
-import { BASE_JOB, gatePipeline } from '../fake/layout-text.ts';
+import { BASE_JOB, gateYaml } from '../fake/layout-text.ts';
 import { story } from './story.ts';
 
-const LAYOUT = `${gatePipeline({ require: '{approved: true, open: true}', notes: ['failure'] })}
+const LAYOUT = `${gateYaml({ require: '{approved: true, open: true}', notes: ['failure'] })}
 - pipeline:
     name: upstream
     manager: independent

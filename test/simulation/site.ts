@@ -1,22 +1,16 @@
 /** The tenant of every run: a shared queue of two projects, one project on its own, check, gate and post. */
 import { parseTenantFile } from '../../src/layout/tenant-file.ts';
 import type { Tenant } from '../../src/model/layout.ts';
-import {
-  BASE_JOB,
-  checkPipeline,
-  gatePipeline,
-  INTEGRATED_QUEUE,
-  POST_PIPELINE,
-} from '../fake/layout-text.ts';
+import { BASE_JOB, checkYaml, gateYaml, POST_YAML, QUEUE_YAML } from '../fake/layout-text.ts';
 import type { CodeHost } from './host/code-host.ts';
 import { CONNECTION } from './host/host-git.ts';
 
 export const TENANT = 'acme';
 export const PROJECTS = ['org/app', 'org/lib', 'org/docs'] as const;
 
-const PIPELINES = `${checkPipeline()}${gatePipeline()}${POST_PIPELINE}    success:
+const PIPELINES = `${checkYaml()}${gateYaml()}${POST_YAML}    success:
       local: {note: true}
-${INTEGRATED_QUEUE}${BASE_JOB}
+${QUEUE_YAML}${BASE_JOB}
 - job:
     name: unit
 - job:

@@ -1,5 +1,5 @@
 /** What the tenant of a cluster is configured to do: one shared queue, two projects, short jobs that fail by what files there are. */
-import { gatePipeline, INTEGRATED_QUEUE } from '../../fake/layout-text.ts';
+import { gateYaml, QUEUE_YAML } from '../../fake/layout-text.ts';
 import type { Files } from './repositories.ts';
 
 export const TENANT = 'acme';
@@ -11,7 +11,7 @@ export const PROJECTS = ['org/one', 'org/two'] as const;
 const WORK = 0.4;
 
 export const CONFIG_FILES: Files = {
-  'zuul.yaml': `${gatePipeline({ notes: ['failure', 'merge-conflict'] })}${INTEGRATED_QUEUE}
+  'zuul.yaml': `${gateYaml({ notes: ['failure', 'merge-conflict'] })}${QUEUE_YAML}
 - job:
     name: base
     abstract: true

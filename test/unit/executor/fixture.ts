@@ -1,4 +1,5 @@
 /** A real executor on real repositories and processes; only its queue and the service around it are small. */
+
 import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -21,6 +22,7 @@ import type { FrozenJob } from '../../../src/model/job.ts';
 import { type ProjectKey, parseCommitId, projectKey } from '../../../src/model/project.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
+import { emptyFrozenJob } from '../../fake/records.ts';
 import { SILENT } from '../../fake/silent-log.ts';
 import { openRepository } from '../git/open-repository.ts';
 
@@ -86,22 +88,7 @@ export function buildRequest(
     run: (scripts.run ?? []).map(playbook),
     postRun: (scripts.postRun ?? []).map(playbook),
   };
-  const job: FrozenJob = {
-    name: 'unit',
-    ...phases,
-    attempts: 3,
-    voting: true,
-    dependencies: [],
-    requiredProjects: [],
-    vars: { greeting: 'hello' },
-    nodes: [],
-    holdFollowingChanges: false,
-    failFast: false,
-    network: false,
-    tags: [],
-    definedAt: [],
-    ...jobFacts,
-  };
+  const job = emptyFrozenJob({ ...phases, vars: { greeting: 'hello' }, ...jobFacts });
   return {
     uuid,
     tenant: 'acme',

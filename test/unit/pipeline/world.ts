@@ -12,6 +12,7 @@
  * The world is the oracle for what may land: a merge request's inputs are fixed when it is asked for, a branch moves only
  * when a report merges, and a merge is accepted only if the branch is exactly where the tested state began.
  */
+
 import { createHash } from 'node:crypto';
 import { addMilliseconds, type Nanoseconds, parseNanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid, type IdMaker, spanIdOf, traceIdOf, type Uuid } from '../../../src/lib/ids.ts';
@@ -47,6 +48,8 @@ import type {
   TurnInput,
   TurnOutput,
 } from '../../../src/pipeline/turn.ts';
+import { gatePipeline } from '../../fake/pipeline.ts';
+import { emptyJobNode } from '../../fake/records.ts';
 
 export interface ChangeSetup {
   readonly project: string;
@@ -103,18 +106,7 @@ export interface RecordedTurn {
   readonly output: TurnOutput;
 }
 
-export function job(name: string, extra: Partial<JobNode> = {}): JobNode {
-  return {
-    name,
-    voting: true,
-    attempts: 3,
-    dependencies: [],
-    holdFollowingChanges: false,
-    failFast: false,
-    labels: [],
-    ...extra,
-  };
-}
+export const job = emptyJobNode;
 
 const SPEAKER: DriverConfig = { connection: 'local', config: {}, definedAt: 'config@master:zuul.yaml:1' };
 const USUAL_ACTIONS: readonly ReportAction[] = ['success', 'failure', 'merge-conflict', 'config-error'];
@@ -143,14 +135,11 @@ function pipelineOf(name: string, setup: PipelineSetup): Pipeline {
   const reported = new Set(speaks ?? USUAL_ACTIONS);
   const speakers = (action: ReportAction) => (reported.has(action) ? [SPEAKER] : []);
   const manager = setup.manager ?? 'independent';
-  return {
+  return gatePipeline({
     name,
     manager,
-    precedence: 'normal',
     postReview: manager === 'dependent',
     triggers: [],
-    require: [],
-    reject: [],
     reporters: {
       enqueue: speakers('enqueue'),
       start: speakers('start'),
@@ -162,13 +151,9 @@ function pipelineOf(name: string, setup: PipelineSetup): Pipeline {
       dequeue: speakers('dequeue'),
       disabled: speakers('disabled'),
     },
-    messages: {},
-    supercedes: [],
-    dequeueOnNewPatchset: true,
-    allowOtherConnections: false,
     ...rest,
     window: { ...USUAL_WINDOW, initial: INITIAL[manager], ...window },
-  };
+  });
 }
 
 export class World {

@@ -32,13 +32,13 @@ import type { Operation, Store } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
 import { type LiveTracing, WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
-import { BASE_JOB, gatePipeline } from '../../fake/layout-text.ts';
+import { BASE_JOB, gateYaml } from '../../fake/layout-text.ts';
 import { layoutsInProcess } from '../../fake/layouts-in-process.ts';
 import { FaultyStore } from '../store/faulty-store.ts';
 import { APP, CONFIG, createFakeHost, type FakeHost } from './fake-host.ts';
 import { eventually } from './stand.ts';
 
-export const LAYOUT = `${gatePipeline({ precedence: 'normal', require: null, notes: ['start', 'failure'] })}${BASE_JOB}
+export const LAYOUT = `${gateYaml({ precedence: 'normal', require: null, notes: ['start', 'failure'] })}${BASE_JOB}
 - job:
     name: unit
 - project:

@@ -3,12 +3,16 @@ import { failingReasons } from '../../../src/api/failing-reasons.ts';
 import { finishedItem, liveItem } from '../../../src/api/live-item.ts';
 import type { ConfigError } from '../../../src/model/config-error.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
+import { emptyJobNode } from '../../fake/records.ts';
 import { finishedItems, gateItems, RESET } from './sample-gate.ts';
-import { at, node, type SampleBuild, sampleItem, uuidOf } from './sample-item.ts';
+import { at, type SampleBuild, sampleItem, uuidOf } from './sample-item.ts';
 
 function itemWith(
   builds: readonly SampleBuild[],
-  jobs = [node('lint'), node('unit-tests', { dependencies: [{ name: 'lint', soft: false }] })],
+  jobs = [
+    emptyJobNode('lint'),
+    emptyJobNode('unit-tests', { dependencies: [{ name: 'lint', soft: false }] }),
+  ],
 ) {
   return sampleItem('one', { at: 0, buildsets: [{ at: 0, jobs, builds }], timeline: [['running', 0]] });
 }

@@ -15,7 +15,9 @@ import type { ItemStateName } from '../../../src/model/item-states.ts';
 import type { Pipeline } from '../../../src/model/pipeline.ts';
 import type { PipelineState } from '../../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
-import { at, node, type SampleBuildset, sampleChange, sampleItem, uuidOf } from './sample-item.ts';
+import { gatePipeline } from '../../fake/pipeline.ts';
+import { emptyJobNode } from '../../fake/records.ts';
+import { at, type SampleBuildset, sampleChange, sampleItem, uuidOf } from './sample-item.ts';
 
 export const NOW = at(300);
 
@@ -188,7 +190,7 @@ export function checkItems(): readonly QueueItem[] {
       buildsets: [
         {
           at: 210,
-          jobs: [node('lint'), node('unit-tests')],
+          jobs: [emptyJobNode('lint'), emptyJobNode('unit-tests')],
           builds: [
             { job: 'lint', times: [211, 214, 239] },
             { job: 'unit-tests', times: [211, 215] },
@@ -340,12 +342,9 @@ export function stateOf(items: readonly QueueItem[], window: number, name?: stri
 }
 
 export function samplePipeline(name: string, more: Partial<Pipeline> = {}): Pipeline {
-  const step = { type: 'linear', factor: 1 } as const;
-  return {
+  return gatePipeline({
     name,
     manager: name === 'gate' ? 'dependent' : 'independent',
-    precedence: 'normal',
-    postReview: false,
     triggers: [
       {
         connection: 'local',
@@ -353,26 +352,8 @@ export function samplePipeline(name: string, more: Partial<Pipeline> = {}): Pipe
         definedAt: 'local/acme/config@master:pipelines.yaml:3',
       },
     ],
-    require: [],
-    reject: [],
-    reporters: {
-      enqueue: [],
-      start: [],
-      success: [],
-      failure: [],
-      'merge-conflict': [],
-      'config-error': [],
-      'no-jobs': [],
-      dequeue: [],
-      disabled: [],
-    },
-    messages: {},
-    window: { initial: 20, floor: 3, increase: step, decrease: { type: 'exponential', factor: 2 } },
-    supercedes: [],
-    dequeueOnNewPatchset: true,
-    allowOtherConnections: false,
     ...more,
-  };
+  });
 }
 
 export function sampleDecisions(): readonly Decision[] {

@@ -1,10 +1,11 @@
 /**
- * Queue items for tests, told in few words: times are seconds after the sample's beginning, ids follow from names.
+ * Queue items for tests, declared in few words: times are seconds after the sample's beginning, ids follow from names.
  *
  *     sampleItem('dark-mode', { project: 'acme/app', at: 40, buildsets: [...] })
  */
+
 import { addMilliseconds, fromMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
-import { derivedUuid, spanIdOf, traceIdOf, type Uuid } from '../../../src/lib/ids.ts';
+import { derivedUuid, type Uuid } from '../../../src/lib/ids.ts';
 import type { Build, BuildState } from '../../../src/model/build.ts';
 import type { BuildSet, BuildSetStage, FrozenGraph, TestedMerge } from '../../../src/model/build-set.ts';
 import type { CancelCause, LeaveCode, ResetCause } from '../../../src/model/cause.ts';
@@ -14,6 +15,7 @@ import type { JobNode } from '../../../src/model/job.ts';
 import { parseCommitId, projectKey } from '../../../src/model/project.ts';
 import type { QueueItem, TimelineEntry } from '../../../src/model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../../../src/model/results.ts';
+import { emptyBuildSet, emptyJobNode, emptyQueueItem } from '../../fake/records.ts';
 
 /** 2026-11-20T12:00:00Z */
 const BEGINNING = fromMilliseconds(Date.UTC(2026, 10, 20, 12));
@@ -83,24 +85,11 @@ export interface SampleItem {
 }
 
 const JOBS: readonly JobNode[] = [
-  node('lint'),
-  node('unit-tests'),
-  node('integration', { dependencies: [{ name: 'unit-tests', soft: false }] }),
-  node('coverage', { voting: false }),
+  emptyJobNode('lint'),
+  emptyJobNode('unit-tests'),
+  emptyJobNode('integration', { dependencies: [{ name: 'unit-tests', soft: false }] }),
+  emptyJobNode('coverage', { voting: false }),
 ];
-
-export function node(name: string, more: Partial<JobNode> = {}): JobNode {
-  return {
-    name,
-    voting: true,
-    attempts: 3,
-    dependencies: [],
-    holdFollowingChanges: false,
-    failFast: false,
-    labels: [],
-    ...more,
-  };
-}
 
 export function sampleItem(name: string, sample: SampleItem): QueueItem {
   const change = sample.change ?? sampleChange(name, sample.project, sample.subject);
@@ -119,43 +108,36 @@ export function sampleItem(name: string, sample: SampleItem): QueueItem {
   const [firstEntry, ...restOfTimeline] = timeline;
   if (current === undefined || firstEntry === undefined)
     throw new Error('a sample item needs a buildset and a state');
-  const event = uuidOf(name, 'event');
-  const tenantEvent = uuidOf(name, 'tenant-event');
-  return {
-    uuid: uuidOf(name),
-    tenant: 'main',
-    pipeline: sample.pipeline ?? 'gate',
-    queue: sample.queue ?? 'integrated',
-    changes: [change],
-    role: 'live',
-    origin: {
-      event,
-      eventType: 'approved',
-      eventSpan: { traceId: traceIdOf(event), spanId: spanIdOf(event) },
-      tenantSpan: { traceId: traceIdOf(tenantEvent), spanId: spanIdOf(tenantEvent) },
-      receivedAt: at(sample.at - 0.4),
-      connection: 'local',
+  return emptyQueueItem(
+    {
+      uuid: uuidOf(name),
+      tenant: 'main',
+      pipeline: sample.pipeline ?? 'gate',
+      queue: sample.queue ?? 'integrated',
+      changes: [change],
+      enqueuedAt: at(sample.at),
+      phase:
+        sample.left === undefined
+          ? { phase: 'queued' }
+          : { phase: 'left', at: at(sample.left.at), reason: sample.left.reason, result: sample.left.result },
+      behind: sample.behind === undefined || sample.behind === null ? null : uuidOf(sample.behind),
+      dependsOn: (sample.dependsOn ?? []).map(needed => needed.key),
+      buildset: current,
+      earlier: buildsets.slice(0, -1),
+      timeline: [firstEntry, ...restOfTimeline],
+      events: buildsets.slice(1).map(buildset => ({
+        at: buildset.createdAt,
+        name: 'reset' as const,
+        facts: { number: buildset.number },
+      })),
+      startReported: true,
     },
-    sampled: true,
-    enqueuedAt: at(sample.at),
-    position: null,
-    phase:
-      sample.left === undefined
-        ? { phase: 'queued' }
-        : { phase: 'left', at: at(sample.left.at), reason: sample.left.reason, result: sample.left.result },
-    behind: sample.behind === undefined || sample.behind === null ? null : uuidOf(sample.behind),
-    dependsOn: (sample.dependsOn ?? []).map(needed => needed.key),
-    buildset: current,
-    earlier: buildsets.slice(0, -1),
-    timeline: [firstEntry, ...restOfTimeline],
-    events: buildsets.slice(1).map(buildset => ({
-      at: buildset.createdAt,
-      name: 'reset' as const,
-      facts: { number: buildset.number },
-    })),
-    reports: [],
-    startReported: true,
-  };
+    {
+      event: uuidOf(name, 'event'),
+      tenantEvent: uuidOf(name, 'tenant-event'),
+      receivedAt: at(sample.at - 0.4),
+    },
+  );
 }
 
 function sampleBuildset(name: string, number: number, sample: SampleBuildset): BuildSet {
@@ -163,10 +145,7 @@ function sampleBuildset(name: string, number: number, sample: SampleBuildset): B
   const request = uuidOf(name, 'merge', String(number));
   const merged = sample.stage !== 'new' && sample.stage !== 'merging';
   return {
-    uuid,
-    number,
-    createdAt: at(sample.at),
-    cause: sample.cause ?? null,
+    ...emptyBuildSet(uuid, number, at(sample.at), sample.cause ?? null),
     stage: sampleStage(request, sample),
     mergerWork:
       sample.stage === 'new'
@@ -181,10 +160,6 @@ function sampleBuildset(name: string, number: number, sample: SampleBuildset): B
                 : null,
             },
           ],
-    turnWork: [],
-    conflict: null,
-    configErrors: [],
-    filesChanged: [],
     builds: (sample.builds ?? []).map(build => sampleBuild(name, number, build)),
   };
 }

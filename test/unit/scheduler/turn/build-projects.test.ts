@@ -10,6 +10,7 @@ import type { FrozenJob } from '../../../../src/model/job.ts';
 import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
 import { buildPlaybooks, buildProjects } from '../../../../src/scheduler/turn/build-projects.ts';
 import { missingStates, neededStates } from '../../../../src/scheduler/turn/needed-states.ts';
+import { emptyFrozenJob } from '../../../fake/records.ts';
 
 const app = projectKey({ connection: 'local', name: 'acme/app' });
 const lib = projectKey({ connection: 'local', name: 'acme/lib' });
@@ -21,24 +22,10 @@ const places = {
 };
 
 function job(parts: Partial<FrozenJob> = {}): FrozenJob {
-  return {
-    name: 'unit',
-    preRun: [],
+  return emptyFrozenJob({
     run: [{ project: app, branch: 'stable', path: 'test.sh', trusted: false }],
-    postRun: [],
-    attempts: 3,
-    voting: true,
-    dependencies: [],
-    requiredProjects: [],
-    vars: {},
-    nodes: [],
-    holdFollowingChanges: false,
-    failFast: false,
-    network: false,
-    tags: [],
-    definedAt: [],
     ...parts,
-  };
+  });
 }
 
 const change: ProposedChange = {

@@ -17,28 +17,13 @@ import { openExecutorLabels, registerComponent } from '../../../../src/store/com
 import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { RequestQueue } from '../../../../src/store/request-queue.ts';
 import { APP, itemStory } from '../../../fake/queue-item.ts';
+import { emptyFrozenJob } from '../../../fake/records.ts';
 import { openStand, type Stand } from '../stand.ts';
 
 const PLAYBOOK: Playbook = { project: APP, branch: 'master', path: 'ci/run.sh', trusted: false };
 
 function job(labels: readonly string[], run: readonly Playbook[] = [PLAYBOOK]): FrozenJob {
-  return {
-    name: 'unit',
-    preRun: [],
-    run,
-    postRun: [],
-    attempts: 3,
-    voting: true,
-    dependencies: [],
-    requiredProjects: [],
-    vars: {},
-    nodes: labels.map(label => ({ name: label, label })),
-    holdFollowingChanges: false,
-    failFast: false,
-    network: false,
-    tags: [],
-    definedAt: [],
-  };
+  return emptyFrozenJob({ run, nodes: labels.map(label => ({ name: label, label })) });
 }
 
 /** The story's merge tested nothing; playbooks are taken from the head of their branch. */
