@@ -60,55 +60,102 @@ export const PATIENCE_MS = 600_000;
 /** Spans handed to the sender at once; it makes requests of them. */
 const SPANS_AT_ONCE = 4000;
 
-export async function backFill(deps: BackFillDeps): Promise<BackFillOutcome> {
-  const { signal, onProgress } = deps;
-  let progress: BackFillProgress = { items: 0, spans: 0, traces: 0, unsampled: 0, upTo: null, problem: null };
-  const report = (change: Partial<BackFillProgress>) => {
-    progress = { ...progress, ...change };
-    onProgress(progress);
-  };
-  const sendTraces = async (spans: readonly SpanRecord[]) => {
-    for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
-      const batch = spans.slice(from, from + SPANS_AT_ONCE);
-      const delivered = await deliver(deps, batch, problem => report({ problem }));
-      if (delivered !== 'delivered') return delivered;
-      report({ spans: progress.spans + batch.length, problem: null });
-    }
-    report({ traces: progress.traces + new Set(spans.map(({ traceId }) => traceId)).size });
-    return 'delivered';
-  };
-  const { traces } = deps;
-  if (traces.kind === 'all') {
+export function backFill(deps: BackFillDeps): Promise<BackFillOutcome> {
+  return new BackFill(deps).run();
+}
+
+/** Why a run stops early. */
+type Stop = Exclude<BackFillOutcome['kind'], 'done'>;
+
+/** One run. Its steps return why the run stops early, or undefined. */
+class BackFill {
+  readonly #deps: BackFillDeps;
+  #progress: BackFillProgress = { items: 0, spans: 0, traces: 0, unsampled: 0, upTo: null, problem: null };
+
+  constructor(deps: BackFillDeps) {
+    this.#deps = deps;
+  }
+
+  async run(): Promise<BackFillOutcome> {
+    const stop = (await this.#sendAllTraces()) ?? (await this.#sendAllItems());
+    return { kind: stop ?? 'done', ...this.#progress };
+  }
+
+  async #sendAllTraces(): Promise<Stop | undefined> {
+    const { traces, signal } = this.#deps;
+    if (traces.kind !== 'all') return undefined;
     for (let after: number | null = 0; after !== null; ) {
-      if (signal.aborted) return { kind: 'interrupted', ...progress };
+      if (signal.aborted) return 'interrupted';
       const page: TracesPage = await traces.page(after);
-      const delivered = await sendTraces(page.spans);
-      if (delivered !== 'delivered') return { kind: delivered, ...progress };
+      const stop = await this.#sendTraces(page.spans);
+      if (stop !== undefined) return stop;
       after = page.next;
     }
+    return undefined;
   }
-  for (let after: number | null = 0; after !== null; ) {
-    if (signal.aborted) return { kind: 'interrupted', ...progress };
-    const page: FinishedItemsPage = await deps.page(after);
-    const wanted = page.items.filter(item => deps.all || isExported(item));
+
+  async #sendAllItems(): Promise<Stop | undefined> {
+    for (let after: number | null = 0; after !== null; ) {
+      if (this.#deps.signal.aborted) return 'interrupted';
+      const page: FinishedItemsPage = await this.#deps.page(after);
+      const stop = await this.#sendItems(page.items);
+      if (stop !== undefined) return stop;
+      after = page.next;
+    }
+    return undefined;
+  }
+
+  async #sendItems(items: readonly QueueItem[]): Promise<Stop | undefined> {
+    const { traces, all, spansOf } = this.#deps;
+    const wanted = items.filter(item => all || isExported(item));
     if (traces.kind === 'of-items') {
-      const delivered = await sendTraces(await traces.find(originsOf(wanted)));
-      if (delivered !== 'delivered') return { kind: delivered, ...progress };
+      const stop = await this.#sendTraces(await traces.find(originsOf(wanted)));
+      if (stop !== undefined) return stop;
     }
-    for (const batch of batches(wanted, deps.spansOf)) {
-      const delivered = await deliver(deps, batch.spans, problem => report({ problem }));
-      if (delivered !== 'delivered') return { kind: delivered, ...progress };
-      report({
-        items: progress.items + batch.items,
-        spans: progress.spans + batch.spans.length,
-        upTo: batch.upTo,
-        problem: null,
-      });
+    for (const batch of batches(wanted, spansOf)) {
+      const stop = await this.#deliver(batch.spans);
+      if (stop !== undefined) return stop;
+      this.#report({ items: this.#progress.items + batch.items, upTo: batch.upTo });
     }
-    report({ unsampled: progress.unsampled + page.items.length - wanted.length });
-    after = page.next;
+    this.#report({ unsampled: this.#progress.unsampled + items.length - wanted.length });
+    return undefined;
   }
-  return { kind: 'done', ...progress };
+
+  async #sendTraces(spans: readonly SpanRecord[]): Promise<Stop | undefined> {
+    for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
+      const stop = await this.#deliver(spans.slice(from, from + SPANS_AT_ONCE));
+      if (stop !== undefined) return stop;
+    }
+    this.#report({ traces: this.#progress.traces + new Set(spans.map(({ traceId }) => traceId)).size });
+    return undefined;
+  }
+
+  /** Sends a batch, with retries, and counts its spans. */
+  async #deliver(spans: readonly SpanRecord[]): Promise<Stop | undefined> {
+    const { sender, clock, pause, signal } = this.#deps;
+    const rows = sender === undefined ? [] : encodedRows(spans, spansCodec).map(({ data }) => data);
+    let taken = sender?.health().sent ?? 0;
+    let takenAt = clock.monotonic();
+    for (;;) {
+      const delivery = sender === undefined ? 'delivered' : await sender.deliver(rows);
+      // The sender has counted permanently rejected spans by reason; a retry would not help.
+      if (delivery === 'delivered' || 'lost' in delivery) break;
+      if (signal.aborted) return 'interrupted';
+      const { sent = 0, lastError = null } = sender?.health() ?? {};
+      if (sent > taken) takenAt = clock.monotonic();
+      taken = sent;
+      if (clock.monotonic() - takenAt > PATIENCE_MS) return 'gave-up';
+      this.#report({ problem: lastError?.text ?? 'it does not answer' });
+      await pause(delivery.retryAfterMs, signal);
+    }
+    this.#report({ spans: this.#progress.spans + spans.length, problem: null });
+    return undefined;
+  }
+
+  #report(change: Partial<BackFillProgress>): void {
+    this.#progress = { ...this.#progress, ...change };
+    this.#deps.onProgress(this.#progress);
+  }
 }
 
 function originsOf(items: readonly QueueItem[]): readonly TraceId[] {
@@ -133,28 +180,5 @@ function* batches(items: readonly QueueItem[], spansOf: BackFillDeps['spansOf'])
     yield { items: count, spans, upTo: endOfItem(item) };
     spans = [];
     count = 0;
-  }
-}
-
-async function deliver(
-  { sender, clock, pause, signal }: BackFillDeps,
-  spans: readonly SpanRecord[],
-  onProblem: (text: string) => void,
-): Promise<'delivered' | 'interrupted' | 'gave-up'> {
-  if (sender === undefined) return 'delivered';
-  const rows = encodedRows(spans, spansCodec).map(({ data }) => data);
-  let taken = sender.health().sent;
-  let takenAt = clock.monotonic();
-  for (;;) {
-    const delivery = await sender.deliver(rows);
-    // The sender has counted permanently rejected spans by reason; a retry would not help.
-    if (delivery === 'delivered' || 'lost' in delivery) return 'delivered';
-    if (signal.aborted) return 'interrupted';
-    const { sent, lastError } = sender.health();
-    if (sent > taken) takenAt = clock.monotonic();
-    taken = sent;
-    if (clock.monotonic() - takenAt > PATIENCE_MS) return 'gave-up';
-    onProblem(lastError?.text ?? 'it does not answer');
-    await pause(delivery.retryAfterMs, signal);
   }
 }

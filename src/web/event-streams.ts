@@ -35,98 +35,102 @@ type StreamDeps = Pick<
 };
 
 export function eventStreams(deps: StreamDeps): EventStreams {
-  const feeds = new Map<string, LiveFeed>();
-  const readers = new Map<Response, Reader>();
-  const stopListening = deps.onChange(tenant => feeds.get(tenant)?.touch());
-  const heartbeat = setInterval(() => {
-    for (const reader of readers.keys()) write(reader, ': still here\n\n');
-  }, deps.sse.heartbeat * 1000);
-  heartbeat.unref();
+  return new Streams(deps);
+}
 
-  function feedOf(tenant: string): LiveFeed {
-    const known = feeds.get(tenant);
-    if (known !== undefined) return known;
-    const feed = liveFeed(deps, tenant);
-    feeds.set(tenant, feed);
-    return feed;
+class Streams implements EventStreams {
+  readonly #deps: StreamDeps;
+  readonly #feeds = new Map<string, LiveFeed>();
+  readonly #readers = new Map<Response, Reader>();
+  readonly #stopListening: () => void;
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(deps: StreamDeps) {
+    this.#deps = deps;
+    this.#stopListening = deps.onChange(tenant => this.#feeds.get(tenant)?.touch());
+    this.#heartbeat = setInterval(() => {
+      for (const reader of this.#readers.keys()) this.#write(reader, ': still here\n\n');
+    }, deps.sse.heartbeat * 1000);
+    this.#heartbeat.unref();
   }
 
-  function isFull(address: string): boolean {
-    const { maxClients, maxClientsPerAddress } = deps.sse;
-    return (
-      readers.size >= maxClients ||
-      readers
-        .values()
-        .filter(other => other.address === address)
-        .toArray().length >= maxClientsPerAddress
+  get size(): number {
+    return this.#readers.size;
+  }
+
+  async serve(tenant: string, request: Request, response: Response): Promise<void> {
+    const address = clientOf(request, this.#deps.proxies);
+    if (this.#isFull(address)) return refuse(response);
+    if (request.method === 'HEAD') return void response.end();
+    const reader: Reader = { address, snapshotBytes: 0 };
+    // The heartbeat detects dead readers, so the silence timeout is off; unread data is bounded separately.
+    request.socket.setTimeout(0);
+    this.#readers.set(response, reader);
+    response.on('close', () => void this.#readers.delete(response));
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Accel-Buffering': 'no',
+      // Ends the connection with the stream, so that stopping does not wait for an idle one.
+      Connection: 'close',
+    });
+    response.write('retry: 2000\n\n');
+    const feed = this.#feedOf(tenant);
+    await feed.refresh();
+    if (response.destroyed || response.writableEnded) return;
+    // No await from here on: nothing is missed between catching up and following.
+    const start = feed.catchUp(lastNumber(request, this.#deps.run));
+    if (start.kind === 'snapshot') {
+      reader.snapshotBytes = Buffer.byteLength(start.update.members);
+      this.#writeUpdate(response, 'snapshot', start.update);
+    } else for (const update of start.updates) this.#writeUpdate(response, 'update', update);
+    response.on(
+      'close',
+      feed.follow(update => this.#writeUpdate(response, 'update', update)),
     );
   }
 
-  function write(reader: Response, text: string): void {
-    const allowed = deps.sse.maxBacklogBytes + (readers.get(reader)?.snapshotBytes ?? 0);
+  close(): void {
+    this.#stopListening();
+    clearInterval(this.#heartbeat);
+    for (const feed of this.#feeds.values()) feed.close();
+    for (const reader of this.#readers.keys()) reader.end();
+    this.#readers.clear();
+  }
+
+  #feedOf(tenant: string): LiveFeed {
+    const known = this.#feeds.get(tenant);
+    if (known !== undefined) return known;
+    const feed = liveFeed(this.#deps, tenant);
+    this.#feeds.set(tenant, feed);
+    return feed;
+  }
+
+  #isFull(address: string): boolean {
+    const { maxClients, maxClientsPerAddress } = this.#deps.sse;
+    const own = [...this.#readers.values()].filter(other => other.address === address);
+    return this.#readers.size >= maxClients || own.length >= maxClientsPerAddress;
+  }
+
+  #write(reader: Response, text: string): void {
+    const allowed = this.#deps.sse.maxBacklogBytes + (this.#readers.get(reader)?.snapshotBytes ?? 0);
     if (reader.writableLength > allowed) reader.destroy();
     else if (!reader.writableEnded) reader.write(text);
   }
 
-  function writeUpdate(reader: Response, event: 'snapshot' | 'update', update: Update): void {
+  #writeUpdate(reader: Response, event: 'snapshot' | 'update', update: Update): void {
     // The page sets its clocks by `now`.
-    const now = Math.round(toMilliseconds(deps.clock.now()));
-    write(
-      reader,
-      `id: ${deps.run}-${update.number}\nevent: ${event}\ndata: {${update.members},"now":${now}}\n\n`,
-    );
+    const now = Math.round(toMilliseconds(this.#deps.clock.now()));
+    const data = `{${update.members},"now":${now}}`;
+    this.#write(reader, `id: ${this.#deps.run}-${update.number}\nevent: ${event}\ndata: ${data}\n\n`);
   }
+}
 
-  return {
-    async serve(tenant, request, response) {
-      const address = clientOf(request, deps.proxies);
-      if (isFull(address)) {
-        response.setHeader('Retry-After', '10');
-        response
-          .status(503)
-          .json(refusalBody({ error: 'too many readers of live events; try again later', place: 'events' }));
-        return;
-      }
-      if (request.method === 'HEAD') return void response.end();
-      const self: Reader = { address, snapshotBytes: 0 };
-      // The heartbeat detects dead readers, so the silence timeout is off; unread data is bounded separately.
-      request.socket.setTimeout(0);
-      readers.set(response, self);
-      response.on('close', () => void readers.delete(response));
-      response.writeHead(200, {
-        'Content-Type': 'text/event-stream; charset=utf-8',
-        'Cache-Control': 'no-store',
-        'X-Accel-Buffering': 'no',
-        // Ends the connection with the stream, so that stopping does not wait for an idle one.
-        Connection: 'close',
-      });
-      response.write('retry: 2000\n\n');
-
-      const feed = feedOf(tenant);
-      await feed.refresh();
-      if (response.destroyed || response.writableEnded) return;
-      // No await from here on: nothing is missed between catching up and following.
-      const start = feed.catchUp(lastNumber(request, deps.run));
-      if (start.kind === 'snapshot') {
-        self.snapshotBytes = Buffer.byteLength(start.update.members);
-        writeUpdate(response, 'snapshot', start.update);
-      } else for (const update of start.updates) writeUpdate(response, 'update', update);
-      response.on(
-        'close',
-        feed.follow(update => writeUpdate(response, 'update', update)),
-      );
-    },
-    get size() {
-      return readers.size;
-    },
-    close() {
-      stopListening();
-      clearInterval(heartbeat);
-      for (const feed of feeds.values()) feed.close();
-      for (const reader of readers.keys()) reader.end();
-      readers.clear();
-    },
-  };
+function refuse(response: Response): void {
+  response.setHeader('Retry-After', '10');
+  response
+    .status(503)
+    .json(refusalBody({ error: 'too many readers of live events; try again later', place: 'events' }));
 }
 
 interface Reader {

@@ -45,17 +45,16 @@ async function log(session: Session, build: string, options: LogOptions): Promis
   const { io } = session;
   const interrupted = io.interrupted();
   const out = outputOf(session, options);
+  const follow = options.follow === true;
   for (let offset = 0; ; ) {
     const piece = await readPiece(session, uuid, offset);
     if (piece === 'absent') {
-      const ended = await hasEnded(session, uuid);
-      if (options.follow !== true || ended)
-        return refused(`build ${uuid} has no log${ended ? '' : ' yet; --follow waits for it'}`);
+      const refusal = await refusalWithoutLog(session, uuid, follow);
+      if (refusal !== undefined) return refusal;
     } else {
       offset = piece.next;
       await write(io, out.lines(piece.bytes));
-      const over = piece.complete || (piece.bytes.length === 0 && options.follow !== true);
-      if (over) {
+      if (isLast(piece, follow)) {
         await write(io, out.end());
         return 0;
       }
@@ -64,6 +63,21 @@ async function log(session: Session, build: string, options: LogOptions): Promis
     await pause(TICK, interrupted);
     if (interrupted.aborted) return INTERRUPTED;
   }
+}
+
+/** Undefined: the log may still come. */
+async function refusalWithoutLog(
+  session: Session,
+  uuid: string,
+  follow: boolean,
+): Promise<Refused | undefined> {
+  const ended = await hasEnded(session, uuid);
+  if (follow && !ended) return undefined;
+  return refused(`build ${uuid} has no log${ended ? '' : ' yet; --follow waits for it'}`);
+}
+
+function isLast({ complete, bytes }: Piece, follow: boolean): boolean {
+  return complete || (bytes.length === 0 && !follow);
 }
 
 interface Piece {

@@ -85,24 +85,26 @@ export function progressLines(
   pipeline: string,
 ): readonly string[] {
   const lines: string[] = [];
-  for (const [uuid, item] of after.items) {
-    if (item.pipeline !== pipeline) continue;
-    const old = before?.items.get(uuid);
-    const name = nameOf(item);
-    if (old === undefined) lines.push(`${name} entered ${pipeline}`);
-    for (const reset of item.resets.slice(old?.resets.length ?? 0))
-      lines.push(`${name} is tested again: ${reset.text}`);
-    for (const job of item.jobs) {
-      const known = old?.jobs.find(each => each.build === job.build && each.name === job.name);
-      if (job.state !== known?.state && (job.state === 'started' || job.state === 'completed')) {
-        lines.push(`${name}: ${job.name} ${job.state === 'started' ? 'runs' : (job.result ?? 'ended')}`);
-      }
-    }
-  }
+  for (const [uuid, item] of after.items)
+    if (item.pipeline === pipeline) lines.push(...itemLines(before?.items.get(uuid), item));
   for (const [uuid, item] of before?.items ?? []) {
     if (item.pipeline === pipeline && !after.items.has(uuid)) lines.push(`${nameOf(item)} left ${pipeline}`);
   }
   return lines;
+}
+
+function itemLines(before: LiveItem | undefined, item: LiveItem): readonly string[] {
+  const name = nameOf(item);
+  const resets = item.resets.slice(before?.resets.length ?? 0);
+  const jobs = item.jobs.filter(job => {
+    const known = before?.jobs.find(each => each.build === job.build && each.name === job.name);
+    return job.state !== known?.state && (job.state === 'started' || job.state === 'completed');
+  });
+  return [
+    ...(before === undefined ? [`${name} entered ${item.pipeline}`] : []),
+    ...resets.map(reset => `${name} is tested again: ${reset.text}`),
+    ...jobs.map(job => `${name}: ${job.name} ${job.state === 'started' ? 'runs' : (job.result ?? 'ended')}`),
+  ];
 }
 
 function nameOf({ changes }: LiveItem): string {
