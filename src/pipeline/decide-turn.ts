@@ -7,6 +7,21 @@
  *   4 passes      per queue, oldest first: moves, resets, jobs, reports       process-queue.ts, process-item.ts
  *
  * Called again without events and new facts, it changes nothing and requests nothing: every request is recorded on its item.
+ *
+ * A map of the room, in the order of reading:
+ *
+ *     the turn     turn (its input and output), turn-draft (what is decided so far), manager/ (all that differs between managers)
+ *     entering     enqueue → enqueue-plan → dependency-graph → new-item
+ *     events       apply-events → apply-merger-result (chain-answer), apply-build-events, apply-report-result
+ *     one pass     process-queue → process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
+ *     place        follow-nearest → move-behind, reset-item; conflicts of items ahead: past-conflicts, judge-by-later-answer
+ *     work         prepare-item (merge, freeze) → start-jobs → report-item → request-report; stop-work ends what runs
+ *     waiting      host-wait, parked-projects (code hosts in trouble); window (how many items run)
+ *     leaving      departures, overtake → leave-item (remover); requeue moves items between queues
+ *     records      timeline, since-taken, takeovers; relative-priority ranks requests
+ *
+ * Nothing here does I/O, reads a clock, makes random numbers or knows the store, a driver or OpenTelemetry. A fact that is missing
+ * is an output (`needs`), an effect is a command, and both are carried out by `src/scheduler/turn`.
  */
 import { applyEvents } from './apply-events.ts';
 import { processQueue } from './process-queue.ts';

@@ -1,4 +1,15 @@
-/** A connection in one scheduler: listens to the host and processes its events, under the connection's fence. */
+/**
+ * A connection in one scheduler: listens to the host and processes its events, under the connection's fence.
+ *
+ * A map of the folder, in the order of reading:
+ *
+ *     lanes        connection-events → event-lanes
+ *     one read     read-host → driver-memory, read-tries, read-log; missing-records asks for dependencies
+ *     forwarding   forward-event → ingestion-facts (traces), foreign-tenants
+ *     reporting    connection-report (how the host serves), event-effects (traces of the events of a turn)
+ *
+ * Only the driver talks to the host, and nothing here decides about a change: an event goes to every tenant of its project.
+ */
 
 import type { Connection } from '../../driver/connection.ts';
 import { connectionEventCodec, connectionReportCodec } from '../../model/codec/records.ts';

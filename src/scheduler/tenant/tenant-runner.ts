@@ -6,6 +6,15 @@
  *   hold     one scheduler holds the tenant's fence: it processes the tenant's events and writes new layouts
  *
  * A pipeline that is removed from the configuration finishes its items under its last definition and takes nothing new.
+ *
+ * A map of the folder, in the order of reading:
+ *
+ *     following       tenant-layout → tenant-config, config-cache, layouts (the thread that builds them)
+ *     pipelines       tenant-pipelines → tenant-context
+ *     events          tenant-events → tenant-matching, held-places (events that wait), tenant-event-rows (traces, decisions)
+ *     configuration   initial-config, reconfigure → ask-merger
+ *
+ * Only the holder of the tenant's fence writes a layout or takes an event. Layouts are built in their thread, never in the loop.
  */
 import type { TenantEvent } from '../../model/event.ts';
 import type { Tenant } from '../../model/layout.ts';

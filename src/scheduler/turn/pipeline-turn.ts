@@ -11,6 +11,18 @@
  *
  * After a commit conflict (a worker finished a withdrawn request, a new layout, an update of a change) nothing has changed, and the
  * turn is retried.
+ *
+ * A map of the folder, in the order of reading:
+ *
+ *     holding      pipeline-runner (fence, wake-ups, one turn after the other) → stored-state, arrival, pipeline-context
+ *     time         pipeline-clock, rechecks (verdicts that change by time alone)
+ *     deciding     pending-freezes, freeze-buildset, job-graphs, needed-states → decide-with-graphs
+ *     operations   turn-operations, decision-rows, stored-item, note-landed, commands → turn-commit
+ *     commands     merge-requests, build-requests (build-projects, zuul-variables, node-labels), item-chain; reports in `report/`
+ *     afterwards   revise-priorities, seen-successes → expected-durations
+ *
+ * What a turn decides is written by its commit alone, and nowhere before. Job graphs are stored earlier, under the names of their
+ * content, where nothing refers to them yet. No turn waits for a code host or a worker.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
