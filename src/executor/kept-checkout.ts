@@ -37,29 +37,62 @@ const MAX_KEPT = 24;
 
 /** @param maxBytes of all kept checkouts per slot; at least what one build may check out. */
 export function createKeptCheckouts(root: string, own: OwnProcesses, maxBytes: number): KeptCheckouts {
-  /** Folders being changed: they have no state, and must not be taken for leftovers. */
-  const changing = new Set<string>();
+  return new Shelves(root, own, maxBytes);
+}
 
-  async function make(
-    folder: string,
-    checkout: Checkout,
-    owner: Owner | null,
-    time: TimeStep,
-  ): Promise<void> {
+class Shelves implements KeptCheckouts {
+  readonly #root: string;
+  readonly #own: OwnProcesses;
+  readonly #maxBytes: number;
+  /** Folders being changed: they have no state, and must not be taken for leftovers. */
+  readonly #changing = new Set<string>();
+
+  constructor(root: string, own: OwnProcesses, maxBytes: number) {
+    this.#root = root;
+    this.#own = own;
+    this.#maxBytes = maxBytes;
+  }
+
+  async provide(slot: number, owner: Owner | null, request: KeptRequest, time: TimeStep): Promise<string> {
+    const shelf = join(this.#root, String(slot));
+    const folder = join(shelf, keyOf(request));
+    const checkout: Checkout = { ...request, tree: join(folder, 'tree') };
+    const stateFile = join(folder, 'state');
+    const fixed = fixedFacts(request, owner);
+    const found = parseState(await readOrEmpty(stateFile));
+    if (found?.commit === request.commit && found.fixed === fixed) {
+      const now = new Date();
+      await time(
+        'BuildCheckout',
+        () => utimes(stateFile, now, now),
+        () => ({ facts: { ...commitFacts(checkout), cached: true } }),
+      );
+      return checkout.tree;
+    }
+    this.#changing.add(folder);
+    try {
+      await rm(stateFile, { force: true });
+      await this.#makeRoom(shelf, request.bytes);
+      const usable = found !== undefined && found.fixed === fixed;
+      if (!usable || !(await this.#advance(checkout, found.commit, owner, time)))
+        await this.#make(folder, checkout, owner, time);
+      await writeFile(stateFile, `${request.commit} ${fixed} ${request.bytes}`);
+    } finally {
+      this.#changing.delete(folder);
+    }
+    return checkout.tree;
+  }
+
+  async #make(folder: string, checkout: Checkout, owner: Owner | null, time: TimeStep): Promise<void> {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o711, recursive: true });
     await makeDirectory(checkout.tree, 0o755, owner);
-    await makeCheckout(own, checkout, owner, time);
+    await makeCheckout(this.#own, checkout, owner, time);
   }
 
   /** Updates a clean checkout to another commit. @returns false when git does not find it clean. */
-  async function advance(
-    checkout: Checkout,
-    from: string,
-    owner: Owner | null,
-    time: TimeStep,
-  ): Promise<boolean> {
-    const move = () => own.git(checkout, ['read-tree', '-m', '-u', from, checkout.commit], owner);
+  async #advance(checkout: Checkout, from: string, owner: Owner | null, time: TimeStep): Promise<boolean> {
+    const move = () => this.#own.git(checkout, ['read-tree', '-m', '-u', from, checkout.commit], owner);
     try {
       if (from !== checkout.commit)
         await time('BuildCheckout', move, () => ({ facts: { ...commitFacts(checkout), cached: false } }));
@@ -71,52 +104,22 @@ export function createKeptCheckouts(root: string, own: OwnProcesses, maxBytes: n
     return true;
   }
 
-  return {
-    async provide(slot, owner, request, time) {
-      const shelf = join(root, String(slot));
-      const key = sha256(
-        [request.project, request.canonicalName, request.use, request.branch ?? ''].join('\0'),
-      ).slice(0, 24);
-      const folder = join(shelf, key);
-      const checkout: Checkout = { ...request, tree: join(folder, 'tree') };
-      const stateFile = join(folder, 'state');
-      const wanted = { commit: request.commit, fixed: fixedFacts(request, owner) };
-      const found = parseState(await readOrEmpty(stateFile));
-      if (found?.commit === wanted.commit && found.fixed === wanted.fixed) {
-        const now = new Date();
-        await time(
-          'BuildCheckout',
-          () => utimes(stateFile, now, now),
-          () => ({ facts: { ...commitFacts(checkout), cached: true } }),
-        );
-        return checkout.tree;
-      }
-      changing.add(folder);
-      try {
-        await rm(stateFile, { force: true });
-        await makeRoom(shelf, request.bytes);
-        const usable = found !== undefined && found.fixed === wanted.fixed;
-        if (!usable || !(await advance(checkout, found.commit, owner, time)))
-          await make(folder, checkout, owner, time);
-        await writeFile(stateFile, `${wanted.commit} ${wanted.fixed} ${request.bytes}`);
-      } finally {
-        changing.delete(folder);
-      }
-      return checkout.tree;
-    },
-  };
-
   /** Before a checkout grows, not after it: removes the least recently used until the rest leaves room for it. */
-  async function makeRoom(shelf: string, bytes: number): Promise<void> {
-    const folders = (await namesIn(shelf)).map(key => join(shelf, key)).filter(each => !changing.has(each));
+  async #makeRoom(shelf: string, bytes: number): Promise<void> {
+    const names = await namesIn(shelf);
+    const folders = names.map(key => join(shelf, key)).filter(each => !this.#changing.has(each));
     const others = (await Promise.all(folders.map(keptIn))).toSorted((a, b) => b.usedAt - a.usedAt);
-    let left = maxBytes - bytes;
+    let left = this.#maxBytes - bytes;
     for (const [index, other] of others.entries()) {
       left -= other.bytes;
       if (left >= 0 && index < MAX_KEPT - 1) continue;
       await rm(other.folder, { recursive: true, force: true });
     }
   }
+}
+
+function keyOf({ project, canonicalName, use, branch }: KeptRequest): string {
+  return sha256([project, canonicalName, use, branch ?? ''].join('\0')).slice(0, 24);
 }
 
 interface Kept {

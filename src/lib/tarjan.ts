@@ -21,50 +21,62 @@ export function stronglyConnected<Node>(
   roots: Iterable<Node>,
   edges: (node: Node) => Iterable<Node>,
 ): Node[][] {
-  const index = new Map<Node, number>();
-  const low = new Map<Node, number>();
-  const open: Node[] = [];
-  const isOpen = new Set<Node>();
-  const components: Node[][] = [];
+  const search = new Search(edges);
+  for (const root of roots) search.from(root);
+  return search.components;
+}
 
-  function enter(node: Node): Visit<Node> {
-    index.set(node, index.size);
-    low.set(node, index.size - 1);
-    open.push(node);
-    isOpen.add(node);
-    return { node, next: edges(node)[Symbol.iterator]() };
+class Search<Node> {
+  readonly components: Node[][] = [];
+  readonly #edges: (node: Node) => Iterable<Node>;
+  readonly #index = new Map<Node, number>();
+  readonly #low = new Map<Node, number>();
+  readonly #open: Node[] = [];
+  readonly #isOpen = new Set<Node>();
+
+  constructor(edges: (node: Node) => Iterable<Node>) {
+    this.#edges = edges;
   }
 
-  function lower(node: Node, to: number): void {
-    low.set(node, Math.min(low.get(node) ?? to, to));
+  from(root: Node): void {
+    if (this.#index.has(root)) return;
+    const path = [this.#enter(root)];
+    for (let visit = path.at(-1); visit !== undefined; visit = path.at(-1)) {
+      const step = visit.next.next();
+      if (step.done === true) this.#leave(path);
+      else if (!this.#index.has(step.value)) path.push(this.#enter(step.value));
+      else if (this.#isOpen.has(step.value)) this.#lower(visit.node, this.#index.get(step.value) ?? 0);
+    }
   }
 
-  function close(root: Node): void {
+  #enter(node: Node): Visit<Node> {
+    this.#index.set(node, this.#index.size);
+    this.#low.set(node, this.#index.size - 1);
+    this.#open.push(node);
+    this.#isOpen.add(node);
+    return { node, next: this.#edges(node)[Symbol.iterator]() };
+  }
+
+  #leave(path: Visit<Node>[]): void {
+    const visit = path.pop();
+    if (visit === undefined) return;
+    const lowest = this.#low.get(visit.node) ?? 0;
+    if (lowest === this.#index.get(visit.node)) this.#close(visit.node);
+    const parent = path.at(-1);
+    if (parent !== undefined) this.#lower(parent.node, lowest);
+  }
+
+  #lower(node: Node, to: number): void {
+    this.#low.set(node, Math.min(this.#low.get(node) ?? to, to));
+  }
+
+  #close(root: Node): void {
     const component: Node[] = [];
-    for (let node = open.pop(); node !== undefined; node = open.pop()) {
-      isOpen.delete(node);
+    for (let node = this.#open.pop(); node !== undefined; node = this.#open.pop()) {
+      this.#isOpen.delete(node);
       component.push(node);
       if (node === root) break;
     }
-    components.push(component);
+    this.components.push(component);
   }
-
-  for (const root of roots) {
-    if (index.has(root)) continue;
-    const path = [enter(root)];
-    for (let visit = path.at(-1); visit !== undefined; visit = path.at(-1)) {
-      const step = visit.next.next();
-      if (step.done !== true) {
-        if (!index.has(step.value)) path.push(enter(step.value));
-        else if (isOpen.has(step.value)) lower(visit.node, index.get(step.value) ?? 0);
-        continue;
-      }
-      path.pop();
-      const lowest = low.get(visit.node) ?? 0;
-      if (lowest === index.get(visit.node)) close(visit.node);
-      const parent = path.at(-1);
-      if (parent !== undefined) lower(parent.node, lowest);
-    }
-  }
-  return components;
 }

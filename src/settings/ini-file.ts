@@ -12,7 +12,7 @@
  * Option names are lower-cased, section names are not. Nothing is substituted here, see `interpolate.ts`.
  */
 import type { OptionProblem } from '../lib/option-reader.ts';
-import { decodeLines } from './decode-lines.ts';
+import { type DecodedLine, decodeLines } from './decode-lines.ts';
 
 interface IniOption {
   /** Without surrounding white space; continuation lines joined by a newline. */
@@ -34,64 +34,83 @@ export interface IniFile {
 
 /** @param file the name to show in problems. */
 export function parseIni(content: Uint8Array, file: string): IniFile {
-  const sections = new Map<string, OpenSection>();
-  const problems: OptionProblem[] = [];
-  let section: OpenSection | undefined;
-  let option: OpenOption | undefined;
+  const reader = new IniReader(file);
+  for (const [index, decoded] of decodeLines(content).entries()) reader.read(decoded, index + 1);
+  return reader.finish();
+}
 
-  for (const [index, decoded] of decodeLines(content).entries()) {
-    const line = index + 1;
-    const complain = (reason: string, of: { readonly section?: string; readonly option?: string } = {}) => {
-      problems.push({ at: { file, line }, section: '', reason, ...of });
-    };
-    if (decoded.kind === 'bad') {
-      complain(decoded.reason);
-      continue;
-    }
-    const text = decoded.text.trim();
-    if (text === '') {
-      option?.lines.push('');
-      continue;
-    }
-    if (text.startsWith('#') || text.startsWith(';')) continue;
-    const indent = decoded.text.search(/\S/);
-    if (option !== undefined && indent > option.indent) {
-      option.lines.push(text);
-      continue;
-    }
+class IniReader {
+  readonly #file: string;
+  readonly #sections = new Map<string, OpenSection>();
+  readonly #problems: OptionProblem[] = [];
+  #section: OpenSection | undefined;
+  /** The option that deeper indented lines continue. */
+  #option: OpenOption | undefined;
 
-    option = undefined;
-    if (text.startsWith('[')) {
-      const name = parseHeader(text);
-      if (name === undefined) {
-        complain(`"${text}" is not a section header such as [web]`);
-        continue;
-      }
-      section = { name, line, options: new Map() };
-      const first = sections.get(name);
-      if (first === undefined) sections.set(name, section);
-      else complain(`section is there twice, first at line ${first.line}`, { section: name });
-      continue;
-    }
-
-    const assignment = parseAssignment(text);
-    if (assignment === undefined) {
-      complain(`"${text}" is neither an option (name = value) nor a section`);
-    } else if (section === undefined) {
-      complain('stands before the first section; write [section] above it', { option: assignment.name });
-    } else {
-      option = { lines: [assignment.value], line, indent };
-      const first = section.options.get(assignment.name);
-      if (first === undefined) section.options.set(assignment.name, option);
-      else
-        complain(`is set twice, first at line ${first.line}`, {
-          section: section.name,
-          option: assignment.name,
-        });
-    }
+  constructor(file: string) {
+    this.#file = file;
   }
 
-  return { sections: new Map([...sections].map(([name, open]) => [name, closeSection(open)])), problems };
+  read(decoded: DecodedLine, line: number): void {
+    if (decoded.kind === 'bad') {
+      this.#complain(line, decoded.reason);
+      return;
+    }
+    const text = decoded.text.trim();
+    const indent = decoded.text.search(/\S/);
+    if (text === '') this.#option?.lines.push('');
+    else if (text.startsWith('#') || text.startsWith(';')) return;
+    else if (this.#option !== undefined && indent > this.#option.indent) this.#option.lines.push(text);
+    else if (text.startsWith('[')) this.#readHeader(text, line);
+    else this.#readOption(text, line, indent);
+  }
+
+  finish(): IniFile {
+    return {
+      sections: new Map([...this.#sections].map(([name, open]) => [name, closeSection(open)])),
+      problems: this.#problems,
+    };
+  }
+
+  #readHeader(text: string, line: number): void {
+    this.#option = undefined;
+    const name = parseHeader(text);
+    if (name === undefined) {
+      this.#complain(line, `"${text}" is not a section header such as [web]`);
+      return;
+    }
+    this.#section = { name, line, options: new Map() };
+    const first = this.#sections.get(name);
+    if (first === undefined) this.#sections.set(name, this.#section);
+    else this.#complain(line, `section is there twice, first at line ${first.line}`, { section: name });
+  }
+
+  #readOption(text: string, line: number, indent: number): void {
+    this.#option = undefined;
+    const assignment = parseAssignment(text);
+    if (assignment === undefined) {
+      this.#complain(line, `"${text}" is neither an option (name = value) nor a section`);
+      return;
+    }
+    const { name: option, value } = assignment;
+    const section = this.#section;
+    if (section === undefined) {
+      this.#complain(line, 'stands before the first section; write [section] above it', { option });
+      return;
+    }
+    this.#option = { lines: [value], line, indent };
+    const first = section.options.get(option);
+    if (first === undefined) section.options.set(option, this.#option);
+    else this.#complain(line, `is set twice, first at line ${first.line}`, { section: section.name, option });
+  }
+
+  #complain(
+    line: number,
+    reason: string,
+    of: { readonly section?: string; readonly option?: string } = {},
+  ): void {
+    this.#problems.push({ at: { file: this.#file, line }, section: '', reason, ...of });
+  }
 }
 
 interface OpenOption {

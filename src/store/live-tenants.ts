@@ -19,13 +19,13 @@ import { nameOfNode, type StorePaths } from './paths.ts';
 import type { Store } from './port.ts';
 
 export interface LiveTenants extends Disposable {
-  readonly tenants: () => readonly TenantName[];
+  tenants(): readonly TenantName[];
   /** Undefined: not configured yet. */
-  readonly layout: (tenant: TenantName) => LayoutSummary | undefined;
-  readonly pipeline: (tenant: TenantName, pipeline: PipelineName) => PipelineState;
+  layout(tenant: TenantName): LayoutSummary | undefined;
+  pipeline(tenant: TenantName, pipeline: PipelineName): PipelineState;
   /** Events that wait for the pipeline's next turn. */
-  readonly waitingEvents: (tenant: TenantName, pipeline: PipelineName) => number;
-  readonly onChange: (listener: (tenant: TenantName) => void) => Disposable;
+  waitingEvents(tenant: TenantName, pipeline: PipelineName): number;
+  onChange(listener: (tenant: TenantName) => void): Disposable;
 }
 
 interface LivePipeline {
@@ -46,151 +46,190 @@ export async function openLiveTenants(
   paths: StorePaths,
   onError: (error: unknown) => void,
 ): Promise<LiveTenants> {
-  const tenants = new Map<TenantName, LiveTenant>();
-  const listeners = new Set<(tenant: TenantName) => void>();
-  const dirty = new Set<string>();
-  let flushing: Promise<void> | undefined;
+  const view = new LiveView(store, paths, onError);
+  await view.load();
+  return view;
+}
 
-  function tenantOf(name: TenantName): LiveTenant {
-    const known = tenants.get(name);
+class LiveView implements LiveTenants {
+  readonly #store: Store;
+  readonly #paths: StorePaths;
+  readonly #onError: (error: unknown) => void;
+  readonly #tenants = new Map<TenantName, LiveTenant>();
+  readonly #listeners = new Set<(tenant: TenantName) => void>();
+  /** Paths to read again. */
+  readonly #dirty = new Set<string>();
+  #flushing: Promise<void> | undefined;
+  readonly #watch: Disposable;
+  readonly #contact: Disposable;
+
+  constructor(store: Store, paths: StorePaths, onError: (error: unknown) => void) {
+    this.#store = store;
+    this.#paths = paths;
+    this.#onError = onError;
+    this.#watch = store.watch(paths.tenants, event => {
+      if (event.kind === 'resync') this.#markAndRefresh();
+      else {
+        // Every event of a queue has the same effect: count again.
+        this.#dirty.add(event.path.replace(/(\/events)\/[^/]+$/, '$1'));
+        this.#schedule();
+      }
+    });
+    // Reads that failed while out of contact are repeated now.
+    this.#contact = store.onSessionState(state => {
+      if (state === 'connected') this.#markAndRefresh();
+    });
+  }
+
+  async load(): Promise<void> {
+    await this.#markAll();
+    this.#schedule();
+    await this.#flushing;
+  }
+
+  tenants() {
+    return [...this.#tenants].filter(([, tenant]) => tenant.layout !== undefined).map(([name]) => name);
+  }
+
+  layout(tenant: TenantName) {
+    return this.#tenants.get(tenant)?.layout;
+  }
+
+  pipeline(tenant: TenantName, name: PipelineName) {
+    const live = this.#tenants.get(tenant)?.pipelines.get(name);
+    if (live === undefined) return EMPTY_PIPELINE;
+    live.state ??= { ...live.counters, items: new Map(live.items) };
+    return live.state;
+  }
+
+  waitingEvents(tenant: TenantName, name: PipelineName) {
+    return this.#tenants.get(tenant)?.pipelines.get(name)?.waiting ?? 0;
+  }
+
+  onChange(listener: (tenant: TenantName) => void) {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+  }
+
+  [Symbol.dispose]() {
+    this.#watch[Symbol.dispose]();
+    this.#contact[Symbol.dispose]();
+  }
+
+  /** Marks everything in the copy, since it may be gone by now. */
+  #markKnown(): void {
+    for (const [tenant, { pipelines }] of this.#tenants) {
+      this.#dirty.add(this.#paths.tenant(tenant).layout);
+      for (const [name, { items }] of pipelines) {
+        const places = this.#paths.pipeline(tenant, name);
+        for (const path of [places.state, places.eventQueue]) this.#dirty.add(path);
+        for (const uuid of items.keys()) this.#dirty.add(places.item(uuid));
+      }
+    }
+  }
+
+  async #markAll(): Promise<void> {
+    this.#markKnown();
+    for (const tenant of (await this.#store.children(this.#paths.tenants)) ?? []) {
+      const base = `${this.#paths.tenants}/${tenant}`;
+      this.#dirty.add(`${base}/layout`);
+      for (const pipeline of (await this.#store.children(`${base}/pipelines`)) ?? [])
+        await this.#markPipeline(`${base}/pipelines/${pipeline}`);
+    }
+  }
+
+  async #markPipeline(base: string): Promise<void> {
+    this.#dirty.add(`${base}/state`);
+    this.#dirty.add(`${base}/events`);
+    for (const item of (await this.#store.children(`${base}/items`)) ?? [])
+      this.#dirty.add(`${base}/items/${item}`);
+  }
+
+  #markAndRefresh(): void {
+    this.#markAll().then(() => this.#schedule(), this.#onError);
+  }
+
+  #schedule(): void {
+    this.#flushing ??= this.#flush()
+      .catch(this.#onError)
+      .finally(() => {
+        this.#flushing = undefined;
+        if (this.#dirty.size > 0) this.#schedule();
+      });
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#dirty.size > 0) {
+      const paths = [...this.#dirty];
+      this.#dirty.clear();
+      const touched = await Promise.all(
+        paths.map(path => this.#refresh(path).catch(error => this.#skipUnreadable(error))),
+      );
+      for (const tenant of new Set(touched))
+        if (tenant !== undefined) for (const listener of this.#listeners) listener(tenant);
+    }
+  }
+
+  #skipUnreadable(error: unknown): undefined {
+    if (!(error instanceof RecordError)) throw error;
+    this.#onError(error);
+  }
+
+  /** Reads one path again. @returns the tenant it belongs to; undefined: it is not shown. */
+  async #refresh(path: string): Promise<TenantName | undefined> {
+    const [tenant, part, pipeline, kind, id] = path
+      .slice(this.#paths.tenants.length + 1)
+      .split('/')
+      .map(nameOfNode);
+    if (tenant === undefined || tenant === '') return undefined;
+    if (part === 'layout') {
+      const node = await this.#store.get(path);
+      this.#tenantOf(tenant).layout =
+        node === undefined || node.data.length === 0 ? undefined : layoutSummaryCodec.decode(node.data);
+      return tenant;
+    }
+    if (part !== 'pipelines' || pipeline === undefined) return undefined;
+    const live = this.#pipelineOf(tenant, pipeline);
+    if (kind === 'state') await this.#refreshCounters(live, path);
+    else if (kind === 'items' && id !== undefined && isUuid(id))
+      await this.#refreshItem(live, path, parseUuid(id));
+    else if (kind === 'events')
+      await this.#countEvents(live, this.#paths.pipeline(tenant, pipeline).eventQueue);
+    else return undefined;
+    live.state = undefined;
+    return tenant;
+  }
+
+  async #refreshCounters(live: LivePipeline, path: string): Promise<void> {
+    const node = await this.#store.get(path);
+    live.counters =
+      node === undefined || node.data.length === 0 ? EMPTY_PIPELINE : pipelineCountersCodec.decode(node.data);
+  }
+
+  async #refreshItem(live: LivePipeline, path: string, uuid: Uuid): Promise<void> {
+    const node = await this.#store.get(path);
+    if (node === undefined) live.items.delete(uuid);
+    else live.items.set(uuid, queueItemCodec.decode(node.data));
+  }
+
+  async #countEvents(live: LivePipeline, path: string): Promise<void> {
+    live.waiting = (await this.#store.get(path))?.stat.childCount ?? 0;
+  }
+
+  #tenantOf(name: TenantName): LiveTenant {
+    const known = this.#tenants.get(name);
     if (known !== undefined) return known;
     const made: LiveTenant = { layout: undefined, pipelines: new Map() };
-    tenants.set(name, made);
+    this.#tenants.set(name, made);
     return made;
   }
 
-  function pipelineOf(tenant: TenantName, name: PipelineName): LivePipeline {
-    const { pipelines } = tenantOf(tenant);
+  #pipelineOf(tenant: TenantName, name: PipelineName): LivePipeline {
+    const { pipelines } = this.#tenantOf(tenant);
     const known = pipelines.get(name);
     if (known !== undefined) return known;
     const made: LivePipeline = { counters: EMPTY_PIPELINE, items: new Map(), waiting: 0, state: undefined };
     pipelines.set(name, made);
     return made;
   }
-
-  async function refresh(path: string): Promise<TenantName | undefined> {
-    const [tenant, part, pipeline, kind, id] = path
-      .slice(paths.tenants.length + 1)
-      .split('/')
-      .map(nameOfNode);
-    if (tenant === undefined || tenant === '') return undefined;
-    if (part === 'layout') {
-      const node = await store.get(path);
-      tenantOf(tenant).layout =
-        node === undefined || node.data.length === 0 ? undefined : layoutSummaryCodec.decode(node.data);
-      return tenant;
-    }
-    if (part !== 'pipelines' || pipeline === undefined) return undefined;
-    const live = pipelineOf(tenant, pipeline);
-    if (kind === 'state') await refreshCounters(live, path);
-    else if (kind === 'items' && id !== undefined && isUuid(id)) await refreshItem(live, path, parseUuid(id));
-    else if (kind === 'events')
-      live.waiting = (await store.get(paths.pipeline(tenant, pipeline).eventQueue))?.stat.childCount ?? 0;
-    else return undefined;
-    live.state = undefined;
-    return tenant;
-  }
-
-  async function refreshCounters(live: LivePipeline, path: string): Promise<void> {
-    const node = await store.get(path);
-    live.counters =
-      node === undefined || node.data.length === 0 ? EMPTY_PIPELINE : pipelineCountersCodec.decode(node.data);
-  }
-
-  async function refreshItem(live: LivePipeline, path: string, uuid: Uuid): Promise<void> {
-    const node = await store.get(path);
-    if (node === undefined) live.items.delete(uuid);
-    else live.items.set(uuid, queueItemCodec.decode(node.data));
-  }
-
-  function skipUnreadable(error: unknown): undefined {
-    if (!(error instanceof RecordError)) throw error;
-    onError(error);
-  }
-
-  async function flush(): Promise<void> {
-    while (dirty.size > 0) {
-      const paths = [...dirty];
-      dirty.clear();
-      const touched = await Promise.all(paths.map(path => refresh(path).catch(skipUnreadable)));
-      for (const tenant of new Set(touched))
-        if (tenant !== undefined) for (const listener of listeners) listener(tenant);
-    }
-  }
-
-  function schedule(): void {
-    flushing ??= flush()
-      .catch(onError)
-      .finally(() => {
-        flushing = undefined;
-        if (dirty.size > 0) schedule();
-      });
-  }
-
-  /** Marks everything in the copy, since it may be gone by now. */
-  function markKnown(): void {
-    for (const [tenant, { pipelines }] of tenants) {
-      dirty.add(paths.tenant(tenant).layout);
-      for (const [name, { items }] of pipelines) {
-        const places = paths.pipeline(tenant, name);
-        for (const path of [places.state, places.eventQueue]) dirty.add(path);
-        for (const uuid of items.keys()) dirty.add(places.item(uuid));
-      }
-    }
-  }
-
-  async function markAll(): Promise<void> {
-    markKnown();
-    for (const tenant of (await store.children(paths.tenants)) ?? []) {
-      const base = `${paths.tenants}/${tenant}`;
-      dirty.add(`${base}/layout`);
-      for (const pipeline of (await store.children(`${base}/pipelines`)) ?? []) {
-        dirty.add(`${base}/pipelines/${pipeline}/state`);
-        dirty.add(`${base}/pipelines/${pipeline}/events`);
-        for (const item of (await store.children(`${base}/pipelines/${pipeline}/items`)) ?? []) {
-          dirty.add(`${base}/pipelines/${pipeline}/items/${item}`);
-        }
-      }
-    }
-  }
-
-  function markAndRefresh(): void {
-    markAll().then(schedule, onError);
-  }
-
-  const watch = store.watch(paths.tenants, event => {
-    if (event.kind === 'resync') markAndRefresh();
-    else {
-      // Every event of a queue has the same effect: count again.
-      dirty.add(event.path.replace(/(\/events)\/[^/]+$/, '$1'));
-      schedule();
-    }
-  });
-  // Reads that failed while out of contact are repeated now.
-  const contact = store.onSessionState(state => {
-    if (state === 'connected') markAndRefresh();
-  });
-  await markAll();
-  schedule();
-  await flushing;
-
-  return {
-    tenants: () => [...tenants].filter(([, tenant]) => tenant.layout !== undefined).map(([name]) => name),
-    layout: tenant => tenants.get(tenant)?.layout,
-    pipeline: (tenant, name) => {
-      const live = tenants.get(tenant)?.pipelines.get(name);
-      if (live === undefined) return EMPTY_PIPELINE;
-      live.state ??= { ...live.counters, items: new Map(live.items) };
-      return live.state;
-    },
-    waitingEvents: (tenant, name) => tenants.get(tenant)?.pipelines.get(name)?.waiting ?? 0,
-    onChange: listener => {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => listeners.delete(listener) };
-    },
-    [Symbol.dispose]() {
-      watch[Symbol.dispose]();
-      contact[Symbol.dispose]();
-    },
-  };
 }
