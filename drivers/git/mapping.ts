@@ -41,7 +41,7 @@ export function readMapping(value: Json, known: readonly string[], what: string)
       : [{ path: [key], item: found }];
     return items.flatMap(({ path, item }) => {
       if (typeof item === 'string') return [{ path, text: item }];
-      refuse(path, 'wrong-type', `"${key}" in ${what} must be a text or a list of texts`);
+      refuse(path, 'wrong-type', `"${key}" in ${what} must be a string or a list of strings`);
       return [];
     });
   }

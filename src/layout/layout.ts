@@ -6,7 +6,7 @@
  *
  * The folder, in the order of the data:
  *
- *     text → nodes          yaml.ts, yaml-tree.ts, yaml-node.ts, yaml-scalar.ts, text-lines.ts
+ *     text → nodes          yaml.ts, yaml-tree.ts, yaml-node.ts, yaml-scalar.ts, yaml-syntax-text.ts, text-lines.ts
  *     nodes → stanzas       parse-file.ts, one parse-*.ts for each kind (stanzas.ts has their types); mapping-reader.ts reads
  *                           attributes, parse-context.ts bounds what a file may cost, parse-cache.ts remembers files
  *     tenant file           tenant-file.ts, parse-tenant-projects.ts

@@ -21,6 +21,12 @@ export function positions(text: string): (offset: number) => LineColumn {
   };
 }
 
+/** @param line from 0. */
+export function lineAt(text: string, line: number): string {
+  const starts = lineStarts(text);
+  return text.slice(starts[line] ?? text.length, starts[line + 1]).trimEnd();
+}
+
 function lineStarts(text: string): number[] {
   const starts = [0];
   for (const match of text.matchAll(/\r\n|\n|\r/g)) starts.push(match.index + match[0].length);

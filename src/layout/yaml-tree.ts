@@ -189,7 +189,11 @@ export class TreeBuilder {
     const name = this.#text.slice(start, end);
     const node = this.#anchors.get(name);
     if (node === undefined)
-      throw new TreeError(start, 'unknown-alias', `alias *${name} has no anchor &${name} above it`);
+      throw new TreeError(
+        start,
+        'unknown-alias',
+        `alias *${name} has no anchor &${name} above it; quote the value if it is not an alias`,
+      );
     if (node === OPEN)
       throw new TreeError(start, 'circular-alias', `alias *${name} is inside the value it refers to`);
     return node;

@@ -12,8 +12,9 @@
  * a large value.
  */
 import { parseEvents, YAMLException } from 'js-yaml';
-import { type LineColumn, positions } from './text-lines.ts';
+import { type LineColumn, lineAt, positions } from './text-lines.ts';
 import type { YamlNode } from './yaml-node.ts';
+import { yamlSyntaxText } from './yaml-syntax-text.ts';
 import { MAX_DEPTH, TreeBuilder, TreeError, type YamlProblem } from './yaml-tree.ts';
 
 export type { LineColumn } from './text-lines.ts';
@@ -33,15 +34,6 @@ export type ParsedYaml =
   | YamlDocument
   | ({ readonly kind: 'invalid'; readonly code: string; readonly text: string } & LineColumn);
 
-/** What to look for, where the parser's message does not say it. */
-const HINTS: ReadonlyMap<string, string> = new Map([
-  [
-    'deficient indentation',
-    '; a bracket or quote above is not closed, or this line must be indented further',
-  ],
-  ['bad indentation of a mapping entry', '; align it with the keys above, and quote a value that holds ": "'],
-]);
-
 export function parseYaml(text: string): ParsedYaml {
   const refuse = (position: LineColumn, code: string, reason: string): ParsedYaml => ({
     kind: 'invalid',
@@ -60,9 +52,8 @@ export function parseYaml(text: string): ParsedYaml {
   } catch (error) {
     if (error instanceof TreeError) return refuse(positionOf(error.offset), error.code, error.message);
     if (!(error instanceof YAMLException)) throw error;
-    const { mark } = error;
-    const position = { line: (mark?.line ?? 0) + 1, column: (mark?.column ?? 0) + 1 };
-    const hint = HINTS.get(error.reason) ?? '';
-    return refuse(position, 'yaml-syntax', `not valid YAML: ${error.reason}${hint}`);
+    const { line, column } = error.mark ?? { line: 0, column: 0 };
+    const cause = yamlSyntaxText(error.reason, lineAt(text, line), column);
+    return refuse({ line: line + 1, column: column + 1 }, 'yaml-syntax', `not valid YAML: ${cause}`);
   }
 }

@@ -98,14 +98,24 @@ describe('what is refused, with its place', () => {
     [
       'a tab for indentation',
       'a:\n\tb: 1\n',
-      ['2:1: not valid YAML: tab characters must not be used in indentation'],
+      ['2:1: not valid YAML: this line is indented with a tab; use spaces'],
     ],
     [
       'bad indentation',
       'a: 1\n b: 2\n',
-      [
-        '2:3: not valid YAML: bad indentation of a mapping entry; align it with the keys above, and quote a value that holds ": "',
-      ],
+      ['2:3: not valid YAML: bad indentation of a mapping entry; align it with the keys above'],
+    ],
+    ['a colon in a value', 'a: b: c\n', ['1:5: not valid YAML: a value that holds ": " must be quoted']],
+    ['a reserved character', 'a: @x\n', ['1:4: not valid YAML: a value cannot start with @; quote it']],
+    [
+      'a text behind a bracket',
+      'files: [a-z]+.py\n',
+      ['1:13: not valid YAML: the value ends at ]; quote the whole value'],
+    ],
+    [
+      'a list that is indented less',
+      '- job:\n  - a\n - b\n',
+      ['3:2: not valid YAML: bad indentation of a sequence entry; align it with the "- " above'],
     ],
     [
       'an open bracket',
@@ -115,7 +125,11 @@ describe('what is refused, with its place', () => {
       ],
     ],
     ['a NUL byte', 'a: \0\n', ['1:4: not valid YAML: null byte is not allowed in input']],
-    ['an alias without anchor', 'a: *x\n', ['1:5: alias *x has no anchor &x above it']],
+    [
+      'an alias without anchor',
+      'a: *x\n',
+      ['1:5: alias *x has no anchor &x above it; quote the value if it is not an alias'],
+    ],
     ['an alias inside its own value', 'a: &x\n  b: *x\n', ['2:7: alias *x is inside the value it refers to']],
     ['deep nesting', `a: ${'['.repeat(2000)}`, ['1:67: not valid YAML: nesting exceeded maxDepth (64)']],
   ])('%s', (_, text, expected) => {
