@@ -35,7 +35,7 @@ export interface NeededCommit {
 
 /** A project whose needed commits are all in the mirror. */
 export interface ProjectAtHand {
-  readonly kind: 'at-hand';
+  readonly kind: 'fetched';
   readonly project: ProjectKey;
   readonly repository: Repository;
   /** Tips of the branches asked for, as far as they exist; in order of names. */
@@ -113,7 +113,7 @@ async function fetchInto(
     const tip = outcome.commits[wants.length + index];
     if (tip !== undefined) tips.set(ref.slice(HEADS.length), tip);
   });
-  return { kind: 'at-hand', project, repository, tips };
+  return { kind: 'fetched', project, repository, tips };
 }
 
 /** For all branches the remote lists its refs first; then only missing tips are fetched. */

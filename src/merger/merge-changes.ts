@@ -39,11 +39,11 @@ export async function mergeChanges(
   const fetched = await Promise.all(needsOf(request).map(needs => fetchProject(deps, steps, needs)));
   const failure = fetched.find(project => project.kind === 'failed');
   if (failure !== undefined) return failure;
-  const projects = new Map(fetched.flatMap(each => (each.kind === 'at-hand' ? [[each.project, each]] : [])));
+  const projects = new Map(fetched.flatMap(each => (each.kind === 'fetched' ? [[each.project, each]] : [])));
   const merged = await mergeLanes(projects, request, steps);
   if (merged.kind === 'failed') return merged;
   const { branches } = merged;
-  const leftOut = toldOf(merged.conflicts.filter(({ item }) => item < (request.ahead?.length ?? 0)));
+  const leftOut = leftOutOf(merged.conflicts.filter(({ item }) => item < (request.ahead?.length ?? 0)));
   const own = merged.conflicts.find(({ item }) => item === (request.ahead?.length ?? 0));
   if (own !== undefined) {
     const { index: _index, item: _item, ...conflict } = own;
@@ -69,19 +69,19 @@ export async function mergeChanges(
 }
 
 /** Files listed for one item that was left out, and characters of all of them: every answer for an item behind lists it again. */
-const FILES_TOLD = 20;
-const CHARACTERS_TOLD = 50_000;
+const MOST_FILES = 20;
+const MOST_CHARACTERS = 50_000;
 
-function toldOf(conflicts: readonly ItemConflict[]): { readonly leftOut?: readonly LeftOut[] } {
+function leftOutOf(conflicts: readonly ItemConflict[]): { readonly leftOut?: readonly LeftOut[] } {
   if (conflicts.length === 0) return {};
-  let room = CHARACTERS_TOLD;
+  let room = MOST_CHARACTERS;
   const fits = (file: string) => {
     room -= file.length;
     return room >= 0;
   };
   const leftOut = conflicts.map(({ index: _, files, ...conflict }) => ({
     ...conflict,
-    files: files.slice(0, FILES_TOLD).filter(fits),
+    files: files.slice(0, MOST_FILES).filter(fits),
   }));
   return { leftOut };
 }

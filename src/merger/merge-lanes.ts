@@ -128,16 +128,16 @@ function mergeRecorded(projects: Projects, lane: Lane, own: number, steps: StepR
 
 async function mergeLane(projects: Projects, lane: Lane): Promise<LaneResult | Failure> {
   const { project, branch, inputs } = lane;
-  const atHand = projects.get(project);
-  const base = atHand?.tips.get(branch);
-  if (atHand === undefined || base === undefined)
+  const fetched = projects.get(project);
+  const base = fetched?.tips.get(branch);
+  if (fetched === undefined || base === undefined)
     return updateFailure(project, `there is no branch ${branch}`);
   for (const { input } of inputs) {
-    const heavy = await tooHeavy(atHand, base, input);
+    const heavy = await tooHeavy(fetched, base, input);
     if (heavy !== undefined) return heavy;
   }
   const groups = [...Map.groupBy(inputs, ({ item }) => item).values()];
-  const outcomes = await atHand.repository.chain.mergePast(
+  const outcomes = await fetched.repository.chain.mergePast(
     base,
     groups.map(group =>
       group.map(({ input }) => ({ change: parseObjectId(input.commit), message: input.message })),
@@ -151,7 +151,7 @@ async function mergeLane(projects: Projects, lane: Lane): Promise<LaneResult | F
     kind: 'lane',
     lane,
     base,
-    baseTree: (await atHand.repository.reader.commit(base)).tree,
+    baseTree: (await fetched.repository.reader.commit(base)).tree,
     merged: pairs.flatMap(({ group, outcome }) => mergedInputs(group, outcome)),
     conflicts: pairs.flatMap(({ group, outcome }) => conflictOf(lane, group, outcome)),
   };

@@ -38,7 +38,7 @@ export async function readRepoState(
   const failure = fetched.find(project => project.kind === 'failed');
   if (failure !== undefined) return failure;
   const heads = fetched.flatMap(each =>
-    each.kind === 'at-hand'
+    each.kind === 'fetched'
       ? [...each.tips].map(([branch, tip]) => ({ project: each.project, branch, commit: parseCommitId(tip) }))
       : [],
   );

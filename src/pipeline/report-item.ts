@@ -36,8 +36,8 @@ export function reportItem(
   }
   const report = draft.input.ids.uuid();
   const text = troubleText(item);
-  const intended = requestReport(draft, item, { report, action, result, awaited: true }, text);
-  return { ...intended, phase: { phase: 'reporting', report, action } };
+  const requested = requestReport(draft, item, { report, action, result, awaited: true }, text);
+  return { ...requested, phase: { phase: 'reporting', report, action } };
 }
 
 /** A reason that is not in the pipeline's own message. */

@@ -53,7 +53,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       repositories: providedRepositories(core, store, repositories),
       log,
       room,
-      onJobSpans: counts => core.metrics.record(toldSpans(counts)),
+      onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
     },
     executorOptions(core),
   );
@@ -120,7 +120,7 @@ function startPruningLogs({ settings, host, clock, metrics }: WorkerCore, log: L
   };
 }
 
-function toldSpans({ taken, rejected }: RelayCounts): readonly Measurement[] {
+function jobSpanMeasurements({ taken, rejected }: RelayCounts): readonly Measurement[] {
   return [['taken', taken] as const, ...rejected].map(([outcome, value]) => ({
     metric: 'gatehouse_job_spans',
     labels: { outcome },

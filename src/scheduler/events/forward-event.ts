@@ -120,7 +120,7 @@ export function forwardOperations(
 }
 
 /** The trace of an event that is quarantined after its last attempt. */
-export function givenUpRows(
+export function quarantinedEventRows(
   event: ConnectionEvent,
   { startedAt, tries, failures, waits, answered }: Attempts,
   deps: ForwardDeps,

@@ -23,7 +23,7 @@ import { type DependencyResolver, HostNotAsked } from '../changes/resolve-depend
 import { isRemoteFault, REMOTE_PAUSES, troubleOf } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
 import { type OpenedMemory, openDriverMemory } from './driver-memory.ts';
-import { type Attempts, type ForwardDeps, forwardOperations, givenUpRows } from './forward-event.ts';
+import { type Attempts, type ForwardDeps, forwardOperations, quarantinedEventRows } from './forward-event.ts';
 import { failedTry, nextTry, type ReadTries } from './read-tries.ts';
 
 /** Attempts of an event that the driver does not understand. */
@@ -186,7 +186,7 @@ async function quarantine(
   );
   const attempts = { ...tries, landings: new Map(), answered: answeredWith(entries) };
   const letters = entries.flatMap(each => deps.queue.deadLetter(each, error));
-  await fence.commit([...letters, ...givenUpRows(event, attempts, deps)], deps.ids.uuid());
+  await fence.commit([...letters, ...quarantinedEventRows(event, attempts, deps)], deps.ids.uuid());
 }
 
 /** Ids of the deliveries that are processed with the first. */
