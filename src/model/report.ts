@@ -100,7 +100,7 @@ interface ReportedQueue {
   /** Key of the change queue, unique in the pipeline. */
   readonly name: string;
   /** The item's place when it entered, 1 the head; null: not recorded. */
-  readonly enteredAt: number | null;
+  readonly entryPosition: number | null;
 }
 
 /** What an intent stores of its report beside its own fields. */

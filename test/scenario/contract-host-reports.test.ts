@@ -39,7 +39,7 @@ story(
 
     const common = {
       item: uuid,
-      place: { pipeline: 'gate', queue: { name: expect.any(String), enteredAt: 1 } },
+      place: { pipeline: 'gate', queue: { name: expect.any(String), entryPosition: 1 } },
       changes: [{ id: 'master/A', project: 'local/org/project', branch: 'master' }],
     };
     const [url, time] = [expect.stringMatching(/\/build\/[0-9a-f]{32}$/), expect.stringMatching(/^\d+$/)];

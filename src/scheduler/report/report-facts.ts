@@ -48,7 +48,7 @@ export function itemReport(
     place: {
       tenant,
       pipeline: pipeline.name,
-      queue: { name: item.queue, enteredAt: item.position ?? null },
+      queue: { name: item.queue, entryPosition: item.position ?? null },
     },
     changes: item.changes,
     headline: headline(action, pipeline),

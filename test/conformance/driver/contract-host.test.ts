@@ -110,7 +110,7 @@ describe('a host that makes its own commits', () => {
       action: 'failure',
       result: 'FAILURE',
       changes: [change],
-      place: { tenant: 'acme', pipeline: 'gate', queue: { name: 'integrated', enteredAt: 2 } },
+      place: { tenant: 'acme', pipeline: 'gate', queue: { name: 'integrated', entryPosition: 2 } },
       jobs: [
         { name: 'unit', result: 'FAILURE', voting: true, url: 'http://gate/b/1', startedAt, endedAt },
         { name: 'docs', result: null, voting: false, url: null, startedAt: null, endedAt: null },

@@ -60,7 +60,9 @@ const details = object<ReportDetails>({
   fileComments: list(fileComment),
   retests: list(text),
   footer: optional(text),
-  queue: nullable(object<NonNullable<ReportDetails['queue']>>({ name: text, enteredAt: nullable(whole) })),
+  queue: nullable(
+    object<NonNullable<ReportDetails['queue']>>({ name: text, entryPosition: nullable(whole) }),
+  ),
   traceUrl: nullable(text),
 });
 

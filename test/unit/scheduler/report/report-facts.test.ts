@@ -38,7 +38,7 @@ describe('the data of a report', () => {
     expect(place).toEqual({
       tenant: 'acme',
       pipeline: 'gate',
-      queue: { name: 'integrated', enteredAt: item.position ?? null },
+      queue: { name: 'integrated', entryPosition: item.position ?? null },
     });
     expect(changes).toEqual(item.changes);
     expect(urls).toEqual({ item: `http://gate.example/t/acme/item/${item.uuid}`, trace: context.traceUrl });
