@@ -6,7 +6,7 @@
  *     the answer left out exactly the items that no longer count                                            accept
  *     it left out less or more, or ended at a conflict (a merger of 0.3)                                     asked again
  *     it left out an item whose own merge was made: one of the two saw another branch tip                   a conflict for now; judged
- *                                                                                                            anew when that item is gone
+ *                                                                                                            again when that item is gone
  *
  * An item that has a result by then was tested with what conflicts: it is reset (follow-nearest.ts), in the same turn.
  */

@@ -1,5 +1,5 @@
 /**
- * Items follow their projects: where the configuration now says another change queue, they go to the end of that one, in
+ * Items follow their projects: where the configuration now names another change queue, they go to the end of that one, in
  * the order they had, and keep their job graphs and builds. The pass then resets those that are tested with other changes
  * than before, there and in the queue they come from.
  *

@@ -1,5 +1,5 @@
 /**
- * How many items of a queue run at once: additive increase, multiplicative decrease, as configured. A merged item widens
+ * How many items of a queue run at the same time: additive increase, multiplicative decrease, as configured. A merged item widens
  * the window; a *test* failure reported at the head narrows it. Conflicts, invalid configuration and refusals of the host
  * say nothing about how far it is safe to speculate and leave it alone.
  *

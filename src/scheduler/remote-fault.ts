@@ -1,5 +1,5 @@
 /**
- * Errors of a code host that says nothing about the request: it is retried. Drivers mark them on the error (`retryable`).
+ * Errors of a code host that are not about the request, which is retried then. Drivers mark them on the error (`retryable`).
  */
 import type { HostTrouble, HostTroubleReason } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';

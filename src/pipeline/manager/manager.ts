@@ -42,7 +42,7 @@ export interface Manager {
   /** Items move when the configuration says that `queueFor` their change is another queue now. */
   readonly queuesFollow: boolean;
   /**
-   * How many items of a queue are tested at once. `learnt`: as configured to begin with, wider with every merge, narrower with
+   * How many items of a queue are tested at the same time. `learnt`: as configured to begin with, wider with every merge, narrower with
    * every failed test, and kept while the queue is empty. `one`: the head alone, so that nothing is tested on top of an item.
    */
   readonly window: 'unlimited' | 'learnt' | 'one';

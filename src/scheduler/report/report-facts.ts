@@ -1,5 +1,5 @@
 /**
- * What a report says about an item, as data. A failure has only the first reason that applies: what the caller gives, a
+ * The data of a report about an item. A failure has only the first reason that applies: what the caller gives, a
  * conflict, the configuration, no jobs; otherwise the jobs are the reason.
  */
 import { type Build, resultOf } from '../../model/build.ts';

@@ -1,6 +1,6 @@
 /**
- * Places whose events wait: a host that does not serve, a change that names one of such a host, a project whose configuration the host
- * does not give. Each is tried again after a pause of its own, which grows; everything else goes on.
+ * Places whose events wait: a host that does not serve, a change that depends on one of such a host, a project whose configuration
+ * cannot be read now. Each is retried after a growing pause of its own; all other events go on.
  */
 export interface HeldPlaces {
   /** One of them failed, and no try has succeeded since. */

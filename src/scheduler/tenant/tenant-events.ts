@@ -341,7 +341,7 @@ async function triggerOperations(
   };
 }
 
-/** The event goes on with the known configuration; another one, that waits for the host, reads what it did not give. */
+/** The event goes on with the known configuration; a second event, which waits for the host, reads the rest. */
 function readAgain({ uuid, trigger }: Trigger, deps: TenantEventsDeps): readonly Operation[] {
   return deps.queue.put({
     kind: 'first-look',

@@ -6,7 +6,6 @@ export const ALLOWED_LINES: Readonly<Record<string, number>> = {
   'test/e2e': 1,
   'test/golden': 2,
   'test/scenario': 2,
-  'test/transcript': 8,
   'test/unit/cmd': 70,
   'test/unit/executor': 88,
   'test/unit/model': 3,
