@@ -10,6 +10,14 @@
  *     const builds = await history.builds({ tenant: 'main', jobName: ['unit-tests'], result: ['FAILURE'] });
  *
  * Every query names its tenant; an answer never contains data of another tenant.
+ *
+ * The files of this room, in the order of reading:
+ *
+ *     schema, migrations       the tables, and the steps to them (sqlite-dialect, postgres-dialect)
+ *     record-rows, item-rows   writing
+ *     find-builds, find-items  queries (filters, build-facts, expected-duration, recent-durations)
+ *     finished-items           items of all tenants, for the operator; prune: deleting old rows
+ *     threaded-history         the same interface with SQLite in threads (history-table, history-thread)
  */
 import { Kysely } from 'kysely';
 import type { Secret } from '../lib/secret.ts';

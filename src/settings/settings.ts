@@ -4,6 +4,18 @@
  * Everything below is complete (defaults applied), checked, and absolute where it is a path. Defaults live in
  * `read-sections.ts` and `tracing-settings.ts`, next to the option names; `etc/gatehouse.conf` shows all of them.
  * Units are seconds, bytes and megabytes as each field says.
+ *
+ * The files of this room, in the order of reading:
+ *
+ *     read-settings        the file, at the start of a process; section-filter: which errors concern one command
+ *     parse-settings       text to settings (decode-lines, ini-file, interpolate, raw-option)
+ *     read-sections        the sections, with names, bounds and defaults; sections of several options have a file of their own:
+ *                          zookeeper-section, connection-section, auth-section, history-section, metrics-section
+ *     tracing-settings     `[tracing]` and the standard variables (collector-options, keep-option, otel-environment,
+ *                          otel-pairs, otel-variable)
+ *     auth-keys, tls-files PEM files, read when a process starts; loopback: addresses of this machine
+ *
+ * Only `read-settings`, `auth-keys` and `tls-files` read files; the rest is pure.
  */
 import type { OptionSection } from '../lib/option-reader.ts';
 import type { Secret } from '../lib/secret.ts';

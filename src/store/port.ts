@@ -15,6 +15,23 @@
  *
  * Either both happen or neither. Errors are the closed set of {@link StoreErrorCode}; `ConnectionLoss` alone leaves the
  * outcome open, everything else means "not applied".
+ *
+ * The files of this room, in the order of reading:
+ *
+ *     port                    this contract; embedded/ and zookeeper/ implement it, renewing-store spans sessions
+ *     paths                   all node paths (node-path, ensure-node, installation, numbered-places)
+ *     connection, read-now    what to do after a lost reply; split-operations, size: what fits into one multi
+ *     lock, fence             who may write; staged-commit: a commit larger than one multi
+ *     event-queue             events, in order (offer-group, seen, dead-letter); quarantine: unreadable records
+ *     request-queue           work for mergers and executors (request-record, request-worker, request-claim,
+ *                             abandoned-requests, signs-of-life)
+ *     outbox                  data for other systems (outbox-rows, outbox-drain)
+ *     components              which processes there are and what they offer (component-node, component-view)
+ *     wake-ups, refresher     from watches to loops and copies (live-tenants, live-counts, load-pipeline, published-record)
+ *     tree-copy               the whole tree, for backup (dump-format)
+ *
+ * Nothing here decides: what is written is up to the caller. Records are encoded by `src/model/codec`. Only `zookeeper/` and
+ * `embedded/` know how a store works; everything else goes through this port.
  */
 
 /** Why an operation failed. */
