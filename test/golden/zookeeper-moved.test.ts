@@ -86,6 +86,6 @@ describeOnZooKeeper('an installation that moves', () => {
     expect(new Set(finished.filter(each => each.pipeline === 'gate').map(each => each.uuid))).toEqual(known);
     const late = recordingIo();
     expect(await runProgram(['store', 'dump', '-c', conf], late)).toBe(1);
-    expect(late.err()).toContain('somebody still works with ZooKeeper');
+    expect(late.err()).toContain('is still in use by');
   });
 });

@@ -111,7 +111,7 @@ export function propose(
   when?: ScenarioStep['when'],
 ): ScenarioStep {
   return {
-    text: `somebody proposes ${project} ${topic}`,
+    text: `a developer proposes ${project} ${topic}`,
     ...(when === undefined ? {} : { when }),
     act: world => world.people.propose(project, topic, change),
   };
@@ -125,7 +125,7 @@ export function proposeAndApprove(
   when?: ScenarioStep['when'],
 ): ScenarioStep {
   return {
-    text: `somebody proposes and approves ${project} ${topic}`,
+    text: `a developer proposes and approves ${project} ${topic}`,
     ...(when === undefined ? {} : { when }),
     act: world => {
       world.people.propose(project, topic, change);
@@ -144,7 +144,7 @@ export function approve(
   when: ScenarioStep['when'] = after(200),
 ): ScenarioStep {
   return {
-    text: `somebody approves ${project} ${topic}`,
+    text: `a reviewer approves ${project} ${topic}`,
     when,
     act: world => world.people.approve(project, topic),
   };

@@ -7,7 +7,7 @@
  */
 import type { SchemaNode } from './schema.ts';
 
-/** Changes a value that was checked and is not shared with anyone. */
+/** Changes a value that was checked and is not shared. */
 type FillIn = (value: unknown) => void;
 
 /**

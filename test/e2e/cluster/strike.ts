@@ -61,7 +61,7 @@ export async function strikeAt(
     struck = victim === undefined ? undefined : hit(victim, how, terms);
     return struck !== undefined;
   });
-  if (struck === undefined) throw new Error(`nobody was struck at ${moment.name}`);
+  if (struck === undefined) throw new Error(`no process was struck at ${moment.name}`);
   if (how === 'kill') await struck.victim.kill();
   return struck;
 }

@@ -59,7 +59,8 @@ export class Events implements Check {
       if (acknowledgedAt !== undefined && times !== 1)
         this.#complain('I6', `${id} entered the queue ${times} times`);
     }
-    for (const letter of deadLetters(this.#world)) this.#complain('I8', `an event was laid aside: ${letter}`);
+    for (const letter of deadLetters(this.#world))
+      this.#complain('I8', `an event was quarantined: ${letter}`);
   }
 
   #delivery(id: string): void {

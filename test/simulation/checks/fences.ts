@@ -51,7 +51,7 @@ export class Fences implements Check {
     if (node?.owner !== session) {
       this.#complain(
         'I9',
-        `${process} (session ${session}) wrote to ${name}, whose lock ${node?.owner ?? 'nobody'} holds`,
+        `${process} (session ${session}) wrote to ${name}, whose lock ${node?.owner ?? 'no session'} holds`,
       );
       return;
     }

@@ -74,7 +74,7 @@ describe('a record', () => {
     expect(error.message).toContain('text record');
   });
 
-  test('of random bytes is refused as broken, whatever they are', () => {
+  test('of any random bytes is refused as broken', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), bytes => {
         expect(isBrokenRecord(refusal(() => third.decode(bytes)))).toBe(true);
