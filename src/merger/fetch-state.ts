@@ -34,7 +34,7 @@ export interface NeededCommit {
 }
 
 /** A project whose needed commits are all in the mirror. */
-export interface ProjectAtHand {
+export interface FetchedProject {
   readonly kind: 'fetched';
   readonly project: ProjectKey;
   readonly repository: Repository;
@@ -48,7 +48,7 @@ export async function fetchProject(
   deps: ServeDeps,
   steps: StepRecorder,
   needs: ProjectNeeds,
-): Promise<ProjectAtHand | Failure> {
+): Promise<FetchedProject | Failure> {
   const { project } = needs;
   const { connection, name } = projectIdOf(project);
   const bad = badName(needs);
@@ -84,7 +84,7 @@ async function fetchInto(
   repository: Repository,
   remote: Remote,
   needs: ProjectNeeds,
-): Promise<ProjectAtHand | Failure> {
+): Promise<FetchedProject | Failure> {
   const { project } = needs;
   const wants: Want[] = needs.commits.map(({ ref, commit }) => ({
     ref: parseRefName(ref),

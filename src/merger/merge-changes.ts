@@ -14,7 +14,7 @@ import { type BranchName, type CommitId, type ProjectKey, parseCommitId } from '
 import type { StepRecorder } from '../tracing/step-recorder.ts';
 import type { ServeDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
-import { fetchProject, type NeededCommit, type ProjectAtHand, type ProjectNeeds } from './fetch-state.ts';
+import { type FetchedProject, fetchProject, type NeededCommit, type ProjectNeeds } from './fetch-state.ts';
 import { type ItemConflict, mergeLanes, type Projects } from './merge-lanes.ts';
 import { type Compared, changedConfig } from './read-changed-config.ts';
 
@@ -125,7 +125,7 @@ function pinnedBranches(
   });
 }
 
-async function readOf(steps: StepRecorder, project: ProjectAtHand, compared: readonly Compared[]) {
+async function readOf(steps: StepRecorder, project: FetchedProject, compared: readonly Compared[]) {
   const own = compared.filter(each => each.project === project.project);
   if (own.length === 0) return [];
   return steps.run(
@@ -169,7 +169,7 @@ async function changedFiles(
 }
 
 async function pathsBetween(
-  project: ProjectAtHand | undefined,
+  project: FetchedProject | undefined,
   before: CommitId,
   commit: CommitId,
   budget: TreeBudget,

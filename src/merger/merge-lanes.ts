@@ -7,7 +7,7 @@ import type { MergeConflict, MergedBranch, MergeInput, MergeRequest } from '../m
 import { type BranchName, type ProjectKey, parseCommitId } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { type Failure, updateFailure } from './failure.ts';
-import type { ProjectAtHand } from './fetch-state.ts';
+import type { FetchedProject } from './fetch-state.ts';
 
 /** An input of the request, with its place among all inputs and its item. */
 interface LaneInput {
@@ -40,7 +40,7 @@ interface LaneResult {
   readonly conflicts: readonly ItemConflict[];
 }
 
-export type Projects = ReadonlyMap<ProjectKey, ProjectAtHand>;
+export type Projects = ReadonlyMap<ProjectKey, FetchedProject>;
 
 export interface MergedLanes {
   readonly kind: 'merged';
@@ -215,7 +215,7 @@ function branchOf({
 
 /** Checked before git merges it: the memory git takes for a tree of 10^10 paths has no bound. */
 async function tooHeavy(
-  { project, repository }: ProjectAtHand,
+  { project, repository }: FetchedProject,
   base: ObjectId,
   { change, commit }: MergeInput,
 ): Promise<Failure | undefined> {
