@@ -2,6 +2,18 @@
  * The program: every command, usage errors, and the exit status.
  *
  *     0  done          1  failed: one line on stderr gives the reason          2  usage error          130  interrupted
+ *
+ * Map of this folder:
+ *
+ *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
+ *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, log.ts     commands that read; find-item.ts: the item a user names
+ *     dequeue.ts, components.ts           commands that change something
+ *     config-check.ts, create-auth-token.ts, store.ts, trace-export.ts    commands that need no running service
+ *     status-text.ts, why-text.ts, …      what a command prints, as a pure function of documents
+ *     item-notes.ts, item-state.ts, job-text.ts    pieces of those texts
+ *
+ * A command is one file with `add…Command`, its help and its work. It uses the process only through {@link Io} and returns its exit
+ * status; an expected failure is a {@link import('./refused.ts').Refused}.
  */
 import { Argument, Command, CommanderError } from 'commander';
 import { randomIds } from '../../lib/ids.ts';

@@ -8,13 +8,15 @@
  * A requested state survives the loss of a session, not the end of the process.
  */
 import { assertNever } from '../../lib/assert-never.ts';
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 import type { ComponentState } from '../../model/component.ts';
 import { type Registration, registerComponent } from '../../store/components.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 import { isHalfCopied } from '../../store/tree-copy.ts';
 import { VERSION } from '../version.ts';
 import type { Component, ComponentName, Core } from './core.ts';
-import { type Part, supervise } from './supervise.ts';
+import { type Part, type Supervised, supervise } from './supervise.ts';
 
 export interface Managed<C extends Component> {
   readonly name: ComponentName;
@@ -51,140 +53,180 @@ export function manageComponent<C extends Component>(
   core: ProcessCore,
   start: (core: Core) => Promise<C>,
 ): Managed<C> {
-  const log = core.log.child({ component: name });
-  const startedAt = core.clock.now();
-  let state: ComponentState =
-    name === 'executor' && core.settings.executor.pausedOnStart ? 'paused' : 'running';
-  let trouble: string | undefined;
-  let stopping: Promise<void> | undefined;
-  const ready = Promise.withResolvers<void>();
-  ready.promise.catch(() => {}); // also reported by `ended`
+  return new ManagedComponent(name, core, start);
+}
 
-  const supervised = supervise<RunningComponent<C>>({
-    name,
-    storeName: core.storeName,
-    connect: signal => core.connect(name, signal),
-    clock: core.clock,
-    log: core.log,
-    random: Math.random,
-    async start(session) {
-      if (await isHalfCopied(session, core.paths.root)) throw new Error(halfCopied(core));
-      await using opening = new AsyncDisposableStack();
-      trouble = undefined;
-      const component = await start({
-        ...core,
-        paused: state !== 'running',
-        session: async () => session,
-        trouble(text) {
-          trouble = text;
-          publish();
-        },
-      });
-      opening.defer(() => component.close());
-      if (state !== 'running') component.pause();
-      const registration = await registerComponent(session, core.paths, name, record(component), request);
-      opening.defer(() => registration[Symbol.dispose]());
-      const closed = Promise.withResolvers<void>();
-      opening.defer(() => closed.resolve());
-      const lifetime = opening.move();
-      (component.ready ?? Promise.resolve()).then(ready.resolve, error =>
-        log.debug({ err: error }, `${name} was not ready when its session ended`),
-      );
-      log.info({ id: registration.id, state }, `${name} is registered as ${registration.id}`);
-      return {
-        component,
-        registration,
-        ended: component.ended,
-        closed: closed.promise,
-        close: () => lifetime.disposeAsync(),
-      };
-    },
-  });
+class ManagedComponent<C extends Component> implements Managed<C> {
+  readonly name: ComponentName;
+  readonly begun: Promise<void>;
+  readonly ready: Promise<void>;
+  readonly ended: Promise<void>;
+  readonly #core: ProcessCore;
+  readonly #start: (core: Core) => Promise<C>;
+  readonly #log: Log;
+  readonly #startedAt: Nanoseconds;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #supervised: Supervised<RunningComponent<C>>;
+  #state: ComponentState;
+  #trouble: string | undefined;
+  #stopping: Promise<void> | undefined;
 
-  function record({ offers }: C) {
+  constructor(name: ComponentName, core: ProcessCore, start: (core: Core) => Promise<C>) {
+    this.name = name;
+    this.#core = core;
+    this.#start = start;
+    this.#log = core.log.child({ component: name });
+    this.#startedAt = core.clock.now();
+    this.#state = name === 'executor' && core.settings.executor.pausedOnStart ? 'paused' : 'running';
+    this.ready = this.#ready.promise;
+    this.ready.catch(() => {}); // also reported by `ended`
+    this.#supervised = supervise<RunningComponent<C>>({
+      name,
+      storeName: core.storeName,
+      connect: signal => core.connect(name, signal),
+      clock: core.clock,
+      log: core.log,
+      random: Math.random,
+      start: session => this.#startOn(session),
+    });
+    this.ended = this.#supervised.ended;
+    this.begun = this.#supervised.begun.then(() => {});
+    this.begun.catch(this.#ready.reject);
+    this.ended.then(
+      () => this.#ready.reject(new Error(`${name} was closed before it was ready`)),
+      this.#ready.reject,
+    );
+  }
+
+  current(): C | undefined {
+    return this.#supervised.current()?.component;
+  }
+
+  notReady(): string | undefined {
+    return this.#supervised.notReady() ?? this.current()?.notReady();
+  }
+
+  stopGracefully(): Promise<void> {
+    this.#stopping ??= this.#drain();
+    return this.#stopping;
+  }
+
+  close(): Promise<void> {
+    return this.#supervised.close();
+  }
+
+  async #startOn(session: Store): Promise<RunningComponent<C>> {
+    const core = this.#core;
+    if (await isHalfCopied(session, core.paths.root)) throw new Error(halfCopied(core));
+    await using opening = new AsyncDisposableStack();
+    this.#trouble = undefined;
+    const component = await this.#start({
+      ...core,
+      paused: this.#state !== 'running',
+      session: async () => session,
+      trouble: text => {
+        this.#trouble = text;
+        this.#publish();
+      },
+    });
+    opening.defer(() => component.close());
+    if (this.#state !== 'running') component.pause();
+    const registration = await registerComponent(
+      session,
+      core.paths,
+      this.name,
+      this.#record(component),
+      wanted => this.#request(wanted),
+    );
+    opening.defer(() => registration[Symbol.dispose]());
+    const closed = Promise.withResolvers<void>();
+    opening.defer(() => closed.resolve());
+    const lifetime = opening.move();
+    (component.ready ?? Promise.resolve()).then(this.#ready.resolve, error =>
+      this.#log.debug({ err: error }, `${this.name} was not ready when its session ended`),
+    );
+    const { id } = registration;
+    this.#log.info({ id, state: this.#state }, `${this.name} is registered as ${id}`);
     return {
-      host: core.host,
+      component,
+      registration,
+      ended: component.ended,
+      closed: closed.promise,
+      close: () => lifetime.disposeAsync(),
+    };
+  }
+
+  #record({ offers }: C) {
+    const { host } = this.#core;
+    return {
+      host,
       pid: process.pid,
       version: VERSION,
-      state,
-      startedAt,
-      ...(trouble === undefined ? {} : { trouble }),
+      startedAt: this.#startedAt,
+      ...this.#changing(),
       labels: offers?.labels ?? [],
       address: offers?.address ?? null,
       ...(offers?.walls === undefined ? {} : { walls: offers.walls }),
     };
   }
 
-  function request(wanted: ComponentState): void {
+  #changing() {
+    const trouble = this.#trouble;
+    return { state: this.#state, ...(trouble === undefined ? {} : { trouble }) };
+  }
+
+  /** An operator's request. */
+  #request(wanted: ComponentState): void {
     switch (wanted) {
       case 'running':
       case 'paused':
         // A web takes no work, so it cannot be paused.
-        if (name !== 'web' && state !== 'stopping' && state !== wanted) turn(wanted);
+        if (this.name !== 'web' && this.#state !== 'stopping' && this.#state !== wanted) this.#turn(wanted);
         return;
       case 'stopping':
-        void stopGracefully();
+        void this.stopGracefully();
         return;
       default:
         assertNever(wanted);
     }
   }
 
-  function turn(next: 'running' | 'paused'): void {
-    log.info({}, next === 'paused' ? `${name} is paused: it takes no new work` : `${name} takes work again`);
-    state = next;
-    const running = supervised.current();
-    if (next === 'paused') running?.component.pause();
-    else running?.component.resume();
-    publish();
+  #turn(next: 'running' | 'paused'): void {
+    const { name } = this;
+    const text = next === 'paused' ? `${name} is paused: it takes no new work` : `${name} takes work again`;
+    this.#log.info({}, text);
+    this.#state = next;
+    if (next === 'paused') this.current()?.pause();
+    else this.current()?.resume();
+    this.#publish();
   }
 
-  function publish(): void {
-    supervised
+  #publish(): void {
+    this.#supervised
       .current()
-      ?.registration.update({ state, ...(trouble === undefined ? {} : { trouble }) })
+      ?.registration.update(this.#changing())
       // The session is lost: the next registration has the current state.
-      .catch(error => log.debug({ err: error }, 'cannot update the registry'));
+      .catch(error => this.#log.debug({ err: error }, 'cannot update the registry'));
   }
 
-  async function drain(): Promise<void> {
-    state = 'stopping';
-    const running = supervised.current();
+  async #drain(): Promise<void> {
+    const { name } = this;
+    this.#state = 'stopping';
+    const running = this.#supervised.current();
     if (running !== undefined) {
-      log.info({}, `${name} stops: it finishes its work and takes no new work`);
+      this.#log.info({}, `${name} stops: it finishes its work and takes no new work`);
       running.component.pause();
-      publish();
+      this.#publish();
       try {
         await Promise.race([running.component.drain(), running.closed]);
       } catch (error) {
         // Without its session it has no work to finish.
-        if (!(error instanceof StoreError)) log.error({ err: error }, `${name} could not finish its work`);
+        if (!(error instanceof StoreError))
+          this.#log.error({ err: error }, `${name} could not finish its work`);
       }
     }
-    await supervised.close();
+    await this.#supervised.close();
   }
-
-  function stopGracefully(): Promise<void> {
-    stopping ??= drain();
-    return stopping;
-  }
-
-  const begun = supervised.begun.then(() => {});
-  begun.catch(ready.reject);
-  supervised.ended.then(
-    () => ready.reject(new Error(`${name} was closed before it was ready`)),
-    ready.reject,
-  );
-  return {
-    name,
-    begun,
-    ready: ready.promise,
-    ended: supervised.ended,
-    current: () => supervised.current()?.component,
-    notReady: () => supervised.notReady() ?? supervised.current()?.component.notReady(),
-    stopGracefully,
-    close: () => supervised.close(),
-  };
 }
 
 function halfCopied({ storeName, paths }: ProcessCore): string {

@@ -8,6 +8,21 @@
  *     await started.service.close();
  *
  * Every component and every delivery has a session of its own with the store and is supervised by itself (supervise.ts).
+ *
+ * Map of this folder, in the order of a start:
+ *
+ *     open-process.ts          what the components of a process share (core.ts): open-connections.ts, open-store-source.ts,
+ *                              read-tenants.ts, live-tracing.ts
+ *     manage-component.ts      a component over all its sessions, on supervise.ts
+ *     start-web.ts, start-merger.ts, start-executor.ts, start-scheduler.ts    one component each, wired by hand
+ *     deliveries.ts            outboxes to collector and history, by leader election (elected.ts): span-delivery.ts,
+ *                              history-delivery.ts, history-database.ts, prune-history.ts
+ *     live-view.ts             the web's copy of the store: outbox-view.ts, record-view.ts, waiting-events.ts, waiting-requests.ts;
+ *                              web-view.ts makes a tenant's snapshot of it
+ *     webhook-intake.ts, span-intake.ts, dequeue.ts    what the web writes to the store
+ *     metrics-server.ts, service-metrics.ts            metrics and health
+ *
+ * This folder wires: it decides nothing about changes, and no other room imports it.
  */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';

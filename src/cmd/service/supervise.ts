@@ -66,108 +66,132 @@ const CLOSE_GRACE = 2_000;
 const LONG_WAIT = 1_000;
 
 export function supervise<P extends Part>(deps: Supervision<P>): Supervised<P> {
-  const { name, storeName, log } = deps;
-  const stop = new AbortController();
-  const begun = Promise.withResolvers<P>();
-  begun.promise.catch(() => {}); // also reported by `ended`
-  let current: P | undefined;
-  let session: Store | undefined;
-  let doing = `waiting for ${storeName}`;
-  let over = false;
+  return new Supervisor(deps);
+}
 
-  async function connect(): Promise<Store> {
-    doing = `waiting for ${storeName}`;
+class Supervisor<P extends Part> implements Supervised<P> {
+  readonly begun: Promise<P>;
+  readonly ended: Promise<void>;
+  readonly #deps: Supervision<P>;
+  readonly #stop = new AbortController();
+  readonly #begin: (part: P) => void;
+  #current: P | undefined;
+  #session: Store | undefined;
+  #doing: string;
+  #over = false;
+
+  constructor(deps: Supervision<P>) {
+    this.#deps = deps;
+    this.#doing = `waiting for ${deps.storeName}`;
+    const begun = Promise.withResolvers<P>();
+    begun.promise.catch(() => {}); // also reported by `ended`
+    this.begun = begun.promise;
+    this.#begin = begun.resolve;
+    this.ended = this.#run().catch(error => {
+      if (!this.#stop.signal.aborted) throw error;
+    });
+    this.ended.then(
+      () => {
+        this.#over = true;
+        begun.reject(new Error(`${deps.name} was closed before it began`));
+      },
+      error => begun.reject(error),
+    );
+  }
+
+  current(): P | undefined {
+    return this.#current;
+  }
+
+  notReady(): string | undefined {
+    if (this.#over) return undefined;
+    if (this.#current === undefined) return this.#doing;
+    const isConnected = this.#session?.sessionState === 'connected';
+    return isConnected ? undefined : `no contact with ${this.#deps.storeName}`;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new StoreError('Closed', '/'));
+    // Closing the session ends a start in progress.
+    if (this.#current === undefined) await this.#session?.close();
+    await this.ended.catch(() => {}); // reported by `ended`
+  }
+
+  async #run(): Promise<void> {
+    const { clock, backoff = BACKOFF, random } = this.#deps;
+    let losses = 0;
+    while (!this.#stop.signal.aborted) {
+      this.#session = await this.#connect();
+      const startedAt = clock.monotonic();
+      const failure = await this.#live(this.#session);
+      this.#session = undefined;
+      if (failure === undefined) return;
+      losses = clock.monotonic() - startedAt > GOOD_LIFE ? 1 : losses + 1;
+      this.#doing = 'reconnecting';
+      this.#logFailure(failure);
+      await pause(backoffDelay(backoff, losses, random()), this.#stop.signal);
+    }
+  }
+
+  async #connect(): Promise<Store> {
+    const { name, storeName, log, connect } = this.#deps;
+    this.#doing = `waiting for ${storeName}`;
     const warning = setTimeout(
       () => log.warn({ component: name }, `${name} waits for ${storeName}, which does not answer yet`),
       LONG_WAIT,
     );
     try {
-      return await deps.connect(stop.signal);
+      return await connect(this.#stop.signal);
     } finally {
       clearTimeout(warning);
     }
   }
 
   /** @returns a retryable failure; undefined when the part has ended. */
-  async function live(on: Store): Promise<unknown> {
-    doing = 'starting';
+  async #live(on: Store): Promise<unknown> {
+    const { start, isRetryable, closeGraceMs = CLOSE_GRACE } = this.#deps;
+    const { signal } = this.#stop;
+    this.#doing = 'starting';
     let patience: NodeJS.Timeout | undefined;
     await using opened = new AsyncDisposableStack();
     opened.defer(() => clearTimeout(patience));
     opened.defer(() => on.close());
     using loss = lossOf(on);
     try {
-      const part = await deps.start(on);
-      opened.defer(() => part.close().catch(error => logCloseFailure(error)));
-      current = part;
-      begun.resolve(part);
-      await Promise.race([part.ended, loss.lost, aborted(stop.signal)]);
+      const part = await start(on);
+      opened.defer(() => part.close().catch(error => this.#logCloseFailure(error)));
+      this.#current = part;
+      this.#begin(part);
+      await Promise.race([part.ended, loss.lost, aborted(signal)]);
       return undefined;
     } catch (error) {
-      if (stop.signal.aborted) return undefined;
-      if (!isOutOfContact(error) && deps.isRetryable?.(error) !== true) throw error;
+      if (signal.aborted) return undefined;
+      if (!isOutOfContact(error) && isRetryable?.(error) !== true) throw error;
       return error;
     } finally {
-      current = undefined;
+      this.#current = undefined;
       patience = setTimeout(() => {
         if (on.sessionState !== 'connected') void on.close();
-      }, deps.closeGraceMs ?? CLOSE_GRACE);
+      }, closeGraceMs);
     }
   }
 
-  function logCloseFailure(error: unknown): void {
+  #logFailure(failure: unknown): void {
+    const { name, log } = this.#deps;
+    if (isOutOfContact(failure))
+      log.warn(
+        { component: name, reason: String(failure) },
+        `${name} lost its session with the store and reconnects`,
+      );
+    else log.error({ component: name, err: failure }, `${name} failed and restarts`);
+  }
+
+  #logCloseFailure(error: unknown): void {
+    const { name, log } = this.#deps;
     if (isOutOfContact(error))
       log.debug({ component: name, err: error }, `${name} was closed without contact with the store`);
     else log.error({ component: name, err: error }, `${name} could not be closed cleanly`);
   }
-
-  async function run(): Promise<void> {
-    let losses = 0;
-    while (!stop.signal.aborted) {
-      session = await connect();
-      const startedAt = deps.clock.monotonic();
-      const failure = await live(session);
-      session = undefined;
-      if (failure === undefined) return;
-      losses = deps.clock.monotonic() - startedAt > GOOD_LIFE ? 1 : losses + 1;
-      doing = 'reconnecting';
-      if (isOutOfContact(failure))
-        log.warn(
-          { component: name, reason: String(failure) },
-          `${name} lost its session with the store and reconnects`,
-        );
-      else log.error({ component: name, err: failure }, `${name} failed and restarts`);
-      await pause(backoffDelay(deps.backoff ?? BACKOFF, losses, deps.random()), stop.signal);
-    }
-  }
-
-  const ended = run().catch(error => {
-    if (!stop.signal.aborted) throw error;
-  });
-  ended.then(
-    () => {
-      over = true;
-      begun.reject(new Error(`${name} was closed before it began`));
-    },
-    error => begun.reject(error),
-  );
-
-  return {
-    current: () => current,
-    begun: begun.promise,
-    ended,
-    notReady() {
-      if (over) return undefined;
-      if (current === undefined) return doing;
-      return session?.sessionState === 'connected' ? undefined : `no contact with ${storeName}`;
-    },
-    async close() {
-      stop.abort(new StoreError('Closed', '/'));
-      // Closing the session ends a start in progress.
-      if (current === undefined) await session?.close();
-      await ended.catch(() => {}); // reported by `ended`
-    },
-  };
 }
 
 function lossOf(session: Store): Disposable & { readonly lost: Promise<never> } {

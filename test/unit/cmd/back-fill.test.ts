@@ -32,14 +32,14 @@ let clock: ReturnType<typeof manualClock>;
 let stop: AbortController;
 /** Ids of the items whose spans were delivered. */
 let arrived: string[];
-let told: BackFillProgress[];
+let reported: BackFillProgress[];
 let pauses: number[];
 
 beforeEach(() => {
   clock = manualClock();
   stop = new AbortController();
   arrived = [];
-  told = [];
+  reported = [];
   pauses = [];
 });
 
@@ -81,7 +81,7 @@ function run({
       clock.advance(ms);
     },
     signal: stop.signal,
-    onProgress: progress => void told.push(progress),
+    onProgress: progress => void reported.push(progress),
   });
 }
 
@@ -141,13 +141,13 @@ describe('a back-fill', () => {
     expect(await run({})).toMatchObject({ kind: 'done', items: 3, spans: 3 * SPANS });
   });
 
-  test('tries again what was not taken, as late as the sender says, and tells what is wrong meanwhile', async () => {
+  test('tries again what was not taken, as late as the sender says, and reports the problem meanwhile', async () => {
     const outcome = await run({ answer: n => (n === 1 || n === 2 ? { retryAfterMs: 700 } : 'delivered') });
     expect(outcome).toMatchObject({ kind: 'done', items: 3 });
     expect(arrived).toEqual(uuids(0, 2, 4));
     expect(pauses).toEqual([700, 700]);
-    expect(told.map(({ items, problem }) => `${items} ${problem}`)).toContain('1 UNAVAILABLE');
-    expect(told.at(-1)?.problem).toBeNull();
+    expect(reported.map(({ items, problem }) => `${items} ${problem}`)).toContain('1 UNAVAILABLE');
+    expect(reported.at(-1)?.problem).toBeNull();
   });
 
   test('goes on after spans that will never be taken', async () => {
@@ -164,7 +164,7 @@ describe('a back-fill', () => {
     expect(pauses).toHaveLength(PATIENCE_MS / 60_000 + 1);
   });
 
-  test('stops when it is told to, in the middle of a retry, too', async () => {
+  test('stops when aborted, in the middle of a retry, too', async () => {
     const outcome = await run({
       answer(n) {
         if (n === 1) stop.abort();

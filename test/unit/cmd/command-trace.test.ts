@@ -1,4 +1,4 @@
-/** What a command tells of itself, seen from the service it asks. */
+/** The trace of a command, seen from the service it asks. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { spansFromOtlp } from '../../../src/cmd/client/spans-from-otlp.ts';
 import { runProgram } from '../../../src/cmd/commands/program.ts';
@@ -41,7 +41,7 @@ const traceparents = (requests: readonly CannedRequest[]) =>
   requests.map(({ headers }) => headers.traceparent);
 
 describe('a command', () => {
-  test('is a span, and each of its requests one below it, which the service is told of', async () => {
+  test('is a span with a child span per request, sent to the service', async () => {
     const { status, spans, requests, posted } = await run(DEQUEUE);
     expect(status).toBe(0);
     const [root, ...children] = spans;
@@ -115,7 +115,7 @@ describe('a command', () => {
     expect(traceparents(requests)[0]).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)/);
   });
 
-  test('in a trace that nobody records is not told either', async () => {
+  test('in an unsampled trace is not sent', async () => {
     const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00';
     const { posted, requests } = await run(['components'], { TRACEPARENT });
     expect(posted).toBeUndefined();
@@ -134,8 +134,8 @@ describe('a command', () => {
   });
 });
 
-describe('handing over', () => {
-  test('says nothing when it is refused, unless somebody wants to know', async () => {
+describe('sending its spans', () => {
+  test('reports a refusal only with --verbose', async () => {
     service.answer(TRACES, undefined);
     const quiet = await run(['components']);
     expect([quiet.status, quiet.io.err()]).toEqual([0, '']);
@@ -155,7 +155,7 @@ describe('handing over', () => {
     expect(io.err()).toContain(`the service at ${service.url} accepts this only with a token`);
   });
 
-  test('says how many spans there were to who wants to know', async () => {
+  test('reports the number of spans with --verbose', async () => {
     const { io, spans } = await run(['components', '--verbose']);
     expect(io.err()).toBe(`trace ${spans[0]?.traceId}: 2 spans sent\n`);
   });
@@ -167,7 +167,7 @@ describe('handing over', () => {
     expect(io.err()).toMatch(/: The operation was aborted due to timeout\n$/);
   });
 
-  test('is not tried when nobody is there', async () => {
+  test('is not tried when the service is unreachable', async () => {
     const gone = await cannedService();
     await gone[Symbol.asyncDispose]();
     const { status, io } = await run(['components', '--verbose'], { GATEHOUSE_URL: gone.url });
@@ -176,12 +176,12 @@ describe('handing over', () => {
   });
 });
 
-describe('who asks', () => {
+describe('the identity', () => {
   test.each([
     ['GATEHOUSE_AUTH_TOKEN', { GATEHOUSE_AUTH_TOKEN: 'g.g.g', ZUUL_AUTH_TOKEN: 'z.z.z' }, 'Bearer g.g.g'],
     ['ZUUL_AUTH_TOKEN', { ZUUL_AUTH_TOKEN: 'Bearer z.z.z' }, 'Bearer z.z.z'],
     ['nothing', {}, undefined],
-  ])('is told by %s', async (_name, environment, expected) => {
+  ])('comes from %s', async (_name, environment, expected) => {
     const { requests } = await run(['components'], environment);
     expect(requests[0]?.headers.authorization).toBe(expected);
   });
@@ -193,7 +193,7 @@ describe('who asks', () => {
     expect((await run(['components'], { GATEHOUSE_URL })).io.err()).toBe('');
   });
 
-  test('is told by no nonsense, and nonsense is not repeated', async () => {
+  test('does not come from an invalid value, which is not repeated', async () => {
     const { status, io, requests } = await run(['components'], { GATEHOUSE_AUTH_TOKEN: 'a secret\nb' });
     expect([status, io.err(), requests.length]).toEqual([
       1,

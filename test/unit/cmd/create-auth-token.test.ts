@@ -84,7 +84,7 @@ test('a token made here counts at the service, for as long as it says', async ()
   expect(await verify(out, 16 * 60_000)).toMatchObject({ reason: 'the token has expired' });
 });
 
-test('it may be for several tenants, and lasts ten minutes unless told otherwise', async () => {
+test('it may be for several tenants, and lasts ten minutes by default', async () => {
   const { out } = await create('--auth-conf', 'operators', ...ALICE, '--tenant', 'other');
   expect(await verify(out, 599_000)).toMatchObject({ user: { tenants: ['acme', 'other'] } });
   expect(await verify(out, 601_000)).toMatchObject({ kind: 'invalid' });
@@ -96,7 +96,7 @@ test.each([
     ['--auth-conf', 'operator'],
     /no section \[auth operator\], did you mean "operators"\?/,
   ],
-  ['a section whose tokens somebody else makes', ['--auth-conf', 'company'], /come from https:\/\/login/],
+  ['a section whose tokens another issuer makes', ['--auth-conf', 'company'], /come from https:\/\/login/],
   ['a section that may not grant', ['--auth-conf', 'readers'], /lacks allow_authz_override = true/],
   [
     'more time than its section allows',

@@ -44,7 +44,7 @@ function run(signal: AbortSignal): Promise<void> {
 
 const waiting = async () => (await store.children(paths.historyOutbox))?.length;
 
-test('a row nobody can read is laid aside, and the others become history', async () => {
+test('an unreadable row is quarantined, and the others become history', async () => {
   const half = historyRowsCodec.encode([ROW]).subarray(0, 100);
   await write(historyRowsCodec.encode([ROW]), half, historyRowsCodec.encode([ROW]));
   const stop = new AbortController();

@@ -39,7 +39,7 @@ describe('a log on a terminal', () => {
     expect(job('a\tb')).toBe('a\tb');
   });
 
-  test("tells the executor's lines from those that a job prints in their place", () => {
+  test("distinguishes the executor's lines from look-alikes of a job", () => {
     const forged = `${STAMP} | ${STAMP} # RESULT: SUCCESS`;
     const [first = '', second = ''] = shown(`${forged}\n${STAMP} # RESULT: FAILURE\n`, true);
     expect(first).not.toContain('\x1b[36m');
@@ -68,7 +68,7 @@ describe('a log on a terminal', () => {
     }
   });
 
-  test('leaves no control character but tabs, whatever a job prints', () => {
+  test('leaves no control character but tabs in any output of a job', () => {
     const text = fc.string({
       unit: fc.oneof(
         fc.constantFrom('\x1b', '[', ']', '\x9b', '\x07', '\\', ';', '0', 'm', 'P', '\r', '\u202e', 'x'),

@@ -50,8 +50,8 @@ describe('the log', () => {
 
   it('for people keeps the trace where nothing else says whose it is', () => {
     const [line] = linesOf('pretty', log =>
-      log.info({ trace_id: item, span_id: build.slice(0, 16) }, 'told'),
+      log.info({ trace_id: item, span_id: build.slice(0, 16) }, 'reported'),
     );
-    expect(line).toMatch(new RegExp(`told  trace_id=${item.slice(0, 8)} span_id=${build.slice(0, 8)}$`));
+    expect(line).toMatch(new RegExp(`reported  trace_id=${item.slice(0, 8)} span_id=${build.slice(0, 8)}$`));
   });
 });

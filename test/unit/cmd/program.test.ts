@@ -160,11 +160,11 @@ describe('the commands', () => {
     ['pause', 'pause', 'executor-4 takes no new work from now on'],
     ['resume', 'resume', 'executor-4 takes work again'],
     ['stop-gracefully', 'stop', 'executor-4 takes no new work and stops when its work is done'],
-  ])('%s asks the service', async (command, wish, answer) => {
-    service.answer(`/api/components/executor-4/${wish}`, { id: 'executor-4', wanted: 'x' });
+  ])('%s asks the service', async (command, action, answer) => {
+    service.answer(`/api/components/executor-4/${action}`, { id: 'executor-4', wanted: 'x' });
     expect(await run(command, 'executor-4')).toBe(0);
     expect(io.out()).toBe(`${answer}\n`);
-    expect(service.asked).toContain(`/api/components/executor-4/${wish}`);
+    expect(service.asked).toContain(`/api/components/executor-4/${action}`);
   });
 
   test('what the service refuses to ask is one line', async () => {
@@ -201,12 +201,12 @@ describe('the commands', () => {
     service.answer('/api/tenant/acme/items', [finished]);
   });
 
-  test('explain tells where the time went', async () => {
+  test('explain shows where the time went', async () => {
     expect(await run('explain', 'acme/app', 'master/done')).toBe(0);
     expect(io.out()).toContain('Where the time went');
   });
 
-  test('delays tells where the time of a pipeline went, and where its page is', async () => {
+  test('delays shows where the time of a pipeline went, and where its page is', async () => {
     const now = fromMilliseconds(NOW);
     const day = addMilliseconds(now, -86_400_000);
     service.answer('/api/tenant/acme/pipeline/gate/delays?since=24h', {
@@ -225,7 +225,7 @@ describe('the commands', () => {
     expect(service.asked).toContain('/api/tenant/acme/pipeline/gate/delays?since=7d');
   });
 
-  test('why tells of decisions and of the item', async () => {
+  test('why shows decisions and the item', async () => {
     expect(await run('why', 'acme/app', 'master/login')).toBe(0);
     expect(io.out()).toContain('● in gate for 1m 15s: running for 1m 00s');
     expect(io.out()).toContain('+ gate  entered queue integrated: event approved');
@@ -277,7 +277,7 @@ describe('the tenant', () => {
 });
 
 describe('a service that cannot be asked', () => {
-  test('because nobody listens is one line', async () => {
+  test('because it is not running is one line', async () => {
     await using gone = await cannedService();
     const { url } = gone;
     await gone[Symbol.asyncDispose]();
@@ -387,7 +387,7 @@ describe('what is not understood', () => {
     expect(io.err()).toContain('gatehouse --help');
   });
 
-  test('asks nobody', async () => {
+  test('sends no request', async () => {
     const count = service.asked.length;
     await run('trace', 'abcdef', '--depth', 'x');
     expect(service.asked).toHaveLength(count);

@@ -32,7 +32,7 @@ describe('the screen', () => {
   });
 });
 
-describe('the look', () => {
+describe('the style', () => {
   const terminal = { isTTY: true, columns: 90 };
 
   test('takes the width of COLUMNS, of the terminal, or 100, within bounds', () => {

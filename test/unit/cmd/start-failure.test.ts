@@ -35,7 +35,7 @@ describe('a start that fails', () => {
       coded('EACCES', "EACCES: permission denied, mkdir '/var/lib/gatehouse'", { syscall: 'mkdir' }),
       "EACCES: permission denied, mkdir '/var/lib/gatehouse'; state is kept in /var/lib/gatehouse, see [scheduler] state_dir",
     ],
-  ])('for a reason somebody can mend says it in one line: %s', (error, text) => {
+  ])('for a reason an operator can fix is one line: %s', (error, text) => {
     expect(startFailureText(error, settings)).toBe(text);
   });
 

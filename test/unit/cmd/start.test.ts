@@ -20,7 +20,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A port nobody listens on. */
+/** A free port. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
@@ -113,7 +113,7 @@ test('a scheduler needs a tenant file, before anything is opened', { timeout: LI
   expect(run.err()).toContain('[scheduler] tenant_config: missing; schedulers require it');
 });
 
-test('TLS files that are not there are told with their place', { timeout: LIMIT }, async () => {
+test('missing TLS files are reported with their location', { timeout: LIMIT }, async () => {
   const tls = '[executor]\nsandbox = none\n';
   const { text } = await without({ port: await freePort() }, tls);
   const withTls = text.replace('[web]', 'tls_cert = c.pem\ntls_key = k.pem\ntls_ca = ca.pem\n[web]');

@@ -23,7 +23,7 @@ async function addTenant(writer: Store, tenant: string) {
   await writer.multi([set(paths.tenant(tenant).layout, layoutSummaryCodec.encode(emptyLayout({ tenant })))]);
 }
 
-test('events that wait in a connection or a tenant reach the snapshot and whoever listens', async () => {
+test('events that wait in a connection or a tenant reach the snapshot and the listeners', async () => {
   await using server = openEmbeddedStore({ file: ':memory:' });
   const [store, writer] = [server.connect(), server.connect()];
   for (const tenant of ['acme', 'zoo']) {
@@ -38,18 +38,18 @@ test('events that wait in a connection or a tenant reach the snapshot and whoeve
     tenants: live,
     onError: fail,
   });
-  const told: string[] = [];
-  waiting.onChange(tenant => told.push(tenant));
+  const changed: string[] = [];
+  waiting.onChange(tenant => changed.push(tenant));
   const connections = new Map([['local', {} as Connection]]);
   const view = { live, waiting, clock: systemClock(), connections, spans: undefined };
   expect(snapshotOf('acme', view)).toMatchObject({ triggerEvents: 0, connectionEvents: { local: 0 } });
 
   await writer.multi([create(`${paths.connection('local').queue}/1`)]);
-  await eventually(() => told.length === 2);
-  expect(told.splice(0).sort()).toEqual(['acme', 'zoo']);
+  await eventually(() => changed.length === 2);
+  expect(changed.splice(0).sort()).toEqual(['acme', 'zoo']);
   await writer.multi([create(`${paths.tenant('acme').triggerQueue}/1`)]);
-  await eventually(() => told.length === 1);
-  expect(told).toEqual(['acme']);
+  await eventually(() => changed.length === 1);
+  expect(changed).toEqual(['acme']);
   expect(snapshotOf('acme', view)).toMatchObject({ triggerEvents: 1, connectionEvents: { local: 1 } });
   expect(snapshotOf('zoo', view)).toMatchObject({ triggerEvents: 0, connectionEvents: { local: 1 } });
 

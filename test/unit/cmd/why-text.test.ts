@@ -56,7 +56,7 @@ function lines(why: Partial<Why>, options: Partial<Parameters<typeof whyLines>[1
 }
 
 describe('why', () => {
-  test('tells of each event what every pipeline made of it, newest first', () => {
+  test('shows the verdict of every pipeline on each event, newest first', () => {
     expect(
       lines({ item: item('1', 'acme/app master/login', { jobs: [running('unit', 12_000, 30_000)] }) }),
     ).toEqual([
@@ -77,7 +77,7 @@ describe('why', () => {
     ]);
   });
 
-  test('tells of each listed job why it runs, or does not', () => {
+  test('shows why each listed job runs, or does not', () => {
     const jobDecisions = [
       { job: 'unit', runs: true, because: 'no matcher limits it' },
       { job: 'docs', runs: false, because: 'no changed file matches files "^docs/"' },
@@ -88,7 +88,7 @@ describe('why', () => {
     ]);
   });
 
-  test('tells how the last item ended', () => {
+  test('shows how the last item ended', () => {
     const left = {
       at: NOW - 10_000,
       result: 'FAILURE' as const,

@@ -126,7 +126,7 @@ describe('two executors of a machine', () => {
     expect(result).toMatchObject({ result: 'SUCCESS', worker: 'ci1' });
   });
 
-  it('cost few round trips per build: three writes, the list and the heads of the queue, one look at the own claim', async () => {
+  it('cost few round trips per build: three writes, the list and the heads of the queue, one read of its own claim', async () => {
     const commit = await commitScript('true');
     for (let count = 0; count < 10; count += 1) await requestBuild(commit);
     const calls = new Map<string, number>();
@@ -136,7 +136,7 @@ describe('two executors of a machine', () => {
     component.resume();
     await resultsOf(10);
     const per = (name: string) => (calls.get(name) ?? 0) / 10;
-    // A slot that becomes free looks once more, in vain or because another was quicker: hence the fractions.
+    // A free slot reads once more, in vain or because another worker was first: hence the fractions.
     expect(per('multi')).toBeLessThanOrEqual(3.5);
     expect(per('children')).toBeLessThanOrEqual(2.6);
     expect(per('getMany')).toBeLessThanOrEqual(2.6);
@@ -177,7 +177,7 @@ describe('an executor component', () => {
     expect((await resultsOf(2)).map(({ build }) => build)).toContain(second.uuid);
   });
 
-  it('begins paused when it is told to', async () => {
+  it('begins paused if configured', async () => {
     const request = await requestBuild(await commitScript('true'));
     const component = await start(startExecutor((await bench.machine('ci1', { paused: true })).core));
     component.pause();
@@ -303,7 +303,7 @@ describe('an executor component', () => {
     expect(await logOf(request.uuid)).toMatch(/\| own\n.*\| ahead\n.*\| Merge 2/);
   });
 
-  it('tells where its logs can be read, and closes that with itself', async () => {
+  it('publishes where its logs can be read, and closes that with itself', async () => {
     const request = await requestBuild(await commitScript('echo hello'));
     const { core } = await bench.machine('ci1', { executor: 'log_port = 0' });
     const component = await start(startExecutor(core));

@@ -162,7 +162,7 @@ describe('the status', () => {
     expect(item.remaining_time).toBe(0);
   });
 
-  test('of a change nobody knows is an empty list', async () => {
+  test('of an unknown change is an empty list', async () => {
     expect((await get('/api/tenant/main/status/change/99,1')).json).toEqual([]);
   });
 });
@@ -305,7 +305,7 @@ describe('history', () => {
     ]);
   });
 
-  test('the decisions about a change are told in order', async () => {
+  test('the decisions about a change are listed in order', async () => {
     for (const path of ['master/fast-login', 'master%2Ffast-login']) {
       const { json } = await get(`/api/tenant/main/changes/${path}/decisions?project=acme/app`);
       expect(json.decisions.map((decision: { code: string }) => decision.code)).toEqual([
@@ -497,7 +497,7 @@ describe('the delays of a pipeline', () => {
     expect([status, json.error]).toEqual([400, expect.stringContaining(error)]);
   });
 
-  test('are not made for everybody at once: who comes too late is told when to come back', async () => {
+  test('are computed for a bounded number of clients: the others get Retry-After', async () => {
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
     const busy = await fakeWeb();
@@ -651,7 +651,7 @@ describe('bad requests', () => {
 });
 
 describe('headers', () => {
-  test('pages may run only our own scripts and be framed by nobody', async () => {
+  test('pages may run only our own scripts and not be framed', async () => {
     const { response } = await get('/');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-security-policy')).toContain(

@@ -1,4 +1,4 @@
-/** Requests by the port, as anybody sends them, and by the socket, as our command line does. */
+/** Requests to the port, as any client sends them, and to the socket, as our command line does. */
 import { type Endpoint, fetchFrom } from '../../../src/cmd/client/endpoint.ts';
 import type { FakeWeb } from './fake-web.ts';
 

@@ -49,8 +49,8 @@ describe('/api/components', () => {
     ['pause', 'paused'],
     ['resume', 'running'],
     ['stop', 'stopping'],
-  ])('%s is written down for the component and answered 202', async (wish, wanted) => {
-    const answer = await ask(`executor-4/${wish}`);
+  ])('%s is stored for the component and answered 202', async (action, wanted) => {
+    const answer = await ask(`executor-4/${action}`);
     expect(answer.status).toBe(202);
     expect(await answer.json()).toEqual({ id: 'executor-4', wanted });
     expect(web.asked).toEqual([`executor-4 ${wanted}`]);

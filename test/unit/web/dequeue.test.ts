@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => web.close());
 
-const WISH = { pipeline: 'gate', change: 'master/dark-mode' };
+const REQUEST = { pipeline: 'gate', change: 'master/dark-mode' };
 const pathOf = (project: string) => `tenant/main/project/${project}/dequeue`;
 
 async function dequeue(
@@ -31,7 +31,7 @@ describe('the command line of this machine', () => {
   );
 
   test('may encode the slash of a project', async () => {
-    expect((await dequeue(WISH, { project: 'acme%2Fapp' })).status).toBe(200);
+    expect((await dequeue(REQUEST, { project: 'acme%2Fapp' })).status).toBe(200);
     expect((await dequeue({ pipeline: 'gate', ref: 'refs/heads/for/master/dark-mode' })).status).toBe(200);
   });
 
@@ -43,7 +43,7 @@ describe('the command line of this machine', () => {
     ['an unknown pipeline', { pipeline: 'gaet', change: 'master/dark-mode' }, 400],
     ['a change that is not there', { pipeline: 'check', change: 'master/dark-mode' }, 404],
     ['too much', { pipeline: 'gate', change: 'x'.repeat(70_000) }, 400],
-  ])('is told what is wrong with %s', async (_what, body, status) => {
+  ])('gets an error that names %s', async (_what, body, status) => {
     const answer = await dequeue(body);
     expect(answer.status).toBe(status);
     expect(answer.body).toEqual({
@@ -55,12 +55,12 @@ describe('the command line of this machine', () => {
   });
 
   test.each([['application/x-www-form-urlencoded'], ['text/plain']])('sends no %s', async type => {
-    expect((await dequeue(WISH, { headers: { 'content-type': type } })).status).toBe(415);
+    expect((await dequeue(REQUEST, { headers: { 'content-type': type } })).status).toBe(415);
     expect(web.dequeued).toEqual([]);
   });
 });
 
-/** Not `fetch`, which lets nobody choose the Host header. */
+/** Not `fetch`, which does not let callers choose the Host header. */
 function postFromLoopback(headers: Record<string, string>): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const all = { 'content-type': 'application/json', ...headers };
@@ -70,7 +70,7 @@ function postFromLoopback(headers: Record<string, string>): Promise<number> {
     resolve(response.statusCode ?? 0);
   });
   request.on('error', reject);
-  request.end(JSON.stringify(WISH));
+  request.end(JSON.stringify(REQUEST));
   return promise;
 }
 
@@ -89,7 +89,7 @@ describe('the port gives authority to no address', () => {
   });
 
   test('and says what would do', async () => {
-    const answer = await postByPort(web, pathOf('acme/app'), { body: WISH });
+    const answer = await postByPort(web, pathOf('acme/app'), { body: REQUEST });
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect(await answer.json()).toMatchObject({
       error:

@@ -95,7 +95,7 @@ describe('the stream of events', () => {
     expect((await reader.next()).data.gone).toHaveLength(1);
   });
 
-  test('tells a reader that comes back just what it missed', async () => {
+  test('sends a reader that reconnects only what it missed', async () => {
     const url = await start();
     let last = '';
     {

@@ -58,7 +58,7 @@ export interface FakeWeb {
   readonly url: string;
   /** Where the command line asks. */
   readonly socket: string;
-  /** Replaces tenant `main` and tells the web. */
+  /** Replaces tenant `main` and notifies the web. */
   change(snapshot: TenantSnapshot): void;
   setNow(now: Nanoseconds): void;
   readonly history: History;

@@ -106,7 +106,7 @@ describe('streams', () => {
     return Number(/^HTTP\/1\.1 (\d+)/.exec(text())?.[1]);
   };
 
-  test('are counted for each client of a trusted proxy, whatever it claims of itself', async () => {
+  test('are counted for each client of a trusted proxy, even if it forges addresses', async () => {
     await start({
       sse: { maxClientsPerAddress: 1 },
       limits: { trustedProxies: ['127.0.0.1', '10.0.0.0/8'] },

@@ -20,7 +20,7 @@ const show = (item: ReturnType<typeof itemWith>) =>
   liveItem(item, { traceUrl: null, tracesUrl: null, expected: new Map([['lint', 5000]]) });
 
 describe('an item as the page draws it', () => {
-  test('tells each job by its last attempt', () => {
+  test('shows each job by its last attempt', () => {
     const item = itemWith([
       { job: 'lint', times: [1, 2, 3], result: 'RETRY', detail: 'lost' },
       { job: 'lint', times: [3, 4], attempt: 2 },

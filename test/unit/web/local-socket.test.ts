@@ -35,7 +35,7 @@ async function ask(): Promise<string> {
   return (await fetchFrom({ kind: 'socket', path: socket }, '/', { headers: {}, signal })).text();
 }
 
-test('a socket is open to its owner alone, whatever the umask, and leaves nothing beside it', async () => {
+test('a socket is open to its owner alone, with any umask, and leaves nothing beside it', async () => {
   const before = process.umask(0);
   try {
     await listenLocally(serverSaying('here'), socket);

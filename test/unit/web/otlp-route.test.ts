@@ -161,7 +161,7 @@ describe('the command line on this machine', () => {
     expect(await rejection([span({ traceId: traceIdOf(build.uuid) })])).toMatchObject({ rejectedSpans: '1' });
   });
 
-  test('is told nothing of spans nobody records', async () => {
+  test('gets no error for unsampled spans', async () => {
     sampled = false;
     expect(await rejection([span()])).toBeUndefined();
     expect(taken).toEqual([]);
@@ -224,7 +224,7 @@ describe('other services', () => {
     expect(await rejection(below, { service: 'bot', headers: await bearer() })).toBeUndefined();
   });
 
-  test('are limited in traces, and take nobody else’s part by that', async () => {
+  test('are limited in traces, without affecting other clients', async () => {
     const many = Array.from({ length: 60 }, (_, n) =>
       span({ traceId: n.toString(16).padStart(32, 'a') as TraceId }),
     );
@@ -253,7 +253,7 @@ describe('other services', () => {
     expect(await rejection([span()], { service: CLI })).toBeUndefined();
   });
 
-  test('need a token that names a tenant, from whatever realm', async () => {
+  test('need a token that names a tenant, from any realm', async () => {
     const claims = { iss: 'https://login.example.org', zuul: undefined };
     for (const made of [
       await token(claims, { key: companyKey, alg: 'RS256' }),
@@ -328,7 +328,7 @@ describe('a trace is ours', () => {
   });
 });
 
-describe('nobody else hands over spans', () => {
+describe('other callers may not send spans', () => {
   test.each([
     ['a program of this machine', {}],
     ['a stranger behind a proxy', { 'x-forwarded-for': '192.0.2.1' }],

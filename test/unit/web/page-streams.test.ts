@@ -10,9 +10,9 @@ class FakeStream {
   isOpen = false;
   connected = false;
   opened = 0;
-  readonly tell: (message: Message) => void;
-  constructor(tell: (message: Message) => void) {
-    this.tell = tell;
+  readonly send: (message: Message) => void;
+  constructor(send: (message: Message) => void) {
+    this.send = send;
   }
   open(): void {
     if (!this.isOpen) this.opened += 1;
@@ -27,7 +27,7 @@ class FakeStream {
 }
 
 let made: Map<string, FakeStream>;
-let join: (tell: (message: Message) => void) => (message: Message) => void;
+let join: (send: (message: Message) => void) => (message: Message) => void;
 
 beforeEach(async () => {
   vi.useFakeTimers();
@@ -35,21 +35,21 @@ beforeEach(async () => {
   const { SharedStreams } = await import(
     new URL('../../../src/web/page/shared-streams.ts', import.meta.url).href
   );
-  const streams = new SharedStreams((tenant: string, tell: (message: Message) => void) => {
-    const stream = new FakeStream(tell);
+  const streams = new SharedStreams((tenant: string, send: (message: Message) => void) => {
+    const stream = new FakeStream(send);
     made.set(tenant, stream);
     return stream;
   });
-  join = tell => streams.join(tell);
+  join = send => streams.join(send);
 });
 afterEach(() => void vi.useRealTimers());
 
 function openTab(tenant: string) {
-  const told: string[] = [];
-  const say = join(message => told.push(message.kind));
+  const received: string[] = [];
+  const say = join(message => received.push(message.kind));
   say({ kind: 'follow', tenant });
   say({ kind: 'seen' });
-  return { told, say };
+  return { received, say };
 }
 
 const open = () => [...made].filter(([, stream]) => stream.isOpen).map(([tenant]) => tenant);
@@ -57,9 +57,9 @@ const open = () => [...made].filter(([, stream]) => stream.isOpen).map(([tenant]
 test('tabs of a tenant share a stream, and one that comes later gets what the others have', () => {
   const [first, second] = [openTab('acme'), openTab('acme')];
   expect(made.get('acme')?.opened).toBe(1);
-  expect([first.told, second.told]).toEqual([[], ['snapshot']]);
-  made.get('acme')?.tell({ kind: 'update' });
-  expect([first.told, second.told]).toEqual([['update'], ['snapshot', 'update']]);
+  expect([first.received, second.received]).toEqual([[], ['snapshot']]);
+  made.get('acme')?.send({ kind: 'update' });
+  expect([first.received, second.received]).toEqual([['update'], ['snapshot', 'update']]);
 });
 
 test('a stream is closed a moment after the last tab was hidden, and opened again at once', () => {

@@ -71,7 +71,7 @@ test('a log of another machine is read from the executors there', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('an executor that cannot be asked is passed over, and told of', async () => {
+test('an unreachable executor is skipped and logged', async () => {
   await writeLog(at('second'), 'remote log');
   await using second = await serve('second');
   const part = await read([
@@ -83,7 +83,7 @@ test('an executor that cannot be asked is passed over, and told of', async () =>
   expect(warnings).toEqual(['cannot read a log from an executor']);
 });
 
-test('without anybody who has it there is no log', async () => {
+test('a log that no executor has is absent', async () => {
   await using only = await serve('first');
   expect(await read([executor('executor-1', 'ci2', only.address)], null)).toBeUndefined();
 });

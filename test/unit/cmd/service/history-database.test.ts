@@ -56,7 +56,7 @@ test('a web that begins to write elsewhere says once that the past is not there'
   expect(errors).toEqual([expect.stringContaining('this one lacks everything that ended before')]);
 });
 
-test('whoever writes notes in the database which installation it is of', async () => {
+test('the web that writes history records the installation in the database', async () => {
   await compareHistoryDatabase(web('only looked at'));
   await useHistoryDatabase(web('written'));
   expect([...users]).toEqual([['written', await installationId(store, paths, ids)]]);

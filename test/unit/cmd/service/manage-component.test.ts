@@ -98,7 +98,7 @@ describe('a managed component', () => {
     expect(calls).toEqual(['start', 'close']);
   });
 
-  test('does what an operator asks, and the registry tells when it is done', async () => {
+  test('adopts a requested state, and the registry shows it', async () => {
     const managed = manage();
     await managed.begun;
     expect(await askComponent(web, paths, 'executor-0', 'paused')).toBe('asked');
@@ -107,7 +107,7 @@ describe('a managed component', () => {
     await eventually(() => states()[0] === 'executor-0 running');
     expect(calls).toEqual(['start', 'pause', 'resume']);
     expect(await askComponent(web, paths, 'executor-7', 'paused')).toBe('gone');
-    expect(await askComponent(web, paths, 'nobody', 'paused')).toBe('gone');
+    expect(await askComponent(web, paths, 'unknown', 'paused')).toBe('gone');
     await managed.close();
   });
 

@@ -14,7 +14,7 @@ test('the history is pruned step by step until nothing old is left, and what is 
   const asked: (string | undefined)[] = [];
   const counted: Measurement[] = [];
   const stop = new AbortController();
-  const told: string[] = [];
+  const logged: string[] = [];
   await pruneHistory(
     {
       keep: 86_400,
@@ -22,7 +22,7 @@ test('the history is pruned step by step until nothing old is left, and what is 
       log: {
         ...SILENT,
         info(_facts, text) {
-          told.push(text);
+          logged.push(text);
           stop.abort();
         },
       },
@@ -38,6 +38,6 @@ test('the history is pruned step by step until nothing old is left, and what is 
   );
   expect(asked).toHaveLength(3);
   expect(new Set(asked).size).toBe(1);
-  expect(told).toEqual(['pruned 200 old items from the history']);
+  expect(logged).toEqual(['pruned 200 old items from the history']);
   expect(counted.map(({ value }) => value)).toEqual([200, 200, 0, 0, 30, 0]);
 });

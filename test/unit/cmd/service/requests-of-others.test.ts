@@ -1,4 +1,4 @@
-/** What the web stores for others: an operator's wish with the trace it came from, and spans that are not ours. */
+/** What the web stores for others: an operator's request with its trace, and spans of other programs. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { storeDequeue } from '../../../../src/cmd/service/dequeue.ts';
 import { liveTracing, type TracingControl } from '../../../../src/cmd/service/live-tracing.ts';

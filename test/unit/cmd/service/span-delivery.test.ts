@@ -1,4 +1,4 @@
-/** What the span outbox drops and what the collector refuses: each counted in spans, and told as that. */
+/** Spans dropped by the outbox and spans rejected by the collector: each counted and reported by its reason. */
 import { status } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
 import { createSpanDrain, createSpanSender } from '../../../../src/cmd/service/span-delivery.ts';
@@ -56,8 +56,8 @@ async function rig(endpoint: string, bounds: Partial<TracingOn>) {
   const store = server.connect();
   await ensureNode(store, paths.spanOutbox);
   const clock: Clock = { now: () => fromMilliseconds(BEGIN), monotonic: () => 0 };
-  const told: string[] = [];
-  const note = (facts: object, text: string) => void told.push(`${text} ${JSON.stringify(facts)}`);
+  const logged: string[] = [];
+  const note = (facts: object, text: string) => void logged.push(`${text} ${JSON.stringify(facts)}`);
   const log: Log = { debug: () => {}, info: () => {}, warn: note, error: note, child: () => log };
   const settings = { ...tracingTo(endpoint), ...bounds };
   const sender = createSpanSender({
@@ -74,7 +74,7 @@ async function rig(endpoint: string, bounds: Partial<TracingOn>) {
   return {
     store,
     sender,
-    told,
+    logged,
     /** Until nothing waits. */
     async drained() {
       const running = drain.run(stop.signal);
@@ -97,7 +97,7 @@ test('rows that waited too long are lost by their spans, not by their number', a
   await box.drained();
   expect(box.sender.health()).toMatchObject({ sent: 50, lost: { 'too-old': 75 } });
   expect(sink.spans).toHaveLength(50);
-  expect(box.told).toEqual(['spans were dropped {"reason":"too-old","rows":3,"spans":75}']);
+  expect(box.logged).toEqual(['spans were dropped {"reason":"too-old","rows":3,"spans":75}']);
 });
 
 test('rows an outbox that is full has no place for are lost by their spans', async () => {
@@ -109,7 +109,7 @@ test('rows an outbox that is full has no place for are lost by their spans', asy
   expect(box.sender.health()).toMatchObject({ sent: 50, lost: { 'outbox-full': 100 } });
 });
 
-test('of a batch in several requests only the one that was refused is lost, and only that is told', async () => {
+test('of a batch in several requests only the rejected one is lost and reported', async () => {
   await using sink = await startOtlpSink();
   await using box = await rig(sink.url, {});
   // More than one request holds.
@@ -121,6 +121,6 @@ test('of a batch in several requests only the one that was refused is lost, and 
   const refused = lost.refused ?? 0;
   expect(requests).toBeGreaterThan(1);
   expect([refused > 0, sent > 0, refused + sent]).toEqual([true, true, rows * SPANS_PER_ROW]);
-  expect(box.told).toHaveLength(1);
-  expect(box.told[0]).toContain(`"spans":${refused}`);
+  expect(box.logged).toHaveLength(1);
+  expect(box.logged[0]).toContain(`"spans":${refused}`);
 });

@@ -100,7 +100,7 @@ describe('a supervised part', () => {
     expect(part.session.sessionState).toBe('lost');
   });
 
-  test('whose start fails ends with that failure, and nobody waits for its beginning in vain', async () => {
+  test('whose start fails ends with that failure, and rejects the wait for its beginning', async () => {
     const supervised = run({ start: () => Promise.reject(new Error('no sandbox')) });
     await expect(supervised.begun).rejects.toThrow('no sandbox');
     await expect(supervised.ended).rejects.toThrow('no sandbox');
@@ -164,7 +164,7 @@ describe('a supervised part', () => {
     await supervised.ended;
   });
 
-  test('begins again after any failure when told so', async () => {
+  test('restarts after any failure if all are retryable', async () => {
     const supervised = run({ isRetryable: () => true });
     const part = await supervised.begun;
     part.end.reject(new Error('a row of a newer version'));
@@ -173,7 +173,7 @@ describe('a supervised part', () => {
     await supervised.close();
   });
 
-  test('a failure to close in order is told and stops nothing', async () => {
+  test('a failure to close cleanly is logged and stops nothing', async () => {
     class StuckPart extends TestPart {
       override close(): Promise<void> {
         return Promise.reject(new Error('stuck'));

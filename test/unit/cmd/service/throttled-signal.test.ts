@@ -4,23 +4,23 @@ import { createThrottledSignal } from '../../../../src/cmd/service/throttled-sig
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('the first news is told at once, a burst behind it once, and nothing when it is quiet', () => {
-  let told = 0;
-  const teller = createThrottledSignal(() => {
-    told += 1;
+test('the first signal is forwarded immediately, a burst after it once, and nothing when there is none', () => {
+  let forwarded = 0;
+  const throttled = createThrottledSignal(() => {
+    forwarded += 1;
   });
-  teller.touch();
-  expect(told).toBe(1);
-  for (let news = 0; news < 50; news++) teller.touch();
-  expect(told).toBe(1);
+  throttled.touch();
+  expect(forwarded).toBe(1);
+  for (let burst = 0; burst < 50; burst++) throttled.touch();
+  expect(forwarded).toBe(1);
   vi.advanceTimersByTime(1_000);
-  expect(told).toBe(2);
+  expect(forwarded).toBe(2);
   vi.advanceTimersByTime(10_000);
-  expect(told).toBe(2);
-  teller.touch();
-  expect(told).toBe(3);
-  teller.touch();
-  teller.close();
+  expect(forwarded).toBe(2);
+  throttled.touch();
+  expect(forwarded).toBe(3);
+  throttled.touch();
+  throttled.close();
   vi.advanceTimersByTime(10_000);
-  expect(told).toBe(3);
+  expect(forwarded).toBe(3);
 });

@@ -146,7 +146,7 @@ describe('a web whose store is away', () => {
     expect((await get('/api/tenants')).headers.has('x-store-away-since')).toBe(false);
   });
 
-  test('tells readers of live pages that what they see is old, and that it is not any more', async () => {
+  test('reports to live readers that their data is stale, and when it is current again', async () => {
     await addTenant('acme');
     const session = new FaultyStore(server.connect());
     web.join(session);

@@ -42,18 +42,18 @@ async function post(
   send: Send = postByPort,
 ): Promise<Answered> {
   const answer = await send(web, path, { body, headers });
-  const told: unknown = await answer.json();
+  const refusal: unknown = await answer.json();
   return {
     status: answer.status,
     challenge: answer.headers.get('www-authenticate') ?? undefined,
-    error: typeof told === 'object' && told !== null && 'error' in told ? told.error : undefined,
+    error: typeof refusal === 'object' && refusal !== null && 'error' in refusal ? refusal.error : undefined,
   };
 }
 
-const WISH = { pipeline: 'gate', change: 'master/dark-mode' };
+const REQUEST = { pipeline: 'gate', change: 'master/dark-mode' };
 const PATH = 'tenant/main/project/acme/app/dequeue';
-const dequeue = (headers?: Record<string, string>) => post(PATH, WISH, headers);
-const dequeueHere = (headers?: Record<string, string>) => post(PATH, WISH, headers, postBySocket);
+const dequeue = (headers?: Record<string, string>) => post(PATH, REQUEST, headers);
+const dequeueHere = (headers?: Record<string, string>) => post(PATH, REQUEST, headers, postBySocket);
 const bearer = async (claims?: { readonly [name: string]: unknown }) => ({
   authorization: `Bearer ${await token(claims)}`,
 });
@@ -83,7 +83,7 @@ describe('a user', () => {
   });
 
   test.each([['Basic YWxpY2U6eA=='], ['Bearer'], ['Bearer one two'], ['eyJhbGciOi']])(
-    'is told how to send a token instead of %s',
+    'learns how to send a token instead of %s',
     async authorization => {
       const { status, challenge } = await dequeue({ authorization });
       expect(status).toBe(401);
@@ -116,8 +116,8 @@ describe('a user', () => {
   });
 });
 
-describe('somebody without a token', () => {
-  test('is told which one would do', async () => {
+describe('a request without a token', () => {
+  test('learns which one is needed', async () => {
     expect(await dequeue(ELSEWHERE)).toEqual({
       status: 401,
       error:
@@ -151,7 +151,7 @@ describe('somebody without a token', () => {
     });
   });
 
-  test('is told that there is none where there are no realms', async () => {
+  test('learns that the service accepts none without realms', async () => {
     const alone = await fakeWeb();
     const url = `${alone.url}/api/tenant/main/project/acme/app/dequeue`;
     const answer = await fetch(url, { method: 'POST', headers: await bearer() });
@@ -180,7 +180,7 @@ describe('the trace of who asks', () => {
     expect(web.contexts).toEqual([{ relation: 'parent', span, sampled: false }]);
   });
 
-  test('is only linked to when it is that of another tenant, whatever the client calls itself', async () => {
+  test('is only linked to when it is that of another tenant, with any client name', async () => {
     const traceparent = `00-${STRANGER.uuid}-${SPAN}-01`;
     await dequeue({ ...own, ...(await bearer()), traceparent });
     await dequeue({ ...own, ...(await bearer({ zuul: { admin: ['main', 'other'] } })), traceparent });

@@ -1,4 +1,4 @@
-/** Realms for tests, and tokens as anybody could make them. */
+/** Realms for tests, and tokens as any client could make them. */
 import { createSecretKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { type JWTPayload, SignJWT } from 'jose';
 import { toMilliseconds } from '../../../../src/lib/clock.ts';
@@ -32,7 +32,7 @@ export function sharedRealm(settings: Partial<AuthSettings> = {}): AuthRealm {
   };
 }
 
-/** Somebody else makes its tokens; they may not say what their users are allowed. */
+/** Another issuer makes its tokens; they may not name tenants. */
 export function companyRealm(): AuthRealm {
   const file = { path: '/etc/login.pem', at: { file: 'gatehouse.conf', line: 9 } };
   const { settings } = sharedRealm({

@@ -18,7 +18,7 @@ describe('a token', () => {
     });
   });
 
-  test('without a claim for us only says who somebody is', async () => {
+  test('without our claim only identifies the user', async () => {
     expect(await both.verify(await token({ zuul: undefined }))).toMatchObject({ user: { tenants: [] } });
     expect(await both.verify(await token({ zuul: {} }))).toMatchObject({ user: { tenants: [] } });
   });
@@ -43,7 +43,7 @@ describe('a token', () => {
   test.each([
     ['text', 'nonsense', 'the token is not a JSON web token, or is damaged'],
     ['not signed at all', unsigned, 'the token is not signed with HS256'],
-    ['of nobody we know', token({ iss: 'mallory' }), 'the issuer of the token ("iss") is unknown here'],
+    ['of an unknown issuer', token({ iss: 'mallory' }), 'the issuer of the token ("iss") is unknown here'],
     ['of no issuer', token({ iss: undefined }), 'the issuer of the token ("iss") is unknown here'],
     [
       'signed with another secret',
@@ -55,11 +55,11 @@ describe('a token', () => {
     ['not valid yet', token({ nbf: NOW_S + 60 }), /claim "nbf"/],
     ['issued in the future', token({ iat: NOW_S + 60 }), 'the token was issued in the future ("iat")'],
     [
-      'for somebody else',
+      'for another service',
       token({ aud: 'other' }),
       /claim "aud" of the token is not the one realm gate.example.org requires/,
     ],
-    ['for nobody', token({ aud: undefined }), 'the token lacks the claim "aud"'],
+    ['without audience', token({ aud: undefined }), 'the token lacks the claim "aud"'],
     ['without user', token({ sub: undefined }), 'the token lacks the claim "sub"'],
     ['of a user without a name', token({ sub: '' }), 'the token does not name its user ("sub")'],
     [
@@ -106,7 +106,7 @@ describe('a token', () => {
     });
   });
 
-  test('counts no longer than its realm allows, whatever it says itself', async () => {
+  test('is valid no longer than its realm allows, even if it claims more', async () => {
     const verifier = tokenVerifier([sharedRealm({ maxValidity: 60 })], clock);
     expect(await verifier.verify(await token({ iat: NOW_S - 59 }))).toMatchObject({ kind: 'user' });
     expect(await verifier.verify(await token({ iat: NOW_S - 61 }))).toMatchObject({ kind: 'invalid' });
