@@ -23,14 +23,17 @@ import type { ParseCache } from './parse-cache.ts';
 import { projectResolver } from './resolve-project.ts';
 import type { ParsedFile } from './stanzas.ts';
 
+/** Everything a layout depends on: the same input gives the same layout. */
 export interface LayoutInput {
   readonly tenant: Tenant;
   /** Every branch of every project of the tenant, in any order. */
   readonly configs: readonly BranchConfig[];
   readonly languages: Languages;
+  /** Shared by all layouts of a thread: most files are the same from one to the next. */
   readonly cache: ParseCache;
 }
 
+/** Never throws for what a file holds: mistakes are in `errors`, in reading order, and break only what needs them. */
 export function buildLayout({ tenant, configs, languages, cache }: LayoutInput): Layout {
   const collected = emptyCollection();
   const resolve = projectResolver(tenant, collected.hints);

@@ -15,6 +15,9 @@ import { jsonOf, nodeAt } from './yaml-node.ts';
 /** The configuration language of each connection's driver. */
 export type Languages = ReadonlyMap<ConnectionName, DriverConfigLanguage>;
 
+/**
+ * `broken`: an entry names an unknown connection, or its driver refuses it. The layout then lacks the pipeline, but not its name.
+ */
 export type BuiltPipeline =
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
   | { readonly kind: 'broken'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
@@ -22,6 +25,9 @@ export type BuiltPipeline =
 /** Connections that Zuul has without configuration. */
 const BUILT_IN_OF_ZUUL = ['timer', 'zuul', 'sql', 'sqlreporter'];
 
+/**
+ * Asks the driver of each connection to parse its triggers, requirements and reporters, and collects the problems of all of them.
+ */
 export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, languages: Languages): BuiltPipeline {
   const errors: ConfigError[] = [];
 

@@ -2,6 +2,7 @@
 import { type BranchName, type PipelineName, type ProjectKey, projectIdOf } from '../model/project.ts';
 import type { LayoutFacts } from './layout-facts.ts';
 
+/** Two projects share a change queue exactly when their keys are equal. */
 export interface ChangeQueueName {
   /** Unique within the pipeline. */
   readonly key: string;

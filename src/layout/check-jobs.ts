@@ -11,6 +11,10 @@ import type { ProjectResolver } from './resolve-project.ts';
 import { shortList } from './short-list.ts';
 import type { JobStanza } from './stanzas.ts';
 
+/**
+ * Marks each variant whose parent, nodeset or required project cannot be used, and adds the first error of each. Changes
+ * `collected`, which must hold all stanzas.
+ */
 export function checkJobs(collected: Collected, resolve: ProjectResolver): void {
   const cyclic = jobsInParentCycles(collected.jobs);
   const restrictions = cached(restrictionsOf);

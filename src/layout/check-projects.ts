@@ -13,6 +13,10 @@ import { PROJECT_KEYS } from './parse-project.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import type { JobStanza } from './stanzas.ts';
 
+/**
+ * Marks each stanza that names an unknown template, pipeline or job, or overrides a job wrongly, and adds all errors of it.
+ * Changes `collected`, which must hold all stanzas.
+ */
 export function checkProjects(collected: Collected, tenant: Tenant, resolve: ProjectResolver): void {
   const check = (variant: ProjectVariant): ProjectVariant => {
     if (variant.broken !== undefined) return variant;

@@ -67,6 +67,7 @@ function markBrokenProject(
   append(into.brokenProjects, project, { branch, error });
 }
 
+/** The error of a pipeline stanza, whole or broken, in an untrusted project; it gets no place in the layout. */
 export function untrustedPipeline({ offset }: PipelineStanza | BrokenStanza, file: LayoutFile): ConfigError {
   return errorAt(
     file,

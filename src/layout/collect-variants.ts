@@ -12,6 +12,7 @@ import type { JobVariant, Layout, LayoutFile } from './layout.ts';
 import { matcherText, matches } from './matcher.ts';
 import type { JobStanza } from './stanzas.ts';
 
+/** `none`: the job does not run for this change. `because` is a clause for its verdict; empty: no branch limits the job. */
 export type CollectedVariants =
   /** In the order in which they apply, the base job first. */
   | { readonly kind: 'variants'; readonly variants: readonly JobVariant[]; readonly because: string }
@@ -24,6 +25,7 @@ const MAX_GENERATIONS = 100;
 /** Each is applied in every freeze. */
 const MAX_VARIANTS = 1000;
 
+/** An error is that of the first broken variant among those that apply, or a bound: 100 generations of parents, 1000 variants. */
 export function collectVariants(layout: Layout, name: JobName, change: FreezeChange): CollectedVariants {
   const found = new Set<JobVariant>();
   const result = collect({ layout, change, found, done: new Map() }, name, 1);
@@ -98,6 +100,7 @@ function branchesOf({ branch, ref, containingBranches = [] }: FreezeChange): rea
   return ref === undefined ? containingBranches : [ref, ...containingBranches];
 }
 
+/** What the change is for, in verdicts: `branch master`, `ref refs/tags/1.0`. */
 export function changedRefText({ branch, ref }: FreezeChange): string {
   return branch === null ? `ref ${ref ?? 'without a branch'}` : `branch ${branch}`;
 }

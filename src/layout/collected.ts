@@ -26,12 +26,14 @@ export interface Collected {
   readonly hints: HintBudget;
 }
 
+/** What collecting a file depends on besides the file; the same for all files of a layout. */
 export interface CollectContext {
   readonly tenant: Tenant;
   readonly languages: Languages;
   readonly resolve: ProjectResolver;
 }
 
+/** The beginning of each build of a layout; `collect-stanzas.ts` fills it. */
 export function emptyCollection(): Collected {
   return {
     pipelines: new Map(),

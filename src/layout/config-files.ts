@@ -17,6 +17,7 @@ function belongsTo(path: string, root: string): boolean {
   return path === root || (root.endsWith('/') && path.startsWith(root) && /\.ya?ml$/.test(path));
 }
 
+/** A branch's files after Zuul's rule that one root counts. */
 export interface ChosenFiles {
   /** In the order in which they apply. */
   readonly files: readonly ConfigFile[];
@@ -24,6 +25,7 @@ export interface ChosenFiles {
   readonly ignored: readonly { readonly path: string; readonly because: string }[];
 }
 
+/** @param files of one branch, in any order; those outside all roots are in neither list. */
 export function chooseConfigFiles(files: readonly ConfigFile[]): ChosenFiles {
   const sorted = files.toSorted((a, b) => compareText(a.path, b.path));
   const root = CONFIG_ROOTS.find(candidate => sorted.some(file => belongsTo(file.path, candidate)));

@@ -6,6 +6,7 @@ interface FileVerdict {
   readonly because: string;
 }
 
+/** Whether the changed files let a job run, and why. @param wanted its `files`. @param irrelevant its `irrelevant-files`. */
 export type FileJudge = (wanted: readonly Matcher[], irrelevant: readonly Matcher[]) => FileVerdict;
 
 /** One for all jobs of a change: many jobs share their matchers, and a change may have very many files. */

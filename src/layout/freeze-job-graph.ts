@@ -20,6 +20,11 @@ import type { FreezeRequest } from './freeze-request.ts';
 import { projectJobs } from './project-jobs.ts';
 import { shortList } from './short-list.ts';
 
+/**
+ * `misconfigured` has all errors of the project and its jobs, and then nothing runs; a job that only does not match is no error.
+ *
+ * @returns `frozen` with a verdict for each job that the project lists.
+ */
 export function freezeJobGraph(request: FreezeRequest): FreezeOutcome {
   const { layout, pipeline, change } = request;
   const listed = projectJobs(layout, pipeline, change);

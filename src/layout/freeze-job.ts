@@ -14,6 +14,10 @@ import { NOOP_JOB } from './noop-job.ts';
 import type { JobListing } from './project-jobs.ts';
 import { projectJobs } from './project-jobs.ts';
 
+/**
+ * `because` is a clause for the verdict; empty with `runs`: no matcher limits the job. `listing` is the first that applies, for
+ * the place of errors.
+ */
 export type JobOutcome =
   | {
       readonly kind: 'runs';
@@ -24,6 +28,10 @@ export type JobOutcome =
   | { readonly kind: 'does-not-run'; readonly because: string }
   | { readonly kind: 'error'; readonly error: ConfigError };
 
+/**
+ * @param listings every place that lists the job for this project and pipeline; each is an override applied after the variants.
+ * @param judgeFiles one for all jobs of the change.
+ */
 export function freezeJob(
   request: FreezeRequest,
   name: JobName,

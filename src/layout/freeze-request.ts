@@ -14,6 +14,7 @@ export interface FreezeChange {
   readonly files: readonly string[] | null;
 }
 
+/** Everything a job graph depends on, but for `timed`, which only observes. */
 export interface FreezeRequest {
   readonly layout: Layout;
   readonly pipeline: PipelineName;

@@ -34,6 +34,7 @@ type Overridden = Pick<
   | 'trace'
 >;
 
+/** The values after the definitions applied so far; `frozenJob` adds defaults for those that none sets. */
 export interface JobDraft {
   readonly name: JobName;
   readonly settings: Overridden;
@@ -43,6 +44,7 @@ export interface JobDraft {
   readonly dependencies: readonly DependencyEntry[];
   /** The file that defines `dependencies`. */
   readonly dependenciesFile: LayoutFile | undefined;
+  /** Empty: any file. The last definition replaces those before. */
   readonly files: readonly Matcher[];
   readonly irrelevantFiles: readonly Matcher[];
   readonly vars: { readonly [name: string]: Json };
@@ -53,14 +55,18 @@ export interface JobDraft {
   readonly postReview: boolean;
   /** Place of the definition that sets it. */
   readonly final: string | undefined;
+  /** The one project whose definitions may inherit from it or change what is executed; undefined: any. */
   readonly protectedBy: ProjectKey | undefined;
+  /** Places of the definitions, in the order applied; empty for the built-in job `noop`. */
   readonly definedAt: readonly string[];
 }
 
+/** `error`: the stanza changes or inherits what a `final` or `protected` applied before it forbids. */
 export type AppliedStanza =
   | { readonly kind: 'draft'; readonly draft: JobDraft }
   | { readonly kind: 'error'; readonly error: ConfigError };
 
+/** The draft before any definition, and all there is of the built-in job `noop`. */
 export function emptyDraft(name: JobName): JobDraft {
   return {
     name,

@@ -9,12 +9,14 @@ import type { BrokenStanza, JobStanza } from './stanzas.ts';
 /** The parent of jobs that name none. */
 export const DEFAULT_PARENT: JobName = 'base';
 
+/** Its `broken` is set by checks that need no other stanza; `check-jobs.ts` does the rest. @param tenant bounds the timeouts. */
 export function jobVariant(stanza: JobStanza, file: LayoutFile, tenant: Tenant): JobVariant {
   const { name } = stanza;
   const broken = parentError(stanza, file) ?? attributeError(stanza, file, tenant);
   return { name, file, stanza, parent: parentOf(stanza), branches: stanza.branches, broken };
 }
 
+/** Keeps the place of a job stanza with mistakes: a change of its branches that uses the job gets the error. */
 export function brokenVariant(
   stanza: BrokenStanza,
   name: JobName,

@@ -5,6 +5,7 @@ import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/pro
 import { boundedErrors } from './bounded-errors.ts';
 import type { Layout, ProjectConfig } from './layout.ts';
 
+/** Survives the transfer between threads, unlike a {@link Layout}. */
 export interface LayoutFacts {
   /** In the order of the configuration. */
   readonly pipelines: ReadonlyMap<PipelineName, Pipeline>;
@@ -24,6 +25,7 @@ interface ProjectFacts {
   readonly pipelines: ReadonlySet<PipelineName>;
 }
 
+/** At most 300 errors are kept; the last of them then counts the others. */
 export function layoutFacts(layout: Layout): LayoutFacts {
   return {
     pipelines: layout.pipelines,

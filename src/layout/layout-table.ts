@@ -20,11 +20,15 @@ import { type LayoutFacts, layoutFacts } from './layout-facts.ts';
 import { parseCache } from './parse-cache.ts';
 import { type SpeculativeLayout, speculativeLayout } from './speculative-layout.ts';
 
+/** The calls of one tenant's layout thread; both block it while they compute. */
 export interface LayoutTable {
+  /** Keeps the layout under its id and forgets the oldest beyond three. */
   build(question: BuildQuestion): LayoutFacts;
+  /** Builds the layout with the proposed files first, unless it is cached. */
   freeze(question: FreezeQuestion): FreezeReply;
 }
 
+/** Plain data: it is sent to another thread. */
 export interface BuildQuestion {
   /** The layout's id from now on, chosen by the caller. */
   readonly id: number;
@@ -33,7 +37,9 @@ export interface BuildQuestion {
   readonly configs: readonly BranchConfig[];
 }
 
+/** Plain data, sent to another thread, which knows the tenant and its files from the {@link BuildQuestion}. */
 export interface FreezeQuestion {
+  /** Id of a layout that was built before. */
   readonly layout: number;
   readonly pipeline: PipelineName;
   readonly change: FreezeChange;
@@ -45,6 +51,7 @@ type FreezeReply =
   | { readonly kind: 'unknown-layout' }
   | { readonly kind: 'answered'; readonly answer: FreezeAnswer };
 
+/** The job graph with the times for its spans. A graph too large for the store is `misconfigured`. */
 export interface FreezeAnswer {
   /** The layout was the tenant's own, or cached. */
   readonly cached: boolean;
@@ -53,6 +60,7 @@ export interface FreezeAnswer {
   /** Jobs that run, in the order of the configuration; of many only the slowest. In milliseconds since the freeze began. */
   readonly jobTimes: readonly JobTime[];
   readonly outcome: FreezeOutcome;
+  /** Of every project of the tenant, with the proposed configuration. */
   readonly defaultBranches: ReadonlyMap<ProjectKey, BranchName>;
 }
 

@@ -86,17 +86,23 @@ export interface ProjectConfig {
   readonly broken: readonly BrokenProject[];
 }
 
+/**
+ * Holds compiled expressions and parsed files, so it stays in the thread that built it; others get {@link
+ * import('./layout-facts.ts').LayoutFacts}.
+ */
 export interface Layout {
   readonly tenant: Tenant;
   /** In the order of the configuration. */
   readonly pipelines: ReadonlyMap<PipelineName, Pipeline>;
   /** Variants in the order in which they apply. */
   readonly jobs: ReadonlyMap<JobName, readonly JobVariant[]>;
+  /** By name, and so the two below. */
   readonly nodesets: ReadonlyMap<string, NodesetStanza>;
   readonly queues: ReadonlyMap<string, QueueStanza>;
   readonly templates: ReadonlyMap<string, readonly ProjectVariant[]>;
   /** Every project of the tenant, with or without stanzas. */
   readonly projects: ReadonlyMap<ProjectKey, ProjectConfig>;
   readonly resolveProject: ProjectResolver;
+  /** In reading order, warnings included. */
   readonly errors: readonly ConfigError[];
 }

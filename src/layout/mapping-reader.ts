@@ -21,13 +21,18 @@ export interface PlacedName {
   readonly offset: number;
 }
 
+/** Each read marks its key as known for `finish`. Undefined: the key is absent, or its value was refused and is a problem now. */
 export interface MappingReader {
+  /** Does not mark the key. */
   has(key: string): boolean;
   /** The value as parsed; undefined when absent. Null (`key:`) is a value here. */
   node(key: string): YamlNode | undefined;
+  /** Not empty. A number is taken as written: a branch may be called `1.0`. */
   string(key: string): string | undefined;
+  /** A {@link string} whose absence is a problem. */
   required(key: string): string | undefined;
   boolean(key: string): boolean | undefined;
+  /** Bounds are inclusive. */
   integer(key: string, range: Range): number | undefined;
   oneOf<const Choice extends string>(key: string, choices: readonly Choice[]): Choice | undefined;
   /** A value or a list of values; `key:` is an empty list; undefined when absent. */
@@ -40,6 +45,7 @@ export interface MappingReader {
   mapping(key: string): YamlMapping | undefined;
   /** Refuses keys that Zuul has and Gatehouse does not have yet. */
   unsupported(keys: readonly string[], advice?: string): void;
+  /** Adds a problem of the caller's own. @param code stable, for machines. @param text for people, with what to do. */
   refuse(offset: number, code: string, text: string): void;
   /** Offset of a key; of the mapping when the key is absent. */
   offsetOf(key: string): number;

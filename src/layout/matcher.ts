@@ -6,6 +6,7 @@ export interface Matcher {
   readonly negate: boolean;
 }
 
+/** The expression must match from the start, not to the end. */
 export function matches({ regex, negate }: Matcher, text: string): boolean {
   return regex.test(text) !== negate;
 }

@@ -3,12 +3,15 @@ import type { HintBudget } from '../lib/nearest-name.ts';
 import { compileRegex, type InvalidRegex, type Regex } from '../lib/regex.ts';
 import type { YamlProblem } from './yaml-tree.ts';
 
+/** Compiles expressions of one file until they cost too much; then each further one is invalid, with the reason. */
 export interface RegexBudget {
   /** As `compileRegex`, until the budget of the file is spent. */
   compile(source: string): Regex | InvalidRegex;
 }
 
+/** One per file; while a stanza is read, `problem` is that of the stanza. */
 export interface ParseContext {
+  /** In a stanza, all but a warning breaks the stanza; in the tenant file, any refuses the file. */
   problem(problem: YamlProblem): void;
   readonly regexes: RegexBudget;
   /** For all hints of the file. */

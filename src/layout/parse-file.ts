@@ -20,6 +20,10 @@ import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 /** Kinds of Zuul that are not supported. */
 const UNSUPPORTED = ['secret', 'semaphore', 'pragma', 'image', 'flavor', 'label', 'section', 'provider'];
 
+/**
+ * Never throws for what the text holds. A text that is not a list has one problem and no stanza; after 1000 mistakes the rest is
+ * not read.
+ */
 export function parseFile(text: string): ParsedFile {
   const yaml = parseYaml(text);
   if (yaml.kind === 'invalid') {

@@ -3,6 +3,10 @@ import type { ParseContext } from './parse-context.ts';
 import type { NodesetStanza } from './stanzas.ts';
 import type { YamlMapping } from './yaml-node.ts';
 
+/**
+ * @returns undefined without a name; the stanza is then broken. Other mistakes are problems of `context`, and so in the other
+ * parsers.
+ */
 export function parseNodeset(
   value: YamlMapping,
   offset: number,

@@ -7,6 +7,7 @@ import { parseWindow } from './parse-window.ts';
 import type { DriverEntry, PipelineStanza } from './stanzas.ts';
 import { describeNode, type YamlMapping } from './yaml-node.ts';
 
+/** Defaults are applied here. @returns undefined without a name or a valid manager; the stanza is then broken. */
 export function parsePipeline(
   value: YamlMapping,
   offset: number,

@@ -18,6 +18,10 @@ export const PROJECT_KEYS = [
   'description',
 ];
 
+/**
+ * Without `name` it configures the project whose file it is in. Expressions as names and merge modes other than `merge` are
+ * refused.
+ */
 export function parseProject(
   value: YamlMapping,
   offset: number,
@@ -53,6 +57,7 @@ export function parseProject(
   };
 }
 
+/** @returns undefined without a name; the stanza is then broken. */
 export function parseTemplate(
   value: YamlMapping,
   offset: number,

@@ -3,6 +3,7 @@ import type { ParseContext } from './parse-context.ts';
 import type { QueueStanza } from './stanzas.ts';
 import type { YamlMapping } from './yaml-node.ts';
 
+/** @returns undefined without a name; the stanza is then broken. */
 export function parseQueue(
   value: YamlMapping,
   offset: number,

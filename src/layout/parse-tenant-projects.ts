@@ -8,8 +8,10 @@ import type { ParseContext } from './parse-context.ts';
 import { STANZA_KINDS } from './stanzas.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
+/** A project as the tenant file lists it, with the options of the groups around it. */
 export interface TenantProjectEntry {
   readonly project: TenantProject;
+  /** Of the project's name, for the error when it is listed twice. */
   readonly offset: number;
 }
 
@@ -35,6 +37,11 @@ const UNSUPPORTED = [
   'shadow',
 ];
 
+/**
+ * Config-projects first; groups are resolved. An entry of the wrong type is a problem and left out.
+ *
+ * @param subject the tenant's name in errors.
+ */
 export function parseTenantProjects(
   connection: ConnectionName,
   node: YamlNode,

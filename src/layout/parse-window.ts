@@ -21,6 +21,7 @@ const OPTIONS = [
   ...['window-decrease-type', 'window-decrease-factor'],
 ];
 
+/** Only `dependent` reads the options: `independent` checks and ignores them, the other managers refuse them. */
 export function parseWindow(read: MappingReader, manager: ManagerName): WindowPolicy {
   const { initial, options } = RULES[manager];
   if (options === 'refused') return refuseOptions(read, manager, initial);

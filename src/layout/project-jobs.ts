@@ -8,11 +8,15 @@ import type { Layout, LayoutFile, ProjectVariant } from './layout.ts';
 import { mergeVars } from './merge-vars.ts';
 import type { JobStanza, ProjectPipelineEntry } from './stanzas.ts';
 
+/** One place that lists a job. `stanza` holds the overrides written there; without any, its attributes are empty. */
 export interface JobListing {
   readonly stanza: JobStanza;
   readonly file: LayoutFile;
 }
 
+/**
+ * `broken`: a stanza that applies to the change has errors, so no job may run. `vars` are those of all stanzas, a later one wins.
+ */
 export type ProjectJobs =
   | {
       readonly kind: 'jobs';
@@ -24,6 +28,7 @@ export type ProjectJobs =
   | { readonly kind: 'not-in-pipeline' }
   | { readonly kind: 'broken'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
+/** Templates count before the stanza that names them. `not-in-pipeline` also when the tenant lacks the project. */
 export function projectJobs(layout: Layout, pipeline: PipelineName, change: FreezeChange): ProjectJobs {
   const project = layout.projects.get(change.project);
   if (project === undefined) return { kind: 'not-in-pipeline' };

@@ -6,6 +6,7 @@ type ResolvedProject =
   | { readonly kind: 'project'; readonly project: ProjectKey }
   | { readonly kind: 'unknown'; readonly code: string; readonly text: string };
 
+/** @param name as configuration has it. `unknown`: none or several have the name; code and text are for the error. */
 export type ProjectResolver = (name: string) => ResolvedProject;
 
 /** Finds a tenant's project by its name, or by `<connection>/<name>` where two connections have one of that name. */

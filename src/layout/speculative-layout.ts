@@ -9,6 +9,7 @@ import type { BranchConfig } from '../model/merge.ts';
 import { buildLayout, type LayoutInput } from './build-layout.ts';
 import type { Layout } from './layout.ts';
 
+/** A layout with proposed files, and what they break; it says nothing of errors the tenant has anyway. */
 export interface SpeculativeLayout {
   /** To freeze jobs with. */
   readonly layout: Layout;

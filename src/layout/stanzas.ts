@@ -14,8 +14,10 @@ import type { YamlNode } from './yaml-node.ts';
 
 /** Kinds of stanzas we read. */
 export const STANZA_KINDS = ['pipeline', 'job', 'project', 'project-template', 'queue', 'nodeset'] as const;
+/** The one key of a stanza: `job` of `- job:`. */
 export type StanzaKind = (typeof STANZA_KINDS)[number];
 
+/** What follows from a text alone: files of the same text share it, so it names neither project nor branch. */
 export interface ParsedFile {
   readonly stanzas: readonly ParsedStanza[];
   /** Problems outside any stanza, and warnings; those that break a stanza are on the stanza. */
@@ -23,6 +25,7 @@ export interface ParsedFile {
   positionOf(offset: number): LineColumn;
 }
 
+/** One for each stanza of a file; with a mistake in it, `broken` in place of its kind. */
 export type ParsedStanza =
   | PipelineStanza
   | JobStanza
@@ -55,6 +58,7 @@ export interface DriverEntry {
   readonly value: YamlNode;
 }
 
+/** Defaults are applied. Entries for connections are as written: drivers read them when the layout is built. */
 export interface PipelineStanza extends CommonStanza {
   readonly kind: 'pipeline';
   readonly manager: ManagerName;
@@ -74,14 +78,21 @@ export interface PipelineStanza extends CommonStanza {
   readonly disableAfterConsecutiveFailures?: number;
 }
 
+/** The name is checked when jobs are frozen: it must be listed and run for the change, unless `soft`. */
 export interface DependencyEntry extends PlacedName {
   readonly soft: boolean;
 }
 
+/** The name is checked when the layout is built. */
 export interface RequiredProjectEntry extends PlacedName {
+  /** Branch or tag to check out instead of the change's branch. */
   readonly overrideCheckout?: string;
 }
 
+/**
+ * `named`: a nodeset stanza of the tenant, read when jobs are frozen; an unknown name already breaks the job when the layout is
+ * built.
+ */
 export type NodesetReference =
   | ({ readonly kind: 'named' } & PlacedName)
   | { readonly kind: 'inline'; readonly nodes: readonly { readonly name: string; readonly label: string }[] };
@@ -129,9 +140,12 @@ export interface JobStanza extends CommonStanza {
   readonly offsets: ReadonlyMap<string, number>;
 }
 
+/** What a project or template lists below one pipeline; several of one pipeline add up. */
 export interface ProjectPipelineEntry {
   readonly pipeline: PlacedName;
+  /** Overrides of jobs by their names, not definitions. */
   readonly jobs: readonly JobStanza[];
+  /** Absent: not written. Of several entries the first that has it counts. */
   readonly failFast?: boolean;
 }
 
@@ -141,24 +155,30 @@ interface CommonProject extends CommonStanza {
   readonly pipelines: readonly ProjectPipelineEntry[];
 }
 
+/** In a config-project it may name any project; elsewhere only its own. */
 export interface ProjectStanza extends Omit<CommonProject, 'name'> {
   readonly kind: 'project';
   /** Undefined: the project whose file this is. */
   readonly name: string | undefined;
+  /** Of the stanza when it has no name. */
   readonly nameOffset: number;
   readonly defaultBranch: string | undefined;
   readonly templates: readonly PlacedName[];
 }
 
+/** Counts for projects whose stanzas name it in `templates`; several of one name add up. */
 export interface TemplateStanza extends CommonProject {
   readonly kind: 'project-template';
 }
 
+/** A change queue; projects join it by name. */
 export interface QueueStanza extends CommonStanza {
   readonly kind: 'queue';
+  /** Each branch has a queue of its own. Default false. */
   readonly perBranch: boolean;
 }
 
+/** Nodes that jobs refer to by the nodeset's name; names of nodes are unique. */
 export interface NodesetStanza extends CommonStanza {
   readonly kind: 'nodeset';
   readonly nodes: readonly { readonly name: string; readonly label: string }[];

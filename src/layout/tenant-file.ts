@@ -21,6 +21,7 @@ import { parseTenantProjects, type TenantProjectEntry } from './parse-tenant-pro
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
+/** Tenants in the order of the file, or every mistake in it. */
 export type ParsedTenantFile =
   | { readonly kind: 'tenants'; readonly tenants: readonly Tenant[] }
   | { readonly kind: 'invalid'; readonly errors: readonly [ConfigError, ...ConfigError[]] };

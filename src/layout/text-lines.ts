@@ -1,3 +1,4 @@
+/** A place as editors show it; columns count UTF-16 units. */
 export interface LineColumn {
   /** From 1. */
   readonly line: number;

@@ -1,6 +1,7 @@
 /** A parsed YAML value with the place of each of its parts. */
 import type { Json } from '../model/job.ts';
 
+/** An alias is the node of its anchor, with the place there. */
 export type YamlNode = YamlScalar | YamlSequence | YamlMapping;
 
 interface CommonNode {
@@ -26,11 +27,13 @@ interface YamlSequence extends CommonNode {
   readonly elements: readonly YamlNode[];
 }
 
+/** A key's value; the key itself is in the map. */
 export interface YamlEntry {
   readonly keyOffset: number;
   readonly value: YamlNode;
 }
 
+/** Keys are texts and unique; entries merged with `<<` are among them, at the places where they are written. */
 export interface YamlMapping extends CommonNode {
   readonly kind: 'mapping';
   /** In the order of the text. */

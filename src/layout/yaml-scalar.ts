@@ -24,6 +24,7 @@ const DECIMAL = /^[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$/;
 const OCTAL_OR_HEX = /^0(o[0-7]+|x[0-9a-fA-F]+)$/;
 const NO_NUMBER = /^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$/;
 
+/** @param text as written. `invalid`: a number that has no or several meanings; the text says what to do. */
 export function plainScalar(text: string): ScalarValue {
   const word = WORDS.get(text);
   if (word !== undefined) return { kind: 'value', value: word };

@@ -7,9 +7,11 @@ import type { LineColumn } from './text-lines.ts';
 import { describeNode, type YamlEntry, type YamlNode } from './yaml-node.ts';
 import { plainScalar } from './yaml-scalar.ts';
 
+/** Levels of a document with aliases expanded; js-yaml stops there as well. */
 export const MAX_DEPTH = 64;
 const MAX_NODES = 250_000;
 
+/** A mistake in a text whose file is not known yet: `code` is stable, for machines, `text` says what to do. */
 export interface YamlProblem {
   readonly offset: number;
   readonly code: string;
@@ -32,6 +34,7 @@ export class TreeError extends Error {
 
 const OPEN = Symbol('anchor of a node that is not complete yet');
 
+/** Builds one document, once; afterwards `problems` has the mistakes that leave it valid. */
 export class TreeBuilder {
   readonly problems: YamlProblem[] = [];
   readonly #text: string;
@@ -47,6 +50,7 @@ export class TreeBuilder {
     this.#positionOf = positionOf;
   }
 
+  /** Undefined: an empty document. @throws TreeError when a bound is exceeded, an alias is wrong, or a second document follows. */
   build(): YamlNode | undefined {
     if (this.#events.length === 0) return undefined;
     this.#next = 1;

@@ -22,6 +22,7 @@ export type { YamlProblem } from './yaml-tree.ts';
 
 const MAX_YAML_LENGTH = 1_048_576;
 
+/** A text that could be parsed; its problems each concern one value. */
 export interface YamlDocument {
   readonly kind: 'document';
   /** Undefined: the text holds nothing but comments and `---`. */
@@ -30,10 +31,12 @@ export interface YamlDocument {
   positionOf(offset: number): LineColumn;
 }
 
+/** `invalid`: a syntax error, or a bound is exceeded; it has one place. */
 export type ParsedYaml =
   | YamlDocument
   | ({ readonly kind: 'invalid'; readonly code: string; readonly text: string } & LineColumn);
 
+/** Never throws for what the text holds. */
 export function parseYaml(text: string): ParsedYaml {
   const refuse = (position: LineColumn, code: string, reason: string): ParsedYaml => ({
     kind: 'invalid',

@@ -7,12 +7,14 @@ import { readFileSync } from 'node:fs';
 import { showOptionProblem } from '../lib/option-reader.ts';
 import type { AuthSettings } from './settings.ts';
 
+/** An `[auth NAME]` section with its key, ready to verify tokens. */
 export interface AuthRealm {
   readonly settings: AuthSettings;
   /** Verifies; for HS256 it also signs. */
   readonly key: KeyObject;
 }
 
+/** `invalid`: at least one section has no usable key; none of the realms may be used. */
 export type AuthKeys =
   | { readonly kind: 'keys'; readonly realms: readonly AuthRealm[] }
   /** Each is one line for the operator. */
@@ -21,6 +23,11 @@ export type AuthKeys =
 /** Shorter RSA keys are refused by RS256 (RFC 7518). */
 const SHORTEST_RSA = 2048;
 
+/**
+ * Reads every key file. An RSA key must have 2048 bits or more; a secret was checked when the section was read.
+ *
+ * @returns the realms in the order of `sections`, or all errors. A bad file is never thrown.
+ */
 export function readAuthKeys(sections: readonly AuthSettings[]): AuthKeys {
   const realms: AuthRealm[] = [];
   const errors: string[] = [];

@@ -25,6 +25,7 @@ import type { AuthSettings } from './settings.ts';
 /** As RFC 7518 demands of HS256: as long as the hash. */
 const SHORTEST_SECRET = 32;
 
+/** Also true of `[auth]` without a name, which {@link readAuth} refuses. @param name of a section, as in the file. */
 export function isAuth(name: string): boolean {
   return /^auth(\s|$)/.test(name);
 }

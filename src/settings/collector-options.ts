@@ -12,6 +12,7 @@
  */
 import type { OptionReader, OptionValue } from '../lib/option-reader.ts';
 
+/** Where spans are sent and how the connection is secured; defaults are applied. */
 export interface CollectorSettings {
   /** Default gRPC. */
   readonly protocol: 'grpc' | 'http/protobuf';

@@ -1,3 +1,4 @@
+/** A line without its end. `bad`: it is not UTF-8 or holds a NUL; `reason` goes into the problem at that line. */
 export type DecodedLine =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'bad'; readonly reason: string };

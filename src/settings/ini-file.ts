@@ -20,14 +20,21 @@ interface IniOption {
   readonly line: number;
 }
 
+/**
+ * A section as written, nothing substituted. Of two sections or options of one name the first counts, and the other is a problem.
+ */
 export interface IniSection {
+  /** Between the brackets, without surrounding white space. */
   readonly name: string;
+  /** Of the header, from 1. */
   readonly line: number;
   /** By lower-case name, in the order of the file. */
   readonly options: ReadonlyMap<string, IniOption>;
 }
 
+/** What could be read, also when there are problems: the other sections are checked as well, so that all mistakes show at once. */
 export interface IniFile {
+  /** By name, in the order of the file. */
   readonly sections: ReadonlyMap<string, IniSection>;
   readonly problems: readonly OptionProblem[];
 }

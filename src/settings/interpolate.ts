@@ -1,6 +1,7 @@
 /** The environment, as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** `invalid`: a variable is not set or a `%` stands alone; `reason` never holds a variable's value. */
 export type Interpolated =
   | {
       readonly kind: 'text';

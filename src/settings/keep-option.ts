@@ -17,12 +17,17 @@ const OUTCOMES = [
   'reset',
 ] as const;
 
+/** An item that meets one of these is kept; with no outcome and no time, sampling alone decides. */
 export interface KeepSettings {
   readonly outcomes: readonly (typeof OUTCOMES)[number][];
   /** Of `slower than`; null: not given. */
   readonly slowerThanMs: number | null;
 }
 
+/**
+ * Refuses an unknown word through `read` and reads on, so that all mistakes of the option show. An outcome named twice counts
+ * once.
+ */
 export function readKeep(read: OptionReader): KeepSettings {
   const outcomes = new Set<KeepSettings['outcomes'][number]>();
   let slowerThanMs: number | null = null;

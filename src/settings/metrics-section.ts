@@ -1,6 +1,7 @@
 /** `[metrics]`: a port of its own for `/metrics`, `/health/live` and `/health/ready`, for processes without a web. */
 import type { OptionReader } from '../lib/option-reader.ts';
 
+/** Where the process's own metrics server listens (`src/cmd/service/metrics-server.ts`). */
 export interface MetricsSettings {
   /** Default `127.0.0.1`: only this machine. */
   readonly listenAddress: string;

@@ -31,7 +31,9 @@ const SAMPLERS: ReadonlyMap<string, string | undefined> = new Map([
   ['parentbased_traceidratio', undefined],
 ]);
 
+/** What the environment adds to `[tracing]`; an option of the file wins over one from here. */
 export interface OtelOptions {
+  /** By the name of the option in `[tracing]`, in the form a file would have: a path is absolute, a sampler is a ratio. */
   readonly options: ReadonlyMap<string, OptionValue>;
   /** Variables that have no effect here or an unusable value: warnings, as the specification requires. */
   readonly ignored: readonly OptionProblem[];
@@ -39,6 +41,7 @@ export interface OtelOptions {
   readonly problems: readonly OptionProblem[];
 }
 
+/** Of several variables for one option the first that is set counts, even if its value is unusable. Never throws. */
 export function tracingFromEnvironment(environment: Environment): OtelOptions {
   const options = new Map<string, OptionValue>();
   const ignored: OptionProblem[] = [...withoutEffect(environment)];

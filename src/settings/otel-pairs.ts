@@ -7,6 +7,7 @@ import type { OptionProblem } from '../lib/option-reader.ts';
 import type { Environment } from './interpolate.ts';
 import { firstSet } from './otel-variable.ts';
 
+/** Keys and values are decoded. Values of headers are secrets: no problem repeats one. */
 export interface EnvironmentPairs {
   readonly headers: ReadonlyMap<string, string>;
   readonly resourceAttributes: ReadonlyMap<string, string>;
@@ -16,6 +17,10 @@ export interface EnvironmentPairs {
 const HEADERS = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
 const RESOURCE_ATTRIBUTES = ['OTEL_RESOURCE_ATTRIBUTES'];
 
+/**
+ * The variable for traces replaces the general one whole: their lists are not merged. A list that cannot be read gives a problem
+ * and no pairs.
+ */
 export function pairsFromEnvironment(environment: Environment): EnvironmentPairs {
   const problems: OptionProblem[] = [];
   const read = (names: readonly string[], problemIn: (pairs: Pairs) => string | undefined): Pairs => {

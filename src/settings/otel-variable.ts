@@ -8,10 +8,12 @@ export function firstSet(names: readonly string[], environment: Environment): Op
   return name === undefined ? undefined : fromVariable(name, environment[name] ?? '');
 }
 
+/** Its place is `$NAME` with line 0: errors name the variable, see {@link isFromVariable}. */
 export function fromVariable(name: string, value: string): OptionValue {
   return { value: value.trim(), at: { file: `$${name}`, line: 0 } };
 }
 
+/** A problem of the variable itself, which belongs to no option of `[tracing]` or makes none of it. */
 export function variableProblem(name: string, reason: string): OptionProblem {
   return { at: { file: `$${name}`, line: 0 }, section: 'tracing', reason };
 }

@@ -38,7 +38,9 @@ import type { ConnectionSection, Settings } from './settings.ts';
 import { readTracing } from './tracing-settings.ts';
 import { exposedStore, readZooKeeper, refuseTwoStores } from './zookeeper-section.ts';
 
+/** Everything the settings depend on: the same source gives the same settings. */
 export interface SettingsSource {
+  /** The file's bytes; each line must be UTF-8. */
   readonly content: Uint8Array;
   /** The name shown in problems. */
   readonly file: string;
@@ -49,8 +51,13 @@ export interface SettingsSource {
   readonly overrides?: SettingOverrides;
 }
 
+/**
+ * Section → option → value, as `read-settings.ts` takes them from a command. Nothing is substituted in a value; errors call an
+ * option `--NAME`.
+ */
 export type SettingOverrides = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
+/** All wanted sections, or every problem that concerns them: by line, those of environment variables last. */
 export type ParsedSettings<Wanted extends keyof Settings = keyof Settings> =
   | {
       readonly kind: 'settings';

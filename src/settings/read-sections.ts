@@ -36,12 +36,18 @@ export function readScheduler(read: OptionReader, alone: boolean): SchedulerSett
   };
 }
 
+/** `[store]`; read only when there is no `[zookeeper]`. */
 export function readStore(read: OptionReader, stateDir: string): EmbeddedStoreSettings {
   const root = read.string('root', '/gatehouse');
   if (!/^(\/[\w.-]+)+$/.test(root)) read.refuse('root', `"${root}" is not a path such as /gatehouse`);
   return { kind: 'embedded', path: read.path('path', join(stateDir, 'store.sqlite')), root };
 }
 
+/**
+ * `[database]`: `dburi` in SQLAlchemy's form, as in zuul.conf. Without it the history is a SQLite file below `stateDir`.
+ *
+ * @param directory a relative SQLite path counts from here: the directory of the settings file.
+ */
 export function readDatabase(read: OptionReader, directory: string, stateDir: string): DatabaseSettings {
   const uri = read.string('dburi');
   const fallback: DatabaseSettings = { kind: 'sqlite', path: join(stateDir, 'history.sqlite') };
@@ -69,6 +75,7 @@ export function readDatabase(read: OptionReader, directory: string, stateDir: st
   return { kind: 'sqlite', path: resolve(directory, file) };
 }
 
+/** `[web]`. @param stateDir default place of the command socket. */
 export function readWeb(read: OptionReader, stateDir: string): WebSettings {
   for (const option of ['status_url', 'static_path', 'static_cache_expiry', 'websocket_url', 'zone']) {
     read.unsupported(option, 'remove it');
@@ -113,6 +120,7 @@ function readTrustedProxies(read: OptionReader): readonly string[] {
   return ranges;
 }
 
+/** `[merger]`: mirrors and limits of git, which executors and schedulers of the process use as well. */
 export function readMerger(read: OptionReader, stateDir: string): MergerSettings {
   for (const option of ['git_http_low_speed_limit', 'git_http_low_speed_time']) {
     read.unsupported(option, 'git_timeout bounds every git command; remove it');
@@ -136,13 +144,16 @@ function identity(read: OptionReader, option: string, fallback: string): string 
   return given;
 }
 
+/** Values of other sections on which defaults of `[executor]` depend. */
 export interface ExecutorDefaults {
   readonly stateDir: string;
+  /** `[merger] git_dir`: shared by default. */
   readonly gitDir: string;
   /** See {@link readScheduler}. */
   readonly alone: boolean;
 }
 
+/** `[executor]`. A limit of `-1` means none and is read as undefined; 0 is refused, since no job could run. */
 export function readExecutor(
   read: OptionReader,
   { stateDir, gitDir, alone }: ExecutorDefaults,
@@ -228,6 +239,7 @@ const EXECUTOR_OF_ZUUL = [
   'log_config',
 ] as const;
 
+/** `[log]`: the process's own log, not the logs of builds. */
 export function readLog(read: OptionReader): LogSettings {
   return {
     level: read.oneOf('level', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),

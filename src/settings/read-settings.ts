@@ -6,6 +6,7 @@ import type { Environment } from './interpolate.ts';
 import { parseSettings, type SettingOverrides } from './parse-settings.ts';
 import type { Settings } from './settings.ts';
 
+/** `warnings` are lines for the log: the process starts regardless of them. */
 export type ReadSettings<Wanted extends keyof Settings = keyof Settings> =
   | {
       readonly kind: 'settings';
@@ -24,6 +25,7 @@ export function readSettings(file: string, environment: Environment): ReadSettin
   return readSections(file, environment, {});
 }
 
+/** What a command needs of the file. The service itself reads all of it, see {@link readSettings}. */
 export interface WantedSections<Wanted extends keyof Settings> {
   /** Errors in other sections are ignored. Default all. */
   readonly wanted?: readonly Wanted[];

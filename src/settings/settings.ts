@@ -24,6 +24,7 @@ import type { HistorySettings } from './history-section.ts';
 import type { MetricsSettings } from './metrics-section.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
+/** One member for each section, `connections` and `auth` for all of their kind. */
 export interface Settings {
   readonly scheduler: SchedulerSettings;
   readonly store: StoreSettings;
@@ -42,6 +43,7 @@ export interface Settings {
   readonly connections: readonly ConnectionSection[];
 }
 
+/** `[scheduler]`. Every process has them: defaults of other sections lie below `stateDir`. */
 export interface SchedulerSettings {
   /** The tenant file (Zuul's main.yaml). Undefined only with `[zookeeper]`: then this process can run no scheduler. */
   readonly tenantConfig: string | undefined;
@@ -87,6 +89,7 @@ export interface FileSetting {
   readonly at: TextPosition;
 }
 
+/** One server of the ensemble; each `host:port` is there once. */
 export interface ZooKeeperHostSetting {
   /** Name or address; IPv6 without brackets. */
   readonly host: string;
@@ -100,6 +103,7 @@ export type DatabaseSettings =
   /** `postgresql://user:password@host:port/database`, for webs on several machines. */
   | { readonly kind: 'postgresql'; readonly uri: Secret };
 
+/** `[web]`: API, pages, streams and webhooks of a web, and the socket by which commands of this machine reach it. */
 export interface WebSettings {
   /** Default `127.0.0.1`: only this machine. */
   readonly listenAddress: string;
@@ -130,6 +134,7 @@ export interface SseSettings {
   readonly maxBacklogBytes: number;
 }
 
+/** `[merger]`: how this process uses git, whichever component does. */
 export interface MergerSettings {
   /** Bare repository caches. Default `<state_dir>/git`. */
   readonly gitDir: string;
@@ -154,6 +159,7 @@ interface LogServerSettings {
 
 type SandboxMode = 'auto' | 'bubblewrap' | 'none';
 
+/** `[executor]`: directories, sandbox and limits of builds. Webs read `logDir`, `keepLogs` and `logToken` as well. */
 export interface ExecutorSettings {
   /** One directory per running build. Default `<state_dir>/jobs`. */
   readonly jobDir: string;
@@ -181,6 +187,7 @@ export interface ExecutorSettings {
   readonly filesLimitPerJob: number | undefined;
   /** Megabytes; undefined: no limit. */
   readonly memoryLimitPerJob: number | undefined;
+  /** Processes and threads of one build at a time. Default 1024. */
   readonly processesLimitPerJob: number;
   /** Seconds, for jobs that set no `timeout`. Default 1800. */
   readonly defaultTimeout: number;
@@ -201,6 +208,7 @@ export interface ExecutorSettings {
 
 type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
+/** `[log]`: what the process writes to standard error. */
 export interface LogSettings {
   /** Default `info`. */
   readonly level: LogLevel;

@@ -9,12 +9,17 @@ import { readFileSync } from 'node:fs';
 import { showOptionProblem } from '../lib/option-reader.ts';
 import type { FileSetting, ZooKeeperSettings } from './settings.ts';
 
+/** What the client of ZooKeeper needs for TLS, in PEM form. */
 export type TlsFiles =
   /** As they are on disk. */
   | { readonly kind: 'files'; readonly cert: Buffer; readonly key: Buffer; readonly ca: Buffer }
   /** Each is one line for the operator. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
+/**
+ * Checks that each file is what its option says and that the key belongs to the certificate; dates and issuers are left to the
+ * handshake. Never throws for a bad file.
+ */
 export function readTlsFiles(tls: Exclude<ZooKeeperSettings['tls'], undefined>): TlsFiles {
   const errors: string[] = [];
 

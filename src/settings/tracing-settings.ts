@@ -18,6 +18,7 @@ import { tracingFromEnvironment } from './otel-environment.ts';
 import { pairsFromEnvironment } from './otel-pairs.ts';
 import { isFromVariable } from './otel-variable.ts';
 
+/** The only section that a running process adopts anew (`src/cmd/reload.ts`). */
 export type TracingSettings = TracingOff | TracingOn;
 
 interface TracingOff {
@@ -26,6 +27,7 @@ interface TracingOff {
   readonly why: string;
 }
 
+/** Complete: an option of the file wins over a variable, and that over the default. */
 export interface TracingOn extends CollectorSettings {
   readonly kind: 'on';
   /** Sent with every request, from OTEL_EXPORTER_OTLP_HEADERS. */
@@ -57,6 +59,7 @@ export interface TracingOn extends CollectorSettings {
 
 const DEFAULT_UI_URL = 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}';
 
+/** Problems and warnings about `OTEL_*` variables are left out while tracing is off: they are often set for other programs. */
 export interface ReadTracing {
   readonly tracing: TracingSettings;
   readonly problems: readonly OptionProblem[];
@@ -64,6 +67,12 @@ export interface ReadTracing {
   readonly withoutEffect: readonly OptionProblem[];
 }
 
+/**
+ * The exporter's variables apply option by option. `OTEL_SDK_DISABLED` and `OTEL_TRACES_EXPORTER` count only while `enabled` is
+ * `auto`.
+ *
+ * @param section as in the file; may be empty.
+ */
 export function readTracing(section: OptionSection, environment: Environment): ReadTracing {
   const fromEnvironment = tracingFromEnvironment(environment);
   const options = new Map([...fromEnvironment.options, ...section.options]);
