@@ -7,10 +7,12 @@ import type { BuildRequest } from '../model/build-request.ts';
 import type { BuildEvent, BuildResultEvent } from './deps.ts';
 import type { FinishedBuild } from './run-build.ts';
 
+/** Sent once per claimed build, before any work. @param worker name of this executor. */
 export function startedEvent(request: BuildRequest, at: Nanoseconds, worker: string): BuildEvent {
   return { kind: 'build-started', ...eventOf(request, 'build-started'), at, worker };
 }
 
+/** Sent when the run phase has failed and post-run is still to come: the item need not wait for the result. */
 export function failingEvent(request: BuildRequest, at: Nanoseconds): BuildEvent {
   return { kind: 'build-failing', ...eventOf(request, 'build-failing'), at };
 }

@@ -19,6 +19,7 @@ import type { Owner } from './sandbox/stage.ts';
 /** Below `info`: on the job's PATH. */
 export const TOOLS = 'bin';
 
+/** Host paths of one build; each job sees them under the names of its `JobView`. {@link makePlaces} creates all of them. */
 export interface BuildPlaces {
   readonly root: string;
   readonly work: string;
@@ -35,6 +36,7 @@ export interface BuildPlaces {
 /** File in a build directory naming the process that works there. */
 export const PROCESS_FILE = 'process.json';
 
+/** Computes the paths only: also for a build whose directory does not exist yet, or no longer. */
 export function placesOf(jobDir: string, build: Uuid): BuildPlaces {
   const root = join(jobDir, build);
   const work = join(root, 'work');

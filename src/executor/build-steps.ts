@@ -13,11 +13,13 @@ import type { StepNote, StepRecorder } from '../tracing/step-recorder.ts';
 /** Runs `work` as a step and describes it by its result. A step that throws is recorded as failed. */
 export type RunStep = StepRecorder['run'];
 
+/** The steps of one build, from its start to its end: made by `run-build.ts`, which hands it to the runner for the workspace. */
 export interface BuildSteps {
   /** Begins where everything recorded so far ended; nothing else runs meanwhile. */
   readonly run: RunStep;
   /** Steps one after another, parallel to other lanes: the first begins where the build was, the last ends with `work`. */
   lane<T>(work: (run: RunStep) => Promise<T>): Promise<T>;
+  /** Records a step that was timed elsewhere, its times unchanged. */
   add(step: Step): void;
   /** Where the last step ended; before the first step, where the build began. */
   end(): Nanoseconds;

@@ -15,6 +15,10 @@ type Variables = BuildRequest['zuul'];
 /** Characters of all messages of a build: a chain of two hundred changes with long ones stays a file that is quick to read. */
 const MOST_CHARACTERS = 4_000_000;
 
+/**
+ * @param repositories must hold the commits already: nothing is fetched.
+ * @returns the `zuul` variables; a message that cannot be read, or for which there is no room left, stays the first line.
+ */
 export async function withMessages(
   { zuul, projects }: Pick<BuildRequest, 'zuul' | 'projects'>,
   repositories: Pick<Repositories, 'commitMessage'>,

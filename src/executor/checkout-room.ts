@@ -10,6 +10,7 @@ export class CheckoutTooLarge extends Error {
   override readonly name = 'CheckoutTooLarge';
 }
 
+/** What one build may still check out, shared by all its checkouts. */
 export interface CheckoutRoom {
   /** Reserves the size of a checkout. @returns its bytes. @throws CheckoutTooLarge */
   take(name: string, measure: () => Promise<TreeSize>): Promise<number>;

@@ -12,6 +12,7 @@ import { type GitPlace, type OwnProcesses, WorkspaceFailure } from './git-proces
 import type { Owner } from './sandbox/stage.ts';
 import { commitFacts, type TimeStep } from './time-step.ts';
 
+/** One repository at one commit, as `workspace.ts` wants it. */
 export interface Checkout extends GitPlace {
   readonly commit: CommitId;
   /** Checked out under this name; null: detached. */

@@ -15,7 +15,9 @@ import { join } from 'node:path';
 import { randomIds } from '../lib/ids.ts';
 import { isRunning, parseProcessIdentity, thisProcess } from './process-identity.ts';
 
+/** The place of one executor, its own until {@link ClaimedJobDir.release} or the end of its process. */
 export interface ClaimedJobDir {
+  /** The `job_dir` itself or a directory below it. */
   readonly path: string;
   /** Releases the directory for another executor. Its contents stay. */
   release(): Promise<void>;

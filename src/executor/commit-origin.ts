@@ -14,6 +14,7 @@ import type { MergedBranch } from '../model/merge.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { RepositoryRequest } from './deps.ts';
 
+/** How a commit that is not in the mirror can be had: made again, fetched from a ref, or not at all. */
 export type CommitOrigin =
   | { readonly kind: 'merged'; readonly recipe: MergeRecipe }
   | { readonly kind: 'at-ref'; readonly ref: RefName; readonly commit: ObjectId }

@@ -19,6 +19,7 @@ export type BuildEvent = Extract<
   PipelineEvent,
   { readonly kind: 'build-started' | 'build-failing' | 'build-result' }
 >;
+/** The last event of a build, stored together with the end of its request ({@link TakenBuild.complete}). */
 export type BuildResultEvent = Extract<PipelineEvent, { readonly kind: 'build-result' }>;
 
 /** Build requests of this executor's zone. */
@@ -33,6 +34,10 @@ export interface BuildQueue {
   take(accepts: (request: BuildRequest) => boolean, signal: AbortSignal): Promise<TakenBuild | undefined>;
 }
 
+/**
+ * A claimed build request: its signals, and the way back to the pipeline. The claim ends with {@link TakenBuild.complete} or the
+ * session.
+ */
 export interface TakenBuild {
   readonly request: BuildRequest;
   /** Aborts when the scheduler cancels it: it then ends with CANCELED. */
@@ -54,6 +59,7 @@ export interface TakenBuild {
   complete(event: BuildResultEvent, spans: readonly SpanRecord[]): Promise<'whole' | 'spans-cut'>;
 }
 
+/** One commit that a workspace needs, with all that is required to make it again where it is missing. */
 export interface RepositoryRequest {
   readonly project: ProjectKey;
   readonly commit: CommitId;
@@ -63,6 +69,7 @@ export interface RepositoryRequest {
   readonly build: Pick<BuildRequest, 'tenant' | 'pipeline' | 'item' | 'buildset'>;
 }
 
+/** The answer to a {@link RepositoryRequest}. `unavailable` ends the build with RETRY. */
 export type ProvidedRepository =
   | {
       readonly kind: 'ready';
@@ -86,6 +93,7 @@ export interface Repositories {
   commitMessage(project: ProjectKey, commit: CommitId): Promise<string | undefined>;
 }
 
+/** What `createExecutor` needs besides its options; see the head comment. */
 export interface ExecutorDeps {
   readonly clock: Clock;
   readonly queue: BuildQueue;
@@ -97,18 +105,22 @@ export interface ExecutorDeps {
   readonly onJobSpans?: (counts: RelayCounts) => void;
 }
 
+/** Passed by `src/cmd/service/start-executor.ts`, mostly from section `[executor]`. A default named here is that of an absent member. */
 export interface ExecutorOptions {
   /** Name of this executor, shown as the worker of its builds. */
   readonly hostname: string;
+  /** Parent of all build directories; several executors may share it (`claim-job-dir.ts`). */
   readonly jobDir: string;
   readonly logDir: string;
   /** Root of the repository cache: everything {@link Repositories} provides lies below it. */
   readonly gitDir: string;
+  /** See `SandboxOptions`: whether a missing sandbox is reported or keeps the executor from starting. */
   readonly sandbox: 'auto' | 'bubblewrap' | 'none';
   /** Node labels it offers; a job that names none runs anywhere. */
   readonly labels: readonly string[];
   /** The trace context jobs get while tracing is off: see inbound-trace.ts. Default none. */
   readonly inboundTrace?: { readonly [name: string]: string };
+  /** Builds at a time: the number of its slots. */
   readonly maxBuilds: number;
   /** Bytes of output per build; a job that writes more fails. */
   readonly outputMaxBytes: number;
@@ -146,10 +158,12 @@ export interface ExecutorOptions {
   readonly allowHostNetwork?: boolean;
 }
 
+/** The limit in force, its default included: for the control group, the rlimit and the report of the walls alike. */
 export function maxProcessesOf({ maxProcesses = 1024 }: Pick<ExecutorOptions, 'maxProcesses'>): number {
   return maxProcesses;
 }
 
+/** The interval in force, in seconds, its default included. */
 export function diskCheckSecondsOf({
   diskCheckSeconds = 5,
 }: Pick<ExecutorOptions, 'diskCheckSeconds'>): number {

@@ -14,11 +14,13 @@ export interface DiskLimits {
   readonly files: number | null;
 }
 
+/** Measures one build at a time; {@link watchDisk} repeats it. */
 export interface DiskUsage {
   /** @returns the limit that is reached, as a sentence; undefined when none is, or nothing can be measured. */
   excess(places: BuildPlaces, limits: DiskLimits): Promise<string | undefined>;
 }
 
+/** @param spawner runs `du` and `find` as the service's own user, each for at most a minute. */
 export function createDiskUsage(spawner: Spawner): DiskUsage {
   return {
     async excess(places, { bytes, files }) {

@@ -46,9 +46,11 @@ import { sweepLeftovers } from './sweep.ts';
 import { type RunningBuild, takeBuilds } from './take-builds.ts';
 import { wallsOf } from './walls.ts';
 
+/** A running executor, made by {@link createExecutor}; disposing of it is an `immediate` stop. */
 export interface Executor extends AsyncDisposable {
   /** One line: what isolates jobs here, or that nothing does and why. */
   readonly sandboxReport: string;
+  /** False: jobs run without a sandbox, and untrusted playbooks only where that is allowed. */
   readonly isolated: boolean;
   /** The limits and isolation its jobs run under. */
   readonly walls: readonly Wall[];

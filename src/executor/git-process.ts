@@ -7,6 +7,7 @@ import type { Owner } from './sandbox/stage.ts';
 import type { ProcessEnd } from './spawner/protocol.ts';
 import type { Spawner } from './spawner/spawner.ts';
 
+/** A work tree and the objects it is filled from: where one command works. */
 export interface GitPlace {
   /** Host path of the work tree; its repository is `.git` in it. */
   readonly tree: string;
@@ -14,6 +15,7 @@ export interface GitPlace {
   readonly gitDir: string;
 }
 
+/** Commands of the executor itself, none of a job's: at most five minutes each. */
 export interface OwnProcesses {
   /** @throws WorkspaceFailure when git fails. */
   git(place: GitPlace, args: readonly string[], owner: Owner | null): Promise<void>;
@@ -44,6 +46,7 @@ const ENVIRONMENT = {
   inherited: {},
 };
 
+/** One per executor. @param sandbox places the commands where they reach the checkouts, on its stage if need be. */
 export function createOwnProcesses(spawner: Spawner, sandbox: Sandbox): OwnProcesses {
   async function finished(end: Promise<ProcessEnd>, what: string): Promise<string> {
     const result = await end;

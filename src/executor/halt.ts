@@ -7,11 +7,14 @@ export type HaltReason =
   /** The executor stops immediately: the build is tried again elsewhere. */
   | 'executor-stopped';
 
+/** The end of a build from outside: one signal for all causes. */
 export interface Halt {
   readonly signal: AbortSignal;
+  /** Undefined until {@link Halt.signal} aborts. */
   reason(): HaltReason | undefined;
 }
 
+/** Where several sources have aborted already, a lost claim counts first, then a cancel. Dispose of it to stop listening. */
 export function createHalt(sources: Readonly<Record<HaltReason, AbortSignal>>): Halt & Disposable {
   const controller = new AbortController();
   const undo = new AbortController();

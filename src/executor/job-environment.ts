@@ -13,10 +13,13 @@ import type { JobVariables } from './ansible/ansible-run.ts';
 import type { JobView } from './sandbox/sandbox.ts';
 import { STEP_FILE } from './step-file.ts';
 
+/** In the order in which they run. `post-run` also follows a failure of the others, unless `isFinalEnd` ends the build. */
 export type Phase = 'pre-run' | 'run' | 'post-run';
 
+/** Name of the JSON file with {@link jobVariables}, below `info`, where the job can only read. */
 export const VARIABLES_FILE = 'variables.json';
 
+/** One playbook in the course of its build: decides the variables of its phase and the id of its span. */
 export interface PlaybookFacts {
   readonly playbook: BuildPlaybook;
   readonly phase: Phase;
@@ -44,6 +47,7 @@ export function jobVariables(request: BuildRequest, view: JobView, hostname: str
   };
 }
 
+/** What every playbook gets. `sandbox-runner.ts` adds what Ansible and the relay need, and the inbound trace while tracing is off. */
 export function playbookEnvironment(
   request: BuildRequest,
   view: JobView,

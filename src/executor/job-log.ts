@@ -9,8 +9,10 @@ import { type Clock, toMilliseconds } from '../lib/clock.ts';
 import { logStamp } from '../lib/log-line.ts';
 import { completeMarkOf } from './log-file.ts';
 
+/** The log file of one build, open from its start to its end. */
 export interface JobLog {
   readonly path: string;
+  /** Appends `text` with a stamp before each line. Not counted against the build's allowance. @throws Error of the file system. */
   line(text: string): Promise<void>;
   /** Subtracts what the spawner wrote from the build's allowance. */
   count(bytes: number): void;
@@ -24,6 +26,7 @@ export interface JobLog {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
+/** @param path see `logPathOf`; its directory is created. @param limit bytes of output that all playbooks may write together. */
 export async function openJobLog(path: string, limit: number, clock: Clock): Promise<JobLog> {
   await mkdir(dirname(path), { recursive: true });
   let used = 0;

@@ -16,6 +16,7 @@ interface JudgeContext {
   readonly options: Pick<ExecutorOptions, 'outputMaxBytes'>;
 }
 
+/** Judges the process alone: `run-playbook.ts` checks first for a halt and a full disk, and then for unreachable hosts. */
 export function judge(context: JudgeContext, run: Played, ended: ProcessEnd): PlaybookEnd {
   const name = `${run.phase} playbook ${run.playbook.path}`;
   switch (ended.kind) {
@@ -77,6 +78,7 @@ function notStarted({ runner }: JudgeContext, name: string, reason: string): Pla
   return { kind: 'broken', detail: `${name} could not be started: ${reason}` };
 }
 
+/** Also the end of a playbook that is not started because its phase has no time left. */
 export function timedOut(run: Played): PlaybookEnd {
   return {
     kind: 'timed-out',
@@ -96,6 +98,7 @@ export function unreachable(run: Played, end: PlaybookEnd): PlaybookEnd {
   };
 }
 
+/** The end of a playbook of a halted build. A lost claim gives `cancelled`, which is never reported. */
 export function halted(halt: Halt): PlaybookEnd {
   const stopped = halt.reason() === 'executor-stopped';
   return stopped

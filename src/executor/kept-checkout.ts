@@ -27,6 +27,7 @@ interface KeptRequest extends Omit<Checkout, 'tree'> {
   readonly bytes: number;
 }
 
+/** The kept checkouts of all slots of one executor. */
 export interface KeptCheckouts {
   /** @returns the tree at the wanted commit. @throws WorkspaceFailure */
   provide(slot: number, owner: Owner | null, request: KeptRequest, time: TimeStep): Promise<string>;

@@ -11,9 +11,11 @@ import { logAuthorization } from './log-access.ts';
 import type { LogPart } from './log-file.ts';
 import { COMPLETE_HEADER, NEXT_HEADER } from './log-server.ts';
 
+/** The executor to ask: its registered address, and this machine's `[executor] log_token`. */
 export interface LogPlace {
   /** `http://host:port` as the executor registered it. */
   readonly address: string;
+  /** Undefined: no token is set here, and none is sent. */
   readonly secret: Secret | undefined;
 }
 

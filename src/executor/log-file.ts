@@ -11,6 +11,7 @@ import { access, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseUuid, type Uuid } from '../lib/ids.ts';
 
+/** One read of a log, from the offset that was asked for. */
 export interface LogPart {
   readonly bytes: Buffer;
   /** Offset to continue from. */
@@ -24,6 +25,7 @@ export function logPathOf(logDir: string, build: Uuid | string): string {
   return join(logDir, parseUuid(build), 'job-output.txt');
 }
 
+/** Where the empty file belongs that marks the log at `path` as complete; its time is the end of the build. */
 export function completeMarkOf(path: string): string {
   return `${path}.complete`;
 }

@@ -21,6 +21,7 @@ import type { Secret } from '../lib/secret.ts';
 import { mayReadLog } from './log-access.ts';
 import { logPathOf, readLogPart } from './log-file.ts';
 
+/** Settings `log_dir`, `log_listen_address`, `log_port` and `log_token` of section `[executor]`. */
 export interface LogServerOptions {
   readonly logDir: string;
   readonly listenAddress: string;
@@ -33,13 +34,17 @@ export interface LogServerOptions {
   readonly log: Pick<Log, 'warn'>;
 }
 
+/** Listens until it is closed. */
 export interface LogServer extends AsyncDisposable {
   /** `http://host:port`, for the registry. */
   readonly address: string;
+  /** Cuts requests that are being answered. Idempotent. */
   close(): Promise<void>;
 }
 
+/** Offset in bytes to continue from. */
 export const NEXT_HEADER = 'x-gatehouse-log-next';
+/** `true` or `false`: whether the log is complete and the part reaches its end. */
 export const COMPLETE_HEADER = 'x-gatehouse-log-complete';
 const MAX_LIMIT = 1_048_576;
 const DEFAULT_LIMIT = 65_536;

@@ -30,6 +30,7 @@ import { type CommitOrigin, commitOrigin } from './commit-origin.ts';
 import type { ProvidedRepository, Repositories, RepositoryRequest } from './deps.ts';
 import type { TimeStep } from './time-step.ts';
 
+/** The mirrors of this machine, and the two facts that are looked up anew for each missing commit. */
 export interface ObtainDeps {
   readonly repositories: RepositoryCache;
   readonly remote: FindRemote;

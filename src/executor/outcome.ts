@@ -27,6 +27,7 @@ export type PlaybookEnd =
 /** The first playbook that did not pass, per phase; absent: the phase passed or had nothing to do. */
 export type PhaseEnds = { readonly [phase in Phase]?: Exclude<PlaybookEnd, { kind: 'passed' }> };
 
+/** The result of a build as it is reported; `detail` says why, for people, and is absent for SUCCESS. */
 export interface BuildOutcome {
   readonly result: BuildResult;
   readonly detail?: string;
@@ -34,6 +35,7 @@ export interface BuildOutcome {
   readonly trouble?: HostTrouble;
 }
 
+/** By the table of the head comment. */
 export function outcomeOf(ends: PhaseEnds): BuildOutcome {
   const { 'pre-run': pre, run, 'post-run': post } = ends;
   const final = [pre, run, post].find(end => end !== undefined && isFinalEnd(end));

@@ -13,6 +13,7 @@ import { type ResolvedPlaybook, resolvePlaybook } from './resolve-playbook.ts';
 import type { JobView } from './sandbox/sandbox.ts';
 import type { Workspace } from './workspace.ts';
 
+/** One playbook, ready to be started. */
 export interface PlannedPlaybook {
   readonly playbook: BuildPlaybook;
   /** Position in its phase, from 0. */
@@ -23,8 +24,10 @@ export interface PlannedPlaybook {
   readonly environment: { readonly [name: string]: string };
 }
 
+/** In each phase in the order in which they run. */
 export type PlaybookPlan = { readonly [phase in Phase]: readonly PlannedPlaybook[] };
 
+/** Known once the workspace is prepared: playbooks are looked for in their checkouts. */
 export interface PlanFacts {
   readonly request: BuildRequest;
   readonly workspace: Workspace;

@@ -4,12 +4,14 @@
  */
 import { readFileSync } from 'node:fs';
 
+/** Written as JSON to files that outlive the process: `process.json` of a build, `.owner-<n>` of a job directory. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Field 22 of /proc/<pid>/stat with the boot id; null where there is no /proc. */
   readonly started: string | null;
 }
 
+/** The identity to leave in such a file. */
 export function thisProcess(): ProcessIdentity {
   return { pid: process.pid, started: startOf(process.pid) };
 }

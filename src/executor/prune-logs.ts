@@ -16,6 +16,7 @@ const REST = 5;
 /** Milliseconds after which a log without its mark belongs to a build that died with its executor: no job runs for a week. */
 const ABANDONED = 8 * 86_400_000;
 
+/** Settings `log_dir` and `keep_logs` of section `[executor]`, and what reports each removal. */
 export interface PruneLogsDeps {
   readonly logDir: string;
   /** Seconds; undefined: for ever. */

@@ -14,6 +14,7 @@ export interface StepBudget {
   readonly bytes: number;
 }
 
+/** What a playbook reported, as far as the budget went. */
 export interface ReportedSteps {
   readonly steps: readonly Step[];
   /** Number of steps left out. */
@@ -24,7 +25,9 @@ export interface ReportedSteps {
   readonly unreachable: boolean;
 }
 
+/** Reads the step file of one playbook. */
 export interface StepListener {
+  /** One line without its newline; a malformed one has no effect. */
   line(text: string): void;
   /** @param at when the playbook ended. */
   end(at: Nanoseconds): ReportedSteps;
@@ -59,6 +62,7 @@ const DEEPEST = 16;
 /** JSON of a step without its key, texts and facts. */
 const STEP_BYTES = 190;
 
+/** @param budget what the earlier playbooks of the build have left. */
 export function listenToSteps(budget: StepBudget): StepListener {
   const top: Begun[] = [];
   const known = new Map<string, Begun>();

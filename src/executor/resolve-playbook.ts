@@ -7,6 +7,7 @@ import { join, sep } from 'node:path';
 import type { BuildPlaybook } from '../model/build-request.ts';
 import { isAnsiblePlaybook } from './ansible/ansible-run.ts';
 
+/** `unusable` ends the build with ERROR: it is the job's configuration that is wrong. */
 export type ResolvedPlaybook =
   | {
       readonly kind: 'program';

@@ -28,17 +28,20 @@ import { type SplitTrace, splitTrace } from './split-trace.ts';
 import { STEPS_PER_BUILD } from './step-file.ts';
 import type { Workspace } from './workspace.ts';
 
+/** What a running build reports before its end. */
 export interface RunBuildDeps {
   /** Called when the run phase failed and post-run is still to come. */
   readonly onFailing: (at: Nanoseconds) => void;
 }
 
+/** What {@link runBuild} returns: the result and the time it took, in steps. */
 export interface FinishedBuild extends BuildOutcome {
   /** Of a RETRY: a disk of this machine is full, so it does not count as an attempt. */
   readonly workerEnd?: WorkerEnd;
   readonly execution: Execution;
 }
 
+/** Runs the phases of a build and writes RESULT to its log. @throws Error when that line cannot be written. */
 export async function runBuild(deps: RunBuildDeps, context: BuildContext): Promise<FinishedBuild> {
   const { clock } = context.deps;
   const startedAt = clock.now();

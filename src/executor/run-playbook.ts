@@ -8,12 +8,14 @@ import type { ReportedSteps, StepBudget } from './reported-steps.ts';
 import type { PlaybookRun, Runner, RunnerBuild, RunningPlaybook } from './runner.ts';
 import type { Workspace } from './workspace.ts';
 
+/** One build with its executor's machinery: what all functions of a running build need. */
 export interface BuildContext extends RunnerBuild {
   readonly deps: Pick<ExecutorDeps, 'clock' | 'room' | 'repositories'>;
   readonly options: ExecutorOptions;
   readonly runner: Runner;
 }
 
+/** One playbook's contribution to its build: its end, its step, and the budget it has left. */
 export interface EndedPlaybook {
   readonly end: PlaybookEnd;
   readonly step: Step;
@@ -21,6 +23,7 @@ export interface EndedPlaybook {
   readonly unused: StepBudget;
 }
 
+/** Never rejects because of what the job does. A playbook that cannot be started has ended, too, with the reason. */
 export async function runPlaybook(
   context: BuildContext,
   workspace: Workspace,

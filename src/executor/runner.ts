@@ -46,6 +46,7 @@ export interface RunnerBuild {
   readonly relay: BuildRelay | null;
 }
 
+/** One playbook to start: how, for how long, and with which budget. */
 export interface PlaybookRun extends PlaybookFacts, PlannedPlaybook {
   /** Milliseconds left to it. */
   readonly timeoutMs: number;
@@ -53,6 +54,7 @@ export interface PlaybookRun extends PlaybookFacts, PlannedPlaybook {
   readonly budget: StepBudget;
 }
 
+/** A playbook from the start of its process until nothing of it remains. */
 export interface RunningPlaybook {
   /** When its process was started; the time before belongs to the setup. */
   readonly startedAt: Nanoseconds;
@@ -62,6 +64,7 @@ export interface RunningPlaybook {
   readonly ended: Promise<EndedProcess>;
 }
 
+/** How the process of a playbook ended, and which limits of the build it reached; `run-playbook.ts` judges it. */
 export interface EndedProcess {
   readonly process: ProcessEnd;
   /** The limit of the build for which the kernel killed processes of it, as a sentence; undefined: none. */
@@ -70,6 +73,7 @@ export interface EndedProcess {
   readonly diskExcess: Promise<string | undefined>;
 }
 
+/** The place where the playbooks of an executor run; the head comment has the promises it keeps. */
 export interface Runner {
   /** One line: what isolates jobs, or that nothing does and why. */
   readonly report: string;

@@ -20,6 +20,7 @@ import type { RunningProcess, Spawner } from './spawner/spawner.ts';
 import { takeStepFile } from './step-file.ts';
 import { prepareWorkspace, tamperedPlace, type Workspace, type WorkspaceDeps } from './workspace.ts';
 
+/** Opened by `createExecutor`; they outlive the runner, which closes none of them. */
 export interface SandboxRunnerDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly options: ExecutorOptions;
@@ -30,6 +31,7 @@ export interface SandboxRunnerDeps {
   readonly cgroups: ExecutorCgroups;
 }
 
+/** One per executor: it owns the kept checkouts and the deletions that continue after builds. */
 export function createSandboxRunner(deps: SandboxRunnerDeps): Runner {
   return new SandboxRunner(deps);
 }

@@ -5,6 +5,7 @@
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 
+/** Which part of one build belongs to its continuation trace. Once begun, the continuation lasts to the end. */
 export interface SplitTrace {
   /**
    * A playbook is about to begin.

@@ -19,6 +19,7 @@ import { createRequestWorker } from '../store/request-worker.ts';
 import { splitOperations } from '../store/split-operations.ts';
 import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from './deps.ts';
 
+/** Where results and spans are written, and who signs them. */
 export interface StoreBuildsDeps {
   readonly store: Store;
   readonly paths: StorePaths;
@@ -28,6 +29,7 @@ export interface StoreBuildsDeps {
   readonly worker: string;
 }
 
+/** @param queue the build requests this executor takes from. @returns the queue for `createExecutor`. */
 export function createStoreBuilds(queue: RequestQueue<BuildRequest>, deps: StoreBuildsDeps): BuildQueue {
   let accepted: (request: BuildRequest) => boolean = () => true;
   const worker = createRequestWorker(queue, {

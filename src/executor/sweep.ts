@@ -13,6 +13,7 @@ import { deleteTree, renameAway, TRASH } from './remove-build.ts';
 import { SELF_TEST } from './sandbox/self-test.ts';
 import { killStraysUntilGone } from './spawner/stray-processes.ts';
 
+/** Uuids of builds, for the log. */
 export interface Swept {
   /** Build directories removed. */
   readonly removed: readonly string[];
@@ -20,6 +21,7 @@ export interface Swept {
   readonly inUse: readonly string[];
 }
 
+/** Call before the first build. @throws Error of the file system, WorkspaceFailure when a directory cannot be deleted. */
 export async function sweepLeftovers(jobDir: string, own: OwnProcesses): Promise<Swept> {
   const names = await readdir(jobDir);
   const removed: string[] = [];

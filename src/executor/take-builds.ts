@@ -11,12 +11,15 @@ import type { JobName } from '../model/project.ts';
 import { StoreError } from '../store/port.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 
+/** A build that occupies a slot; metrics and the signs of life of the executor count them. */
 export interface RunningBuild {
   readonly build: Uuid;
   readonly job: JobName;
+  /** When it was claimed. */
   readonly since: Nanoseconds;
 }
 
+/** The running loop of {@link takeBuilds}. */
 export interface BuildTaker {
   /** Resolves when the gate is shut; rejects when the store session is over. Builds may still run. */
   readonly ended: Promise<void>;

@@ -4,6 +4,7 @@ import type { ExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import type { CgroupLimits, Controller } from './cgroup/limit-files.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 
+/** What the executor detected at its start, and its limits. */
 export interface WallFacts {
   readonly sandbox: Pick<Sandbox, 'walls' | 'limitsProcesses'>;
   readonly cgroups: Pick<ExecutorCgroups, 'versionFor' | 'because'>;
@@ -17,6 +18,7 @@ export interface WallFacts {
   readonly oomScoreProblem: string | null;
 }
 
+/** @returns one entry per wall, also for those that are off or missing, each with its reason. */
 export function wallsOf(facts: WallFacts): readonly Wall[] {
   return [
     ...facts.sandbox.walls,

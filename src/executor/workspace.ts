@@ -21,13 +21,16 @@ import type { JobView, Sandbox } from './sandbox/sandbox.ts';
 import type { Overlay, Owner } from './sandbox/stage.ts';
 import { type TimeStep, timeStepsOf } from './time-step.ts';
 
+/** What every start of a playbook of the build needs to mount its checkouts. */
 export interface Workspace {
   readonly overlays: readonly Overlay[];
+  /** Host path and path in the sandbox of trees and objects the job may read; empty without a sandbox. */
   readonly readOnly: readonly { readonly from: string; readonly to: string }[];
   /** Where a playbook's project is: on the host, to read it, and as the job sees it. */
   treeOf(playbook: BuildPlaybook): { readonly host: string; readonly job: string };
 }
 
+/** Of one executor: all its builds share them. */
 export interface WorkspaceDeps {
   /** Bytes that the checkouts of one build may take; null: no limit. */
   readonly checkoutBytes: number | null;

@@ -6,6 +6,7 @@
  */
 import type { Json } from '../../model/job.ts';
 
+/** @returns one line in ASCII, to be read by Ansible only: other YAML readers may refuse the tag. */
 export function variablesYaml(value: Json): string {
   if (typeof value === 'string') return `!unsafe ${quoted(value)}`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);

@@ -21,6 +21,7 @@ import {
   REFUSED_FORKS,
 } from './limit-files.ts';
 
+/** A place where groups for builds can be made, found once at start: one for version 2, one per controller for version 1. */
 export interface CgroupHierarchy {
   readonly version: CgroupVersion;
   /** Where groups are created. */
@@ -38,9 +39,11 @@ interface CgroupEvents {
   readonly refusedForks: number;
 }
 
+/** The groups of a build, made anew for each of its playbooks and removed when it has ended. */
 export interface BuildCgroup {
   /** One for each hierarchy. */
   readonly groups: readonly ChildCgroup[];
+  /** Counted by the kernel since the groups were made. */
   events(): Promise<CgroupEvents>;
   /** Kills its processes and removes it. @returns the directories that could not be removed. */
   remove(): Promise<readonly string[]>;

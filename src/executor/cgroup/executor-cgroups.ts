@@ -5,6 +5,7 @@ import { type BuildCgroup, makeBuildCgroup, removeLeftCgroups } from './build-cg
 import { findCgroupPlaces } from './find-place.ts';
 import type { CgroupLimits, CgroupVersion, Controller } from './limit-files.ts';
 
+/** Open for as long as the executor runs; groups a killed predecessor left are removed when it opens. */
 export interface ExecutorCgroups {
   /** The version of the groups with this controller; undefined: none that we may use. */
   versionFor(controller: Controller): CgroupVersion | undefined;

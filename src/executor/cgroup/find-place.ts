@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import type { CgroupHierarchy } from './build-cgroups.ts';
 import type { Controller } from './limit-files.ts';
 
+/** What this process sees of the control groups of the machine, as read from `/proc`. */
 export interface CgroupSystem {
   /** `/proc/self/mountinfo` and `/proc/self/cgroup`. */
   readonly mounts: string;
@@ -21,6 +22,7 @@ export interface CgroupSystem {
   readonly isRoot: boolean;
 }
 
+/** All hierarchies that can be used; a controller may be missing. */
 export interface FoundPlaces {
   /** Empty: no build gets a group. */
   readonly hierarchies: readonly CgroupHierarchy[];
@@ -31,6 +33,7 @@ export interface FoundPlaces {
 const WANTED: readonly Controller[] = ['memory', 'pids', 'cpu'];
 const SERVICE = 'gatehouse-service';
 
+/** Tries out by making groups, and may move the service into a subgroup. Refusals are reasons, not errors. */
 export async function findCgroupPlaces(system: CgroupSystem): Promise<FoundPlaces> {
   const unified = await findUnified(system);
   if (typeof unified !== 'string') {

@@ -1,9 +1,12 @@
 /** The files of control groups that hold a limit, and those that count what the kernel did at it, by version of the hierarchy. */
 
+/** Of a hierarchy: the kernel may offer both versions at once, each for other controllers. */
 export type CgroupVersion = 1 | 2;
 
+/** As the kernel names them; `cpu` sets the build's share, not a limit. */
 export type Controller = 'memory' | 'pids' | 'cpu';
 
+/** What one build may have, all its processes together. */
 export interface CgroupLimits {
   /** Bytes; null: no limit. */
   readonly memory: number | null;
@@ -11,13 +14,16 @@ export interface CgroupLimits {
   readonly processes: number;
 }
 
+/** A file of a group, written when the group is made; those of `memory` by the spawner, after the start of the build. */
 export interface LimitFile {
   readonly file: string;
+  /** Null: nothing is written. */
   readonly value: (limits: CgroupLimits) => number | null;
   /** Absent on kernels without swap, or without swap accounting. */
   readonly optional?: true;
 }
 
+/** A number the kernel counts in a file of a group, from 0. */
 export interface EventCounter {
   readonly file: string;
   /** First word of the line with the number. */
@@ -28,6 +34,7 @@ export interface EventCounter {
 const CPU_WEIGHT = 50;
 const CPU_SHARES = 512;
 
+/** In the order in which they are written: version 1 refuses a limit of memory and swap below that of memory. */
 export const LIMIT_FILES: Readonly<
   Record<CgroupVersion, Readonly<Record<Controller, readonly LimitFile[]>>>
 > = {

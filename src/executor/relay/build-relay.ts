@@ -23,7 +23,9 @@ import { ownTraceOf } from '../../tracing/span-ids.ts';
 import { jobSpanMarks, placeJobSpans, type ReportedSpan } from '../../tracing/spans/job-spans.ts';
 import type { RejectionReason, RelayCounts, RelayLimits } from './relay-quota.ts';
 
+/** One build in the relay, from its start to its end. */
 export interface BuildIntake {
+  /** A span that was taken before counts as taken: exporters send again when an answer is lost. */
   take(read: ReadSpans & { readonly kind: 'spans' }): Rejection;
   /** Ends intake. @returns the spans to export, each below a span of the build. */
   finish(execution: Execution, cancelledAt: Nanoseconds | null): readonly SpanRecord[];
@@ -43,6 +45,7 @@ const WORDS: { readonly [reason in RejectionReason]: string } = {
   'no-playbook': 'a span reported while no playbook of its trace ran',
 };
 
+/** @param trace of `request`. Spans that ended before this call are rejected. */
 export function buildIntake(
   request: BuildRequest,
   trace: BuildTrace,

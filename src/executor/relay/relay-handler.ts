@@ -11,6 +11,7 @@ import { REQUEST_LIMITS } from '../../tracing/otlp-in/request-limits.ts';
 import { refusalAnswer, type TraceAnswer, traceAnswer } from '../../tracing/otlp-in/trace-answer.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
+/** @param limiterOf the build with this token, while it runs. */
 export function relayHandler(limiterOf: (token: string) => RequestLimiter | undefined): RequestListener {
   return (request, response) => {
     handle(limiterOf, request, response).catch(error => {

@@ -6,6 +6,7 @@ export interface RelayLimits {
   readonly bytes: number;
 }
 
+/** Of one build, for its log and the executor's metrics. */
 export interface RelayCounts {
   /** Spans accepted. */
   readonly taken: number;
@@ -16,6 +17,7 @@ export interface RelayCounts {
   readonly unheard: number;
 }
 
+/** Why a span is not taken: a label in metrics and in the log of the build. */
 export type RejectionReason =
   /** It cannot be read, or makes no sense. */
   | 'malformed'

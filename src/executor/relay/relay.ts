@@ -23,11 +23,13 @@ import { relayHandler } from './relay-handler.ts';
 import type { RelayCounts, RelayLimits } from './relay-quota.ts';
 import { type RequestLimiter, requestLimiter } from './request-limiter.ts';
 
+/** The OTLP endpoint of one executor, reached over loopbacks only: that of the host or of a sandbox. */
 export interface Relay extends AsyncDisposable {
   /** @returns null for a build whose trace is not exported. */
   open(request: BuildRequest): BuildRelay | null;
 }
 
+/** The relay for one build. {@link BuildRelay.finish} ends the intake, {@link BuildRelay.close} the address. */
 export interface BuildRelay {
   /** @param inside the job has a loopback of its own. */
   environment(inside: boolean): { readonly [name: string]: string };
@@ -41,6 +43,7 @@ export interface BuildRelay {
   hangUp(inside: boolean): void;
   /** The build's playbooks have ended: intake ends. @returns its spans, ready to export. */
   finish(execution: Execution, cancelledAt: Nanoseconds | null): readonly SpanRecord[];
+  /** Complete after {@link BuildRelay.finish}. */
   counts(): RelayCounts;
   /** The build has ended, however: its address is no longer valid. Idempotent. */
   close(): void;
@@ -53,11 +56,13 @@ const MOST_HOST_CONNECTIONS = 512;
 /** An exporter on the same machine sends its request immediately; a slow one holds a place that others of its build wait for. */
 const PATIENCE = { requestTimeout: 10_000, headersTimeout: 5000, connectionsCheckingInterval: 5000 };
 
+/** Times of arrival, and reports of listeners that fail. */
 export interface RelayDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
+/** @param limits of each build. @throws Error when it cannot listen. */
 export async function startRelay(limits: RelayLimits, { clock, log }: RelayDeps): Promise<Relay> {
   /** By the hash of the build's token, so that the time of a look-up reveals nothing about other tokens. */
   const limiters = new Map<string, RequestLimiter>();

@@ -8,6 +8,7 @@ import { REQUEST_LIMITS } from '../../tracing/otlp-in/request-limits.ts';
 import type { BuildIntake } from './build-relay.ts';
 import type { RelayLimits } from './relay-quota.ts';
 
+/** All requests of one build pass it. */
 export interface RequestLimiter {
   readonly intake: BuildIntake;
   /**
@@ -37,6 +38,7 @@ const MOST_PIPELINED = 4;
 /** Limit of the bytes read per build, in quotas: requests may be repeated, rejected, or mostly hold other data. */
 const READ_PER_QUOTA = 4;
 
+/** @param limits decide how much is read: a few times the bytes the build may hand in. */
 export function requestLimiter(intake: BuildIntake, limits: Pick<RelayLimits, 'bytes'>): RequestLimiter {
   const inTurn = createLimiter(BODIES_AT_ONCE);
   const openOf = new WeakMap<Socket, number>();

@@ -56,6 +56,7 @@ const ETC = [
 /** In addition, for jobs with network. */
 const ETC_NETWORK = ['gai.conf', 'host.conf', 'hosts', 'resolv.conf'];
 
+/** What the host offers, the same for all jobs; found by `find-runtime.ts`. */
 export interface Runtime {
   /** Path of bubblewrap. */
   readonly program: string;
@@ -68,6 +69,7 @@ export interface Runtime {
   readonly prlimit: string | null;
 }
 
+/** One process in the sandbox: what it runs and what it sees. */
 export interface SandboxedCommand {
   /** Host (or stage) paths of the three sources. */
   readonly work: string;
@@ -84,6 +86,7 @@ export interface SandboxedCommand {
   readonly argv: readonly string[];
 }
 
+/** Of each process in the sandbox, `processes` of all together. */
 export interface Limits {
   readonly processes: number;
   readonly openFiles: number;
@@ -91,6 +94,7 @@ export interface Limits {
   readonly fileBytes: number | null;
 }
 
+/** @returns program and arguments. Status goes to descriptor 3, which the caller must open. */
 export function bubblewrapArgv(runtime: Runtime, command: SandboxedCommand): string[] {
   return [
     runtime.program,

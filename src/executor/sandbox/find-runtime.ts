@@ -5,10 +5,12 @@ import type { ProcessEnd } from '../spawner/protocol.ts';
 import type { Spawner } from '../spawner/spawner.ts';
 import type { Runtime } from './bubblewrap-argv.ts';
 
+/** `because` is a clause for the report of the sandbox. */
 export type FoundRuntime =
   | { readonly kind: 'found'; readonly runtime: Runtime; readonly version: string }
   | { readonly kind: 'absent'; readonly because: string };
 
+/** @param searchPath where bubblewrap is looked for. @param readOnly host directories jobs may read in addition. */
 export async function findRuntime(
   spawner: Spawner,
   searchPath: string,

@@ -11,6 +11,7 @@ import { seccompFilter } from './seccomp/seccomp-filter.ts';
 import { selfTest } from './self-test.ts';
 import type { Stage } from './stage.ts';
 
+/** From the options of the executor; the rest is found by trying. */
 export interface SandboxOptions {
   /** `auto`: isolate if possible, else run without and report it; `bubblewrap`: isolate or refuse to start; `none`: do not. */
   readonly mode: 'auto' | 'bubblewrap' | 'none';

@@ -26,6 +26,7 @@ import { closedDirectory } from './find-runtime.ts';
 import { firstJobUser } from './job-users.ts';
 import { type Overlay, type Owner, onStage, type Stage, stagedArgv } from './stage.ts';
 
+/** The way that `open-sandbox.ts` has chosen for all builds of the executor. */
 export type Isolation =
   | {
       readonly kind: 'bubblewrap';
@@ -53,6 +54,7 @@ export interface JobView {
   objects(canonicalName: string, gitDir: string): string;
 }
 
+/** One process of a job, by host paths; {@link Sandbox.job} translates them. */
 export interface JobCommand {
   readonly places: BuildPlaces;
   readonly overlays: readonly Overlay[];
@@ -72,6 +74,7 @@ export interface JobCommand {
 
 type Launch = Pick<ProcessSpec, 'argv' | 'env' | 'cwd' | 'user' | 'reach' | 'handsOver' | 'seccomp'>;
 
+/** Turns commands into what the spawner starts; starts nothing itself. */
 export interface Sandbox {
   /** One line: what isolates jobs here, or that nothing does and why. */
   readonly report: string;
@@ -100,6 +103,7 @@ export interface Sandbox {
 
 const OWN_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
+/** Decided by `open-sandbox.ts`; tests pass their own. */
 export interface SandboxFacts {
   readonly report: string;
   readonly walls: readonly Wall[];
@@ -116,6 +120,7 @@ export interface SandboxFacts {
   readonly path: string;
 }
 
+/** Tries nothing: that the isolation holds is for the self-test to prove. */
 export function sandboxOf(facts: SandboxFacts): Sandbox {
   const { isolation } = facts;
   const stage = isolation.kind === 'bubblewrap' ? isolation.stage : null;

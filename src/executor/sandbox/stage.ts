@@ -11,6 +11,7 @@
  * mounts only.
  */
 
+/** Where the stage is built and from what; the same for all builds of the executor. */
 export interface Stage {
   /** An existing directory of the host that none of the sources lies below, e.g. `/mnt`. */
   readonly point: string;
@@ -19,6 +20,7 @@ export interface Stage {
   readonly asRoot: boolean;
 }
 
+/** A kept checkout below, what the build writes above; mounted at the start of each playbook. */
 export interface Overlay {
   /** Host path of the lower directory, which is not changed. Below `jobDir`, as the others. */
   readonly lower: string;
@@ -28,6 +30,7 @@ export interface Overlay {
   readonly at: string;
 }
 
+/** The Unix identity of the builds of a slot, set only where the service is root. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;

@@ -8,6 +8,7 @@ export interface Tail {
   bytes(): number;
 }
 
+/** @param limit bytes kept of all streams together. */
 export function createTail(limit: number): Tail {
   let kept = Buffer.alloc(0);
   return {

@@ -17,6 +17,7 @@ export interface ChildCgroup {
   readonly memoryLimits: readonly MemoryLimit[];
 }
 
+/** One file of a group, written once the child is in it. */
 export interface MemoryLimit {
   readonly file: string;
   /** Bytes. */

@@ -8,6 +8,7 @@ import { closeSync, readdirSync, readFileSync } from 'node:fs';
 
 const O_CLOEXEC = 0o2000000;
 
+/** Called once, before the first job. Does nothing where there is no `/proc`. */
 export function closeInheritedDescriptors(): void {
   for (const fd of openDescriptors()) if (fd > 2 && isInherited(fd)) closeSync(fd);
 }

@@ -24,9 +24,12 @@ const DRAIN_MS = 1_000;
 /** Longest delay a timer accepts; a timeout beyond 24 days is none. */
 const MAX_TIMER_MS = 2_147_483_647;
 
+/** A process inside the spawner; one that could not be started has ended already. */
 export interface JobProcess {
+  /** Undefined: it could not be started. */
   readonly pid: number | undefined;
   readonly ended: Promise<ProcessEnd>;
+  /** Does nothing once it has ended; the first cause is the one reported. @param because default `stopped`. */
   stop(mode: StopMode, because?: EndCause): void;
   /** Kills everything immediately, without waiting for anything: the spawner itself is ending. */
   killNow(): void;

@@ -13,6 +13,7 @@ const NEWLINE = 0x0a;
 /** A line that never ends is cut here, so that it neither fills memory nor stays invisible. */
 const MAX_LINE = 16 * 1024;
 
+/** The output of one process in the log of its build. */
 export interface LineLog {
   /** Resolves when the bytes are in the file: the caller waits, which is the back-pressure. */
   write(chunk: Buffer): Promise<void>;
@@ -20,11 +21,13 @@ export interface LineLog {
   close(): Promise<void>;
   /** Bytes written to the file, stamps included. */
   written(): number;
+  /** The limit is reached: more output is dropped. */
   full(): boolean;
   /** The last line, without its stamp. */
   lastLine(): string;
 }
 
+/** Appends to the file. @param limit bytes this process may still write. @throws Error of the file system. */
 export async function openLineLog(path: string, limit: number, now: () => Date): Promise<LineLog> {
   const file: FileHandle = await open(path, 'a', 0o644);
   let rest = Buffer.alloc(0);

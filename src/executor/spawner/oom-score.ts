@@ -11,6 +11,7 @@ const SCORE = '/proc/self/oom_score_adj';
 /** Any job before anything else, however small it is. */
 const OF_JOBS = '1000';
 
+/** @param fork must start the process before it returns. Where scores cannot be set, it is started with ours. */
 export function killedFirst<T>(fork: () => T): T {
   const own = read();
   if (own === undefined || !write(OF_JOBS)) return fork();

@@ -12,12 +12,14 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** Both ends of it, in the spawner. */
 export interface OutputPipe {
   /** For the job; close it once the job has it, or the reader never sees the end. */
   readonly writer: number;
   readonly reader: Socket;
 }
 
+/** @throws Error when there is no FIFO to be made in the temporary directory. */
 export async function openOutputPipe(): Promise<OutputPipe> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-output-'));
   const path = join(folder, 'fifo');
@@ -31,6 +33,7 @@ export async function openOutputPipe(): Promise<OutputPipe> {
   }
 }
 
+/** To be called after the start of the process, also of one that failed. */
 export function closeWriter(pipe: OutputPipe): void {
   closeSync(pipe.writer);
 }

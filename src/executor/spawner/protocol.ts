@@ -67,6 +67,7 @@ type OutputSpec =
 /** What ended it. */
 export type EndCause = 'itself' | 'timeout' | 'stopped' | 'output-limit' | 'memory-limit';
 
+/** What the service learns of a process it had started. Only `ended` says something about the process itself. */
 export type ProcessEnd =
   | {
       readonly kind: 'ended';
@@ -83,8 +84,10 @@ export type ProcessEnd =
   /** The spawner itself ended; its jobs were killed. */
   | { readonly kind: 'lost'; readonly reason: string };
 
+/** `graceful`: SIGTERM, and SIGKILL after the grace. `immediate`: SIGKILL. */
 export type StopMode = 'graceful' | 'immediate';
 
+/** `id` is a number of the service, never used twice. */
 export type ToSpawner =
   | { readonly type: 'alive' }
   | { readonly type: 'start'; readonly id: number; readonly spec: ProcessSpec }
@@ -92,6 +95,7 @@ export type ToSpawner =
   | { readonly type: 'taken'; readonly id: number }
   | { readonly type: 'stop'; readonly id: number; readonly mode: StopMode };
 
+/** `started` is absent for a process that could not be started; `ended` follows every start, once. */
 export type FromSpawner =
   /** @see SpawnerFacts */
   | { readonly type: 'ready'; readonly oomScoreProblem: string | null }

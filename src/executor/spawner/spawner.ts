@@ -14,11 +14,15 @@ import type { FromSpawner, ProcessEnd, ProcessSpec, StopMode, ToSpawner } from '
 import { killStrays } from './stray-processes.ts';
 import { SIGNS_PER_LIMIT } from './watchdog.ts';
 
+/** A process as the service sees it, from the request to start it on. */
 export interface RunningProcess {
+  /** Resolves however it ends, also with the helper. */
   readonly ended: Promise<ProcessEnd>;
+  /** Harmless when it has ended. May be repeated with a harder mode. */
   stop(mode: StopMode): void;
 }
 
+/** Starts the processes of one executor. */
 export interface Spawner extends AsyncDisposable {
   /** @param onListening gets the socket of a process that passes one; without it, the socket is closed. */
   start(spec: ProcessSpec, onListening?: (socket: Server) => void): RunningProcess;
@@ -36,6 +40,7 @@ interface SpawnerFacts {
   readonly oomScoreProblem: string | null;
 }
 
+/** How the death of the helper is reported, and how long this process may be silent. */
 export interface SpawnerDeps {
   /** The helper ended unexpectedly; its jobs are gone, the next `start` makes a new one. */
   readonly onCrash: (reason: string) => void;
@@ -57,6 +62,7 @@ interface Helper {
   readonly gone: PromiseWithResolvers<void>;
 }
 
+/** Starts no process yet: the helper begins with the first `start` or with {@link Spawner.ready}. */
 export function createSpawner(deps: SpawnerDeps): Spawner {
   let helper: Helper | undefined;
   let nextId = 0;

@@ -11,6 +11,7 @@ export interface Watchdog {
 
 /** Ticks until it fires, and how often the service sends a sign meanwhile. */
 const TICKS = 10;
+/** Signs of life the service sends in the time after which its silence counts. */
 export const SIGNS_PER_LIMIT = 5;
 
 /** @param ms silence after which `onSilent` is called; once per silence. */

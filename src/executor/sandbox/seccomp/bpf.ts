@@ -27,6 +27,7 @@ export function load(offset: number): Instruction {
   return { code: CODE.load, jt: 0, jf: 0, k: offset };
 }
 
+/** Ends the program. @param action one of `ACTION` in `seccomp-filter.ts`, an errno in its lower half. */
 export function end(action: number): Instruction {
   return { code: CODE.return, jt: 0, jf: 0, k: action >>> 0 };
 }

@@ -29,6 +29,7 @@ export function seccompFilter(nodeArchitecture: string = process.arch): Buffer |
 
 const NODE_NAMES: { readonly [name: string]: Architecture | undefined } = { x64: 'x86_64', arm64: 'aarch64' };
 
+/** The instructions before they are encoded, for tests that run them. */
 export function filterProgram(architecture: Architecture): readonly Instruction[] {
   return [
     load(DATA.architecture),

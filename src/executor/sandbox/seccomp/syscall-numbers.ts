@@ -75,11 +75,13 @@ const NUMBERS = {
   ioctl: [16, 29],
 } as const satisfies { readonly [name: string]: Numbers };
 
+/** A call that rules can name. */
 export type SyscallName = keyof typeof NUMBERS;
 
 /** The last call known to this file (`removexattrat`, Linux 6.13); later ones are not known to be harmless. */
 export const LAST_KNOWN_CALL = 466;
 
+/** Null: the architecture has no such call, and a rule for it needs no instruction. */
 export function syscallNumber(name: SyscallName, architecture: Architecture): number | null {
   return NUMBERS[name][ARCHITECTURES.indexOf(architecture)] ?? null;
 }

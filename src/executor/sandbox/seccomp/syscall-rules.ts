@@ -10,6 +10,7 @@ import type { SyscallName } from './syscall-numbers.ts';
 
 /** As Linux numbers them, on both architectures. */
 export const ERRNO = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 } as const;
+/** What a refused call returns. */
 export type Errno = keyof typeof ERRNO;
 
 /** Of the lower 32 bits of an argument, which is what the kernel reads of these. */
@@ -17,6 +18,7 @@ export type ArgumentTest =
   | { readonly argument: number; readonly test: 'one-of' | 'none-of'; readonly values: readonly number[] }
   | { readonly argument: number; readonly test: 'any-bit'; readonly mask: number };
 
+/** Refuses calls, always or only with certain arguments. */
 export interface SyscallRule {
   readonly calls: readonly SyscallName[];
   readonly errno: Errno;
@@ -42,6 +44,7 @@ const TIME_NAMESPACE = 0x80;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 
+/** Tested in this order at every call; the first that matches decides. */
 export const SYSCALL_RULES: readonly SyscallRule[] = [
   // One interface to everything else, past this filter.
   { calls: ['io_uring_setup', 'io_uring_enter', 'io_uring_register'], errno: 'ENOSYS' },
