@@ -67,7 +67,10 @@ function expectLinked(from: SinkSpan, to: SinkSpan): void {
 }
 
 /** What the playbooks printed, in order, are the spans they were in. */
-async function expectTold(world: World, { build, found }: Awaited<ReturnType<typeof land>>): Promise<void> {
+async function expectTracedPlaybooks(
+  world: World,
+  { build, found }: Awaited<ReturnType<typeof land>>,
+): Promise<void> {
   const log = await world.api.text(`/api/tenant/tenant-one/build/${String(build)}/log`);
   const contexts = [...log.matchAll(/traceparent 00-([0-9a-f]{32})-([0-9a-f]{16})-01/g)].map(
     ([, trace, span]) => `${trace} ${span}`,
@@ -107,7 +110,7 @@ story(
       ['Playbook playbooks/after.sh', continuation.spanId],
       ['Cleanup nightly', continuation.spanId],
     ]);
-    await expectTold(world, ranOver);
+    await expectTracedPlaybooks(world, ranOver);
     await expectShownTogether(world, ranOver);
 
     const expected = await land(world, 'B', clock);
@@ -118,7 +121,7 @@ story(
     expect(body.map(span => span.parentSpanId)).toEqual(body.map(() => execution.spanId));
     expect(body.filter(span => span.attributes['gatehouse.span.type'] === 'Playbook')).toHaveLength(2);
     expect(expected.found('Playbook').every(span => span.traceId === expected.build)).toBe(true);
-    await expectTold(world, expected);
+    await expectTracedPlaybooks(world, expected);
     await expectShownTogether(world, expected);
     expect(semanticProblems(world.sink.spans)).toEqual([]);
   },
@@ -133,7 +136,7 @@ story(
     for (const topic of ['A', 'B']) {
       const item = await land(world, topic, whole);
       expect(new Set(item.spans.map(span => span.traceId))).toEqual(new Set([item.uuid]));
-      await expectTold(world, item);
+      await expectTracedPlaybooks(world, item);
     }
   },
 );

@@ -45,7 +45,7 @@ function jsonLog(): JsonLog {
 }
 
 /** A fails, so that B behind it is tested again; C is abandoned while its job runs. */
-async function tellStory(world: World): Promise<readonly string[]> {
+async function playStory(world: World): Promise<readonly string[]> {
   for (const topic of ['A', 'B', 'C']) await world.propose(topic);
   for (const topic of ['A', 'B', 'C']) await world.approve(topic);
   world.fail('project-merge', 'A');
@@ -85,7 +85,7 @@ story(
   'check 25: each log line about an event, an item or a build names its span',
   { layout: classicLayout(), secondLog: traced.log },
   async world => {
-    const items = await tellStory(world);
+    const items = await playStory(world);
     await world.observer.until('the last spans, and the last lines', () =>
       isAllThere(items, traced.lines(), world.sink.spans),
     );

@@ -134,9 +134,9 @@ export function observe(deps: ObserverDeps): Observer {
     if (view === undefined) return false;
     const started = openBuilds();
     const announced = new Set<string>(stage.builds.map(build => build.uuid));
-    const allTold = [...started].every(uuid => uuid !== null && announced.has(uuid) && !ended.has(uuid));
+    const allAnnounced = [...started].every(uuid => uuid !== null && announced.has(uuid) && !ended.has(uuid));
     const requested = items().some(item => item.jobs.some(job => job.state === 'requested'));
-    if (!allTold || requested || !items().every(item => RESTING.has(item.state.name))) return false;
+    if (!allAnnounced || requested || !items().every(item => RESTING.has(item.state.name))) return false;
     const status = await api.get<{ readonly pipelines: readonly { readonly trigger_events: number }[] }>(
       `/api/tenant/${TENANT}/status`,
     );

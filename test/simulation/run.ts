@@ -117,7 +117,7 @@ class Run {
     }
     const { onPoint } = options;
     if (onPoint !== undefined) {
-      kernel.tellReplies = true;
+      kernel.reportReplies = true;
       kernel.onPoint = (point, phase) => onPoint(point, phase, world);
     }
   }

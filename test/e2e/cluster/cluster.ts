@@ -80,7 +80,7 @@ export interface Cluster extends AsyncDisposable {
 
 const ROLES: readonly Role[] = ['scheduler', 'merger', 'executor', 'web'];
 const TOKEN = 'token of the cluster';
-const TOLD_LINES = 25;
+const SHOWN_LINES = 25;
 /** What there is to read of an embedded store from outside: nothing. */
 const NO_LOG: TransactionLog = {
   transactions: [],
@@ -200,7 +200,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     },
     describe: () =>
       processes
-        .map(each => `==> ${each.name}\n${each.lines.filter(isTelling).slice(-TOLD_LINES).join('\n')}`)
+        .map(each => `==> ${each.name}\n${each.lines.filter(isNoteworthy).slice(-SHOWN_LINES).join('\n')}`)
         .join('\n'),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
@@ -218,6 +218,6 @@ function membersOf({ store, count }: ClusterOptions): readonly { name: string; r
 }
 
 /** Lines of the log below info are many; they are in the file. */
-function isTelling(line: string): boolean {
+function isNoteworthy(line: string): boolean {
   return !/"level":(10|20)\b|"level":"(trace|debug)"/.test(line);
 }

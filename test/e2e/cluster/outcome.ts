@@ -44,8 +44,8 @@ export async function untilQuiet(cluster: Cluster, deadlineMs = DEADLINE): Promi
     return true;
   };
   await waitFor('the store to be empty', isEmpty, deadlineMs);
-  const isTold = () => unfinished(cluster.sink.spans).length === 0;
-  await waitFor('the collector to have every root', isTold, deadlineMs);
+  const isComplete = () => unfinished(cluster.sink.spans).length === 0;
+  await waitFor('the collector to have every root', isComplete, deadlineMs);
 }
 
 export interface Expectation {

@@ -48,7 +48,7 @@ export class Kernel {
   readonly recent: string[] = [];
   story: ((line: string) => void) | undefined;
   /** Whether `onPoint` hears of the phase `reply`: an event more per call, so all runs that are compared must agree. */
-  tellReplies = false;
+  reportReplies = false;
   readonly #heap = new EventHeap();
   readonly #order: Random;
   #sequence = 0;
@@ -114,7 +114,7 @@ export class Kernel {
 
   /** The answer of a call was handed over; what follows from it happens before the phase `reply` is reported. */
   answered(point: Point): void {
-    if (this.tellReplies) this.after(0, undefined, 'answered', () => this.onPoint(point, 'reply'));
+    if (this.reportReplies) this.after(0, undefined, 'answered', () => this.onPoint(point, 'reply'));
   }
 
   kill(process: SimProcess): void {
