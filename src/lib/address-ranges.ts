@@ -1,6 +1,7 @@
 /** Sets of IP addresses, written as addresses and CIDR ranges: `127.0.0.1`, `10.0.0.0/8`, `2001:db8::/32`. */
 import { BlockList, isIP } from 'node:net';
 
+/** A set of addresses from the configuration, e.g. the proxies that the web trusts. Text that is no address is in no set. */
 export interface AddressRanges {
   /** IPv4-mapped IPv6 addresses (`::ffff:10.0.0.1`) are IPv4 addresses. */
   has(address: string): boolean;

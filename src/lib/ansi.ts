@@ -15,6 +15,7 @@ const CODES: { readonly [colour in Colour]: number } = {
 /** Paints a text; returns it unchanged when `enabled` is false or there is nothing to paint. */
 export type Paint = (text: string, ...colours: readonly Colour[]) => string;
 
+/** @param enabled whether the output takes colours; false returns every text as it is. */
 export function painter(enabled: boolean): Paint {
   if (!enabled) return text => text;
   return (text, ...colours) =>

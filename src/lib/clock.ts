@@ -9,6 +9,7 @@ declare const nanoseconds: unique symbol;
 /** Nanoseconds since the Unix epoch, decimal, e.g. `"1795000000123456789"`. */
 export type Nanoseconds = string & { readonly [nanoseconds]: true };
 
+/** A dependency of all rooms that act; pure rooms get `now` as a value instead. Tests and the simulator pass their own. */
 export interface Clock {
   /** Wall time that never runs backwards within a process. */
   now(): Nanoseconds;
@@ -22,10 +23,12 @@ export function parseNanoseconds(text: string): Nanoseconds {
   return text as Nanoseconds;
 }
 
+/** @param ms since the Unix epoch, e.g. `Date.now()`; kept to the microsecond, a float has no more. */
 export function fromMilliseconds(ms: number): Nanoseconds {
   return (BigInt(Math.round(ms * 1000)) * 1000n).toString() as Nanoseconds;
 }
 
+/** Milliseconds since the Unix epoch, for `Date` and for people: cut to the microsecond. */
 export function toMilliseconds(time: Nanoseconds): number {
   return Number(BigInt(time) / 1000n) / 1000;
 }
@@ -35,14 +38,17 @@ export function millisecondsBetween(from: Nanoseconds, to: Nanoseconds): number 
   return Number(BigInt(to) - BigInt(from)) / 1e6;
 }
 
+/** `time` plus `ms`, which may be fractional or negative; exact to the nanosecond. */
 export function addMilliseconds(time: Nanoseconds, ms: number): Nanoseconds {
   return (BigInt(time) + BigInt(Math.round(ms * 1e6))).toString() as Nanoseconds;
 }
 
+/** Compared as numbers; time-window.ts compares many times faster. */
 export function earlierOf(a: Nanoseconds, b: Nanoseconds): Nanoseconds {
   return BigInt(a) <= BigInt(b) ? a : b;
 }
 
+/** As {@link earlierOf}. Keeps a time that another process reports from lying before one that is known. */
 export function laterOf(a: Nanoseconds, b: Nanoseconds): Nanoseconds {
   return BigInt(a) >= BigInt(b) ? a : b;
 }

@@ -9,6 +9,7 @@
 import { statfs } from 'node:fs/promises';
 import { pause } from './pause.ts';
 
+/** What a merger and an executor ask before they take work, and again after a failure. */
 export interface DiskRoom {
   /** `the disk of <directory> is full: <n> MB and <n> inodes are free`; undefined: there is room. */
   trouble(): Promise<string | undefined>;
@@ -16,6 +17,7 @@ export interface DiskRoom {
   found(signal: AbortSignal): Promise<void>;
 }
 
+/** Passed by `src/cmd/service/worker-room.ts`, which logs and registers the trouble. */
 export interface DiskRoomOptions {
   /** Called when a disk is found full, with what `trouble` says, and when all have room again, with undefined. */
   readonly onChange: (trouble: string | undefined) => void;

@@ -16,7 +16,9 @@ export type TraceId = Branded<'TraceId'>;
 /** 16 hex digits: an OpenTelemetry span id. */
 export type SpanId = Branded<'SpanId'>;
 
+/** Makes the ids of new items, buildsets, builds, requests and reports. Tests and the simulator pass one that counts. */
 export interface IdMaker {
+  /** Never returns the same twice. */
   uuid(): Uuid;
 }
 
@@ -28,14 +30,17 @@ export function parseUuid(text: string): Uuid {
   return text as Uuid;
 }
 
+/** Whether a path or a URL may name a uuid: checks the digits alone, so {@link parseUuid} may still refuse it. */
 export function isUuid(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }
 
+/** @param uuid of what has a trace of its own, such as an item or an event. */
 export function traceIdOf(uuid: Uuid): TraceId {
   return uuid as string as TraceId;
 }
 
+/** The id of the span that stands for this uuid; for what has a trace of its own, its root. */
 export function spanIdOf(uuid: Uuid): SpanId {
   return uuid.slice(0, 16) as SpanId;
 }
@@ -55,10 +60,12 @@ export function derivedUuid(...parts: readonly string[]): Uuid {
   return sha256(parts.join('\0')).slice(0, 32) as Uuid;
 }
 
+/** @returns 64 lower-case hex digits; a string is hashed as UTF-8. */
 export function sha256(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
 
+/** The makers of processes and commands: 128 random bits, both halves non-zero as OpenTelemetry demands. */
 export function randomIds(): IdMaker {
   return {
     uuid() {

@@ -18,6 +18,7 @@ export function logStamp(time: Date, writer: LogWriter): string {
   return `${time.toISOString().replace('T', ' ').replace('Z', '000')} ${SEPARATORS[writer]} `;
 }
 
+/** One line of a log, taken apart for the log page and for `gatehouse log`. */
 export interface LogLine {
   /** Null: the line has no stamp, so it continues one that was cut. */
   readonly time: string | null;

@@ -26,6 +26,7 @@ export function hintBudget(): HintBudget {
   return { left: SHARED_STEPS };
 }
 
+/** @returns the first of the nearest names, regardless of case; undefined when none is near, or the budget is used up. */
 export function nearestName(
   given: string,
   known: Iterable<string>,

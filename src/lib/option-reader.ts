@@ -24,6 +24,7 @@ export interface OptionValue {
   readonly at: TextPosition;
 }
 
+/** One section as parsed from the file: the settings have one for each service, each driver gets that of its connection. */
 export interface OptionSection {
   /** As between the brackets: `web`, `connection gerrit.example.org`. */
   readonly name: string;
@@ -34,6 +35,7 @@ export interface OptionSection {
   readonly directory?: string;
 }
 
+/** A mistake in the file, to be shown with its place; any of them keeps the process from starting. */
 export interface OptionProblem {
   readonly at: TextPosition;
   /** Empty when the place is in no section. */
@@ -49,12 +51,15 @@ export function showOptionProblem({ at, section, option, reason }: OptionProblem
   return [showPosition(at), subject, reason].filter(part => part !== '').join(': ');
 }
 
+/** Bounds of a number, both inclusive and in the option's own unit; an absent bound is none. */
 export interface Range {
   readonly min?: number;
   readonly max?: number;
 }
 
+/** Reads options by name, each with a fallback that also stands in for a bad value. */
 export interface OptionReader {
+  /** As written, which may be empty; undefined (or the fallback) when it is missing. */
   string(option: string): string | undefined;
   string(option: string, fallback: string): string;
   /** The empty string, with a problem at the section header, when the option is missing or empty. */
@@ -72,6 +77,7 @@ export interface OptionReader {
   /** An absolute path; a relative one counts from the section's `directory`. */
   path(option: string): string | undefined;
   path(option: string, fallback: string): string;
+  /** Undefined when it is missing; an empty value is a problem. */
   secret(option: string): Secret | undefined;
   /** Words separated by commas or white space; none when the option is missing. */
   words(option: string): readonly string[];
@@ -85,6 +91,7 @@ export interface OptionReader {
   finish(): readonly OptionProblem[];
 }
 
+/** @returns a reader of this section alone. It remembers which options were asked for, so use one reader for the whole section. */
 export function optionReader(section: OptionSection): OptionReader {
   const known = new Set<string>();
   const unsupported = new Set<string>();

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+/** `too-large`: answer 413. `broken-off`: the sender has gone, so there is no answer to give. */
 export type ReadBody =
   | { readonly kind: 'read'; readonly bytes: Buffer }
   | { readonly kind: 'too-large' }

@@ -11,6 +11,7 @@
  */
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 
+/** A compiled expression; it has no state, so any number of matches may share it. */
 export interface Regex {
   readonly kind: 'regex';
   /** As it was written. */
@@ -23,6 +24,7 @@ export interface Regex {
   testAll(text: string): boolean;
 }
 
+/** The expression is not RE2, or exceeds a limit below; the caller reports `reason` at the place it was written. */
 export interface InvalidRegex {
   readonly kind: 'invalid';
   /** One line for the author of the expression. */
@@ -34,6 +36,7 @@ const MAX_LENGTH = 1000;
 /** Limit of `{n}` likewise: the sum of all repetitions in an expression. */
 const MAX_REPEATS = 1000;
 
+/** Never throws for an expression of a user: every mistake is an {@link InvalidRegex}. */
 export function compileRegex(source: string): Regex | InvalidRegex {
   if (source.length > MAX_LENGTH) {
     return { kind: 'invalid', reason: `regular expression is longer than ${MAX_LENGTH} characters` };

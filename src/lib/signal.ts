@@ -9,6 +9,7 @@ export interface Dirty {
   wait(signal: AbortSignal): Promise<void>;
 }
 
+/** @param initially true: the first `wait` returns immediately, for a loop that works once before anything happens. */
 export function createDirty(initially = false): Dirty {
   let isSet = initially;
   let wake: (() => void) | undefined;

@@ -15,6 +15,7 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\ufffd');
 }
 
+/** In columns: wide characters count two, colour codes and combining characters none. */
 export function widthOf(text: string): number {
   return stringWidth(text);
 }

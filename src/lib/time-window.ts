@@ -1,25 +1,30 @@
 /** Periods of time, exact to the nanosecond, compared as decimal strings (no floats, hardly any BigInt). */
 import { type Nanoseconds, parseNanoseconds } from './clock.ts';
 
+/** The time of a span, or of any part of it that is drawn or added up. */
 export interface TimeWindow {
   readonly start: Nanoseconds;
   /** null: still open. */
   readonly end: Nanoseconds | null;
 }
 
+/** A window as it is exported, and how far it was moved; the span has that as an attribute when it is not 0. */
 export interface ClampedWindow extends TimeWindow {
   /** Nanoseconds by which start and end were moved in total; 0 when neither was. */
   readonly adjusted: number;
 }
 
+/** Compares without BigInt, because a trace has many times. Right for times without leading zeros. */
 export function isBefore(a: Nanoseconds, b: Nanoseconds): boolean {
   return a.length === b.length ? a < b : a.length < b.length;
 }
 
+/** As `earlierOf` in clock.ts, at the cost of one comparison of strings. */
 export function earliest(a: Nanoseconds, b: Nanoseconds): Nanoseconds {
   return isBefore(b, a) ? b : a;
 }
 
+/** As `laterOf` in clock.ts, at the cost of one comparison of strings. */
 export function latest(a: Nanoseconds, b: Nanoseconds): Nanoseconds {
   return isBefore(a, b) ? b : a;
 }
@@ -31,6 +36,7 @@ export function between(from: Nanoseconds, to: Nanoseconds): Nanoseconds {
     : parseNanoseconds((BigInt(to) - BigInt(from)).toString());
 }
 
+/** @returns nanoseconds, as a decimal string like a time; `0` for none. */
 export function sum(durations: Iterable<Nanoseconds>): Nanoseconds {
   let total = 0n;
   for (const duration of durations) total += BigInt(duration);

@@ -8,6 +8,7 @@ const LONGEST = 107;
 
 /** Prefix for `mkdtemp`, which appends six characters. */
 export const PRIVATE_DIRECTORY = '.s';
+/** Name of the socket below its private directory, one letter because the path counts against the limit. */
 export const PRIVATE_SOCKET = 's';
 
 /** Number of bytes by which `path` is too long for a socket; 0: it fits. */

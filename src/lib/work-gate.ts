@@ -17,6 +17,7 @@ export interface WorkGate {
   shut(): void;
 }
 
+/** Open at first. One for each worker: an operator pauses and resumes it, the end of the process shuts it. */
 export function createWorkGate(): WorkGate {
   let opening = Promise.withResolvers<void>();
   let current = new AbortController();

@@ -11,6 +11,7 @@
 import { parentPort, Worker } from 'node:worker_threads';
 import type { AnswerOf, ArgumentOf, Calls } from './calls.ts';
 
+/** Bounds for what a worker thread may use; the caller knows how long its work may take. */
 export interface WorkerLimits {
   /** Milliseconds per call: of processor time, which waiting on a busy machine does not use up, or by the clock. */
   readonly ms: number;

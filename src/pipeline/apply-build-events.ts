@@ -32,6 +32,7 @@ type Started = Extract<PipelineEvent, { readonly kind: 'build-started' }>;
 type Failing = Extract<PipelineEvent, { readonly kind: 'build-failing' }>;
 type Result = Extract<PipelineEvent, { readonly kind: 'build-result' }>;
 
+/** An executor has begun a build. The event's time counts, bounded by the request and by now. */
 export function applyBuildStarted(draft: TurnDraft, event: Started): void {
   const found = find(draft, event);
   if (found === undefined) return;
@@ -52,6 +53,7 @@ export function applyBuildStarted(draft: TurnDraft, event: Started): void {
   ignore(draft, found, event, 'a start');
 }
 
+/** A job reports, while it still runs, that it is going to fail: the item counts as failing from then on. */
 export function applyBuildFailing(draft: TurnDraft, event: Failing): void {
   const found = find(draft, event);
   if (found === undefined) return;
@@ -63,6 +65,7 @@ export function applyBuildFailing(draft: TurnDraft, event: Failing): void {
   putBuild(draft, found, { ...build.state, failingSince: within(event.at, build.state.at, draft.input.now) });
 }
 
+/** The build's result; it may start another attempt, or make the item wait for its host. */
 export function applyBuildResult(draft: TurnDraft, event: Result): void {
   const found = find(draft, event);
   if (found === undefined) return;

@@ -20,6 +20,7 @@ import { requeueMoved } from './requeue.ts';
 import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
+/** Applies all events of the turn, in the order of the queue, before any pass. */
 export function applyEvents(draft: TurnDraft): void {
   requeueMoved(draft);
   dropOvertaken(draft);

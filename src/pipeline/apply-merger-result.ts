@@ -15,6 +15,7 @@ import type { TurnDraft } from './turn-draft.ts';
 
 type MergerResult = Extract<PipelineEvent, { readonly kind: 'merger-result' }>;
 
+/** The buildset gets its merge or its conflict, waits for the host, asks again, or ends with `ERROR`. */
 export function applyMergerResult(draft: TurnDraft, event: MergerResult): void {
   const item = draft.item(event.item);
   if (item === undefined) return;

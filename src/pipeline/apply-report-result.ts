@@ -22,6 +22,7 @@ import type { TurnDraft } from './turn-draft.ts';
 
 type ReportResult = Extract<PipelineEvent, { readonly kind: 'report-result' }>;
 
+/** @param event of a report that the turn waits for, or of any other one of the item: then only its record changes. */
 export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
   const item = draft.item(event.item);
   if (item === undefined) return;

@@ -10,6 +10,7 @@ import type { BuildSetStage } from '../model/build-set.ts';
 import type { MergeConflict, MergerOutcome } from '../model/merge.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 
+/** Kept for the turn in which it comes; the pass draws verdicts from it (past-conflicts.ts, judge-by-later-answer.ts). */
 export interface ChainAnswer {
   /** Items that the request named before the item's own changes, oldest first. */
   readonly ahead: readonly Uuid[];
@@ -54,6 +55,7 @@ export function chainAnswerOf(
   return { ...common, leftOut, unfinished: false };
 }
 
+/** The conflict without the fields that only the merger's answer has, as the item's record keeps it. */
 export function conflictOf({ change, project, files, with: other }: MergeConflict): MergeConflict {
   return { change, project, files, ...(other === undefined ? {} : { with: other }) };
 }

@@ -29,6 +29,7 @@ import type { TurnInput, TurnOutput } from './turn.ts';
 import { TurnDraft } from './turn-draft.ts';
 import { fitWindows } from './window.ts';
 
+/** @returns what follows from `input` alone: equal inputs give equal outputs. Called again while the output has `needs`. */
 export function decideTurn(input: TurnInput): TurnOutput {
   const draft = new TurnDraft(input);
   fitWindows(draft);

@@ -32,6 +32,7 @@ interface Departure {
   readonly detail: string | null;
 }
 
+/** Runs only when something happened since the last sweep (`departuresDue`); a turn calls it several times. */
 export function sweepDepartures(draft: TurnDraft): void {
   if (!draft.departuresDue) return;
   draft.departuresDue = false;

@@ -11,6 +11,7 @@ import { type ChangeKey, changeKeyText, changeText } from '../model/change.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
+/** Every kind but `resolved` is a refusal, which enqueue-plan.ts words. */
 export type DependencyGraph =
   /** Open dependencies, oldest first: each after everything it needs. */
   | { readonly kind: 'resolved'; readonly ahead: readonly ChangeFacts[] }
@@ -19,6 +20,7 @@ export type DependencyGraph =
   /** Names without a known change. */
   | { readonly kind: 'unresolved'; readonly names: readonly string[] };
 
+/** @param root the change that is to enter; it is not among the `ahead`. */
 export function dependencyGraph(draft: TurnDraft, root: ChangeFacts): DependencyGraph {
   const limit = draft.input.maxDependencies ?? Number.POSITIVE_INFINITY;
   const edges = new Map<ChangeKey, readonly ChangeKey[]>();

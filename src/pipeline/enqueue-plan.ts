@@ -11,6 +11,7 @@ import { type DependencyGraph, dependencyGraph } from './dependency-graph.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
+/** Why a change does not enter: a decision always, a report where `report` says so. */
 export interface EnqueueRefusal {
   readonly code: DecisionCode;
   readonly text: string;
@@ -20,10 +21,12 @@ export interface EnqueueRefusal {
   readonly recheckAt?: Nanoseconds;
 }
 
+/** `ahead`: the dependencies to enter first, oldest first; empty when all are there, or the manager ignores them. */
 export type EnqueuePlan =
   | { readonly kind: 'refused'; readonly refusal: EnqueueRefusal }
   | { readonly kind: 'go'; readonly ahead: readonly ChangeFacts[] };
 
+/** For an event about a change that is not in the change cache (any more). */
 export const UNKNOWN_CHANGE: EnqueueRefusal = refusal('no-such-change', 'the change is unknown');
 
 /** Reasons that lie in the change itself. @param change as in the event, perhaps an old revision. */
@@ -81,6 +84,7 @@ export function planFor(
   return limit === null ? { kind: 'go', ahead } : refused(limit);
 }
 
+/** Whether the pipeline's manager treats every change as if it depended on none (serial, supercedent). */
 export function ignoresDependencies({ manager }: TurnDraft): boolean {
   return manager.dependencies === 'ignored';
 }

@@ -31,6 +31,7 @@ import { reportersInUse, reportOnce } from './request-report.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
+/** Enters the change of the event, with what it needs and what waits for it; or records the refusal. */
 export function enqueueEvent(draft: TurnDraft, event: EnqueueEvent): void {
   const { change } = event.trigger;
   const facts = draft.facts(change.key);

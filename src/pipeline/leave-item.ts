@@ -19,6 +19,7 @@ import { runningSinceTaken } from './since-taken.ts';
 import { stopWork } from './stop-work.ts';
 import type { Blame, TurnDraft } from './turn-draft.ts';
 
+/** How an item ends; the callers are reports and departures, which know the reason. */
 export interface Leave {
   readonly reason: LeaveCode;
   readonly result: BuildSetResult;
@@ -34,6 +35,7 @@ export interface Leave {
   readonly report?: { readonly action: ReportAction; readonly text: string };
 }
 
+/** @param event that asked for it, for the decision; null: none did, the facts are the reason. */
 export function leave(
   draft: TurnDraft,
   item: QueueItem,

@@ -6,8 +6,10 @@ import type { QueueItem } from '../model/queue-item.ts';
 import { newBuildset } from './reset-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
+/** A change that a trigger matched, on its way into the pipeline. */
 export type EnqueueEvent = Extract<PipelineEvent, { readonly kind: 'enqueue' }>;
 
+/** What distinguishes a new item from its pipeline and event; enqueue.ts decides it. */
 export interface NewItem {
   readonly queue: string;
   readonly change: Change;
@@ -20,6 +22,7 @@ export interface NewItem {
   readonly event: EnqueueEvent;
 }
 
+/** @returns the record, in state `window` or `dependency` and behind no item. The caller appends it to its queue. */
 export function newItem(
   draft: TurnDraft,
   { queue, change, role, needs, neededItems, event }: NewItem,

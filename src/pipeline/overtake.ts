@@ -10,6 +10,7 @@ import { leaveEarly } from './leave-item.ts';
 import { overtakingItem } from './remover.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
+/** Does nothing in a pipeline of any other manager. */
 export function dropOvertaken(draft: TurnDraft): void {
   if (!draft.manager.overtakes) return;
   for (const queue of draft.queues) {

@@ -15,6 +15,7 @@ export interface Parked {
 /** By {@link HostWork} and project. */
 export type ParkedProjects = Map<string, Parked>;
 
+/** Of several waits for one project and work, the one with the latest retry counts; one item asking is enough for `asked`. */
 export function parkedProjects(items: Iterable<QueueItem>): ParkedProjects {
   const parked: ParkedProjects = new Map();
   for (const item of items) {
@@ -37,10 +38,12 @@ export function isShared({ reason }: Pick<HostWait, 'reason'>): boolean {
   return reason !== 'missing-ref' && reason !== 'too-large';
 }
 
+/** The key in {@link ParkedProjects}. */
 export function keyOf(doing: HostWork, project: ProjectKey): string {
   return `${doing} ${project}`;
 }
 
+/** Whether the item has a request under way whose answer shows if the host serves again; builds never count. */
 export function isAsking({ buildset: { stage }, phase }: QueueItem, doing: HostWork): boolean {
   switch (doing) {
     case 'merge':

@@ -30,10 +30,12 @@ import type { TurnDraft } from './turn-draft.ts';
 /** Retries of a merge in the same buildset, after temporary failures. */
 const MERGER_RETRIES = 3;
 
+/** The item with its buildset in another stage; the transitions are those of `src/model/build-set.ts`. */
 export function withStage(item: QueueItem, stage: BuildSetStage): QueueItem {
   return { ...item, buildset: { ...item.buildset, stage } };
 }
 
+/** Ends the buildset with a result, and keeps the merge and the job graph it got to. */
 export function complete(draft: TurnDraft, item: QueueItem, result: BuildSetResult): QueueItem {
   const { buildset } = item;
   return withStage(item, {

@@ -37,6 +37,7 @@ import { inState, withEvent } from './timeline.ts';
 import type { Blame, TurnDraft } from './turn-draft.ts';
 import { isInside } from './window.ts';
 
+/** One item's part of the pass; records in `pass` what it means for the items behind. */
 export function processItem(draft: TurnDraft, pass: QueuePass, item: QueueItem): void {
   const lost = item.phase.phase === 'queued' ? lostDependency(draft, item) : null;
   if (lost !== null) {

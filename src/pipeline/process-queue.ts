@@ -10,6 +10,7 @@ import { processItem } from './process-item.ts';
 import type { QueuePass } from './queue-pass.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
+/** Called once per queue and call of `decideTurn`, after the events. */
 export function processQueue(draft: TurnDraft, queue: QueueDraft): void {
   const pass: QueuePass = {
     queue,

@@ -33,6 +33,7 @@ export function ranksOf(
   return ranks;
 }
 
+/** @param index among the live items of the group, 0 for the oldest. */
 export function rankOf(index: number): number {
   if (index < 10) return index;
   if (index < 100) return 9 + Math.floor(index / 10);

@@ -13,6 +13,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
+/** Which reporters of the pipeline a result goes to, while the pipeline is not disabled. */
 export function actionFor(result: BuildSetResult): ReportAction {
   switch (result) {
     case 'SUCCESS':
@@ -34,6 +35,7 @@ export function actionFor(result: BuildSetResult): ReportAction {
   }
 }
 
+/** Whether the pipeline configures any reporter for the action; without one, nothing is requested or awaited. */
 export function hasReporters(draft: TurnDraft, action: ReportAction): boolean {
   return draft.input.pipeline.reporters[action].length > 0;
 }
@@ -65,10 +67,13 @@ export function reportOnce(
       );
 }
 
+/** One report to request. */
 export interface Intent {
   readonly report: Uuid;
   readonly action: ReportAction;
+  /** Null: the item is not done, as for `start`. */
   readonly result: BuildSetResult | null;
+  /** The item stays in phase `reporting` until the outcome comes. */
   readonly awaited: boolean;
 }
 

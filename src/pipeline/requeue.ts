@@ -12,6 +12,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { QueueName } from './manager/manager.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
+/** Moves nothing out of a queue with an item that is being reported, nor in a pipeline that left the configuration. */
 export function requeueMoved(draft: TurnDraft): void {
   if (!draft.manager.queuesFollow || draft.input.retired === true) return;
   for (const queue of [...draft.queues]) {

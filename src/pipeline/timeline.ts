@@ -22,6 +22,7 @@ function isSame(a: Omit<TimelineEntry, 'since'>, b: Omit<TimelineEntry, 'since'>
   return a.state === b.state && a.subject === b.subject && a.item === b.item;
 }
 
+/** Adds a point in time to the item: a span event in its trace. */
 export function withEvent(item: QueueItem, event: ItemEvent): QueueItem {
   return { ...item, events: [...item.events, event] };
 }

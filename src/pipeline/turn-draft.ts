@@ -20,10 +20,13 @@ import { MANAGERS } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
 import type { ChangeFacts, Command, IgnoredEvent, Need, TurnInput, TurnOutput } from './turn.ts';
 
+/** A change queue while the turn works on it. */
 export interface QueueDraft {
   readonly key: string;
   readonly name: string;
+  /** Items tested at the same time; 0: unlimited. */
   window: number;
+  /** First is the head. Items that left in this turn are still here until it ends. */
   readonly items: Uuid[];
 }
 
@@ -39,6 +42,7 @@ export interface LandedItem {
   readonly branches: readonly BranchAfter[];
 }
 
+/** Every function of the room gets it; see above for what may be changed when. */
 export class TurnDraft {
   readonly input: TurnInput;
   readonly manager: Manager;
@@ -47,6 +51,7 @@ export class TurnDraft {
   readonly departed = new Map<Uuid, Blame>();
   /** Items that left in this turn because they landed; what the branches hold now. */
   readonly landed = new Map<Uuid, LandedItem>();
+  /** Changes of `landed`. */
   readonly landedChanges = new Set<ChangeKey>();
   /** Changes of `departed`, with the first cause: their dependents cannot stay. */
   readonly lostChanges = new Map<ChangeKey, Blame>();
@@ -60,7 +65,9 @@ export class TurnDraft {
   readonly answersAbout = new Map<Uuid, ChainAnswer[]>();
   /** The sweep of `departures.ts` has not seen what happened last. */
   departuresDue = true;
+  /** Under the present layout; another layout starts the count again. */
   consecutiveFailures: number;
+  /** Too many failures in a row: only the `disabled` reporters are used. */
   disabled: boolean;
   readonly #items: Map<Uuid, QueueItem>;
   /** Built at the first question for the items of a change. */
@@ -88,6 +95,7 @@ export class TurnDraft {
     this.#items = new Map(input.state.items);
   }
 
+  /** Undefined: it is not here, also when it left in this very turn. */
   item(uuid: Uuid): QueueItem | undefined {
     return this.#items.get(uuid);
   }
@@ -141,6 +149,7 @@ export class TurnDraft {
     return this.#queuesByKey.get(key);
   }
 
+  /** @param queue with a key that no other queue has. */
   addQueue(queue: QueueDraft): QueueDraft {
     this.queues.push(queue);
     this.#queuesByKey.set(queue.key, queue);
@@ -192,6 +201,7 @@ export class TurnDraft {
     return true;
   }
 
+  /** A fact that the turn lacks; the item waits until the next call. */
   need(need: Need): void {
     this.#needs.push(need);
   }
@@ -200,6 +210,7 @@ export class TurnDraft {
     this.#ignored.push(event);
   }
 
+  /** Records a decision, which is also a line of the change's history. @param text one sentence for people. */
   decide(
     code: DecisionCode,
     about: { readonly change: Change; readonly item: Uuid | null; readonly event: Uuid | null },
@@ -219,6 +230,7 @@ export class TurnDraft {
     });
   }
 
+  /** The turn's output. Call it once, last. */
   finish(): TurnOutput {
     return {
       state: this.#state(),

@@ -72,6 +72,7 @@ export interface TracingFacts {
   runsLong(project: ProjectKey, job: JobName): boolean;
 }
 
+/** All that a turn knows; the scheduler reads it under the fence (src/scheduler/turn/pipeline-turn.ts). */
 export interface TurnInput {
   readonly now: Nanoseconds;
   readonly tenant: TenantName;
@@ -96,6 +97,9 @@ export interface TurnInput {
   readonly tracing?: TracingFacts;
 }
 
+/**
+ * An effect that the scheduler carries out with the commit of the turn: a request for a worker, a report, an event for other pipelines.
+ */
 export type Command =
   /** The request's inputs follow from the items (`behind` chain), see src/scheduler/turn/merge-requests.ts. */
   | { readonly kind: 'request-merge'; readonly request: Uuid; readonly item: Uuid; readonly buildset: Uuid }
@@ -139,6 +143,7 @@ export type Command =
       readonly item: Uuid;
     };
 
+/** A fact that only the scheduler can compute; the next call gets it in {@link TurnInput.frozen}, by buildset. */
 export type Need = {
   readonly kind: 'freeze';
   readonly item: Uuid;
@@ -153,10 +158,13 @@ export interface IgnoredEvent {
   readonly text: string;
 }
 
+/** Everything that follows; the scheduler commits it as a whole, or nothing of it. */
 export interface TurnOutput {
+  /** The same object as the input's when nothing changed. */
   readonly state: PipelineState;
   readonly commands: readonly Command[];
   readonly decisions: readonly Decision[];
+  /** Empty: the turn is complete and may be committed. */
   readonly needs: readonly Need[];
   readonly ignored: readonly IgnoredEvent[];
   /** Items that left in this turn, in their final form; no longer in `state`. */

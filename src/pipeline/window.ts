@@ -21,6 +21,7 @@ export function isInside(window: number, position: number): boolean {
   return position < Math.min(window === 0 ? DEEPEST : window, DEEPEST);
 }
 
+/** The window after a merge; it never shrinks, also when it has been above the ceiling. 0 stays unlimited. */
 export function widened(window: number, policy: WindowPolicy): number {
   if (window === 0) return 0;
   const { type, factor } = policy.increase;
@@ -72,6 +73,7 @@ function sizeText(window: number): string {
   return window === 0 ? 'unlimited' : `${window}`;
 }
 
+/** After a report from the head: `widen` when it merged, `narrow` when it failed its tests. Nothing where windows are not learnt. */
 export function adjustWindow(
   draft: TurnDraft,
   queue: QueueDraft,

@@ -1,6 +1,7 @@
 /** The gate: shared queues, each change tested on top of those ahead of it, merged in order when its tests pass. */
 import type { Manager } from './manager.ts';
 
+/** `manager: dependent`. A success that the host does not merge counts as a failure. */
 export const dependent: Manager = {
   queueFor: ({ shared }) => shared,
   queuesFollow: true,

@@ -20,6 +20,7 @@
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
 
+/** Which change queue; `key` identifies it, `name` may be that of several queues of an independent pipeline. */
 export interface QueueName {
   /** Unique within the pipeline. */
   readonly key: string;
@@ -36,6 +37,7 @@ interface Arriving {
   readonly event: Uuid;
 }
 
+/** The answers, as data: the turn asks here, and never for the name of the manager. */
 export interface Manager {
   /** The change queue that a change enters. */
   queueFor(arriving: Arriving): QueueName;

@@ -6,6 +6,7 @@ import type { Manager } from './manager.ts';
 import { serial } from './serial.ts';
 import { supercedent } from './supercedent.ts';
 
+/** Where a turn finds the manager of its pipeline. */
 export const MANAGERS: Readonly<Record<ManagerName, Manager>> = {
   independent,
   dependent,

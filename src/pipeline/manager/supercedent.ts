@@ -10,6 +10,7 @@ import type { Change } from '../../model/change.ts';
 import { projectIdOf } from '../../model/project.ts';
 import type { Manager, QueueName } from './manager.ts';
 
+/** `manager: supercedent`. `overtakes` does the dropping: overtake.ts. */
 export const supercedent: Manager = {
   queueFor: ({ change }) => queueOfRef(change),
   queuesFollow: true,
