@@ -13,13 +13,13 @@ const layout = (requirement: string) =>
 
 story(
   'a change that is too young enters by itself when it is old enough',
-  { layout: layout('older-than: 3'), drivers: ageDrivers },
+  { layout: layout('older-than: 5'), drivers: ageDrivers },
   async world => {
     world.free();
     await world.propose('A');
     await world.approve('A');
     const refused = await world.decided('A', 'requirement-not-met');
-    expect(refused.text).toMatch(/^it is not 3 s old yet; checked again at 20\d\d-.*Z$/);
+    expect(refused.text).toMatch(/^it is not 5 s old yet; checked again at 20\d\d-.*Z$/);
     await world.leaves('A', 'SUCCESS');
     expect(await world.landed()).toEqual(['A']);
     const codes = (await world.decisions('A')).map(({ code }) => code);
@@ -44,7 +44,7 @@ story(
 
 story(
   'a change that was approved too long ago leaves at that time',
-  { layout: layout('newer-than: 8'), drivers: ageDrivers },
+  { layout: layout('newer-than: 15'), drivers: ageDrivers },
   async world => {
     await world.propose('A');
     await world.approve('A');
