@@ -119,7 +119,7 @@ test('a registration whose reply was lost is found, not made twice', async () =>
 });
 
 describe('the registry', () => {
-  test('tells of each component what it said last, the oldest first, and of their end', async () => {
+  test('lists each component with its last update, the oldest first, and reports their end', async () => {
     using all = await openComponents(store, paths, error => errors.push(error));
     let changes = 0;
     all.onChange(() => {
@@ -175,7 +175,7 @@ describe('the registry', () => {
     me[Symbol.dispose]();
   });
 
-  test('a record of a newer version is told of and left out', async () => {
+  test('a record of a newer version is reported and omitted', async () => {
     await start('linux');
     await store.multi([
       create(`${BASE}/newer-`, newerRecord(componentCodec), { ephemeral: true, sequential: true }),

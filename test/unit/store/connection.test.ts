@@ -57,7 +57,7 @@ describe('waiting for the connection', () => {
     await expect(settle(store, () => Promise.reject(new Error('other')))).rejects.toThrow('other');
   });
 
-  test('a store that stays broken while connected is asked ever more slowly, until told to stop', async () => {
+  test('a store that stays broken while connected is asked ever more slowly, until aborted', async () => {
     const stop = new AbortController();
     let asked = 0;
     const broken = async (): Promise<never> => {
@@ -99,7 +99,7 @@ describe('making parents', () => {
     expect(await store.get('/a/b/c')).toBeDefined();
   });
 
-  test('tells of a parent that cannot have children', async () => {
+  test('reports a parent that cannot have children', async () => {
     await store.multi([create('/e', undefined, { ephemeral: true })]);
     await expect(ensureNode(store, '/e/x')).rejects.toMatchObject({ code: 'NoChildrenForEphemerals' });
   });

@@ -15,7 +15,7 @@ import {
 export type Fault =
   /** The store never sees the call. */
   | 'lose-request'
-  /** The store does it, the caller is not told. */
+  /** The store does it, the caller gets no answer. */
   | 'lose-reply';
 
 export class FaultyStore implements Store {
@@ -37,7 +37,7 @@ export class FaultyStore implements Store {
   constructor(behind: Store) {
     this.#behind = behind;
     this.sessionId = behind.sessionId;
-    behind.onSessionState(state => this.#tell(state));
+    behind.onSessionState(state => this.#notify(state));
   }
 
   get sessionState(): SessionState {
@@ -56,20 +56,20 @@ export class FaultyStore implements Store {
   /** Out of contact: calls fail with ConnectionLoss, watches are silent. */
   suspend(): void {
     this.#suspended = true;
-    this.#tell('suspended');
+    this.#notify('suspended');
   }
 
   /** In contact again, with the same session; watches learn that they may have missed something. */
   resume(): void {
     this.#suspended = false;
-    this.#tell('connected');
+    this.#notify('connected');
     for (const { path, listener } of this.#watchers) listener({ kind: 'resync', path });
   }
 
   /** The client gives its session up by its own clock, before the server does. */
   giveUp(): void {
     this.#lost = true;
-    this.#tell('lost');
+    this.#notify('lost');
   }
 
   async multi(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
@@ -131,7 +131,7 @@ export class FaultyStore implements Store {
     if (this.#suspended) throw new StoreError('ConnectionLoss', '/');
   }
 
-  #tell(state: SessionState): void {
+  #notify(state: SessionState): void {
     for (const listener of [...this.#listeners]) listener(state);
   }
 }

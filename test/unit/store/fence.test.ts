@@ -117,7 +117,7 @@ describe('acquiring a fence', () => {
     expect((await third).held).toBe(true);
   });
 
-  test('a contender whose session ends while it waits is told', async () => {
+  test('a contender whose session ends while it waits gets an error', async () => {
     await acquire(a);
     const waiting = expect(acquire(b)).rejects.toMatchObject({ code: 'SessionExpired' });
     await contenders(2);
@@ -286,9 +286,9 @@ describe('a holder that lost its lock', () => {
     expect(stale.lost.aborted).toBe(true);
   });
 
-  test('cannot write when only the epoch tells', async () => {
+  test('cannot write when only the epoch has changed', async () => {
     const stale = await acquire(a);
-    await observer.multi([set(EPOCH, bytes('somebody else'))]);
+    await observer.multi([set(EPOCH, bytes('another process'))]);
     await expect(stale.commit([create('/gate/x')], 'op')).rejects.toThrow(Fenced);
   });
 

@@ -57,7 +57,7 @@ test('a burst is one read and one call', async () => {
   expect(store.calls.get).toBe(1);
 });
 
-test('nobody is told of what leaves the number as it is', async () => {
+test('a change that leaves the number as it is is not reported', async () => {
   await writer.multi([set('/q/a/1', DATA)]);
   await writer.multi([create('/q/a/2'), remove('/q/a/1')]);
   await writer.multi([create('/q/a/3')]);

@@ -35,7 +35,7 @@ describe('deliveries offered at the same time', () => {
     expect(await queued()).toEqual(['event a', 'event b', 'event c']);
   });
 
-  test('of which one was there already are stored all the same, and it is told so', async () => {
+  test('of which one is a duplicate are stored anyway, and that one is reported as such', async () => {
     await offerAll('b');
     expect(await offerAll('a', 'b', 'c', 'c')).toEqual(['stored', 'duplicate', 'stored', 'duplicate']);
     expect(await queued()).toEqual(['event b', 'event a', 'event c']);

@@ -40,7 +40,7 @@ const write = async (...rows: string[]): Promise<void> => {
 };
 const left = async (): Promise<number> => (await writer.children(PATH))?.length ?? 0;
 
-/** A receiver that answers as told, else accepts. */
+/** A receiver with prepared answers, which accepts after the last one. */
 function receiver(...answers: (Delivery | Error)[]) {
   const batches: string[][] = [];
   const deliver = async (rows: readonly Uint8Array[]): Promise<Delivery> => {
@@ -74,7 +74,7 @@ function start(deliver: OutboxDrainDeps['deliver'], more: Partial<OutboxDrainDep
 }
 
 describe('outbox rows', () => {
-  test('tell size, age and order by their names', async () => {
+  test('show size, age and order by their names', async () => {
     await write('first');
     clock.advance(1500);
     await writer.multi([outboxOperation(PATH, bytes('second row'), undefined, 25)]);
@@ -96,7 +96,7 @@ describe('outbox rows', () => {
     expect((await readOutbox(writer, entries)).map(row => text(row.data))).toEqual(['old', 'new']);
   });
 
-  test('are listed in the order of writing, whatever their sizes', async () => {
+  test('are listed in the order of writing, regardless of their sizes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string(), { maxLength: 30 }), async rows => {
         const path = `/outbox-${++runs}`;
@@ -179,7 +179,7 @@ describe('an outbox drain', () => {
     expect(dropped).toEqual([]);
   });
 
-  test('drops what is too old, unread, and tells how much was in it', async () => {
+  test('drops rows that are too old, unread, and reports how much they held', async () => {
     await writer.multi([outboxOperation(PATH, bytes('old'), clock.now(), 25)]);
     await write('older');
     clock.advance(3_600_001);
@@ -202,7 +202,7 @@ describe('an outbox drain', () => {
     expect(await left()).toBe(0);
   });
 
-  test('drops the oldest when too many bytes wait, and tells how much was in them', async () => {
+  test('drops the oldest when too many bytes wait, and reports how much they held', async () => {
     const { batches, deliver } = receiver();
     await writer.multi([outboxOperation(PATH, bytes('a'.repeat(6_000)), clock.now(), 40)]);
     await write('b'.repeat(6_000), 'c'.repeat(3_000));
@@ -258,7 +258,7 @@ describe('an outbox drain', () => {
     expect(batches).toEqual([['a']]);
   });
 
-  test('ends quietly when told to, also while it waits to try again', async () => {
+  test('ends quietly when aborted, also while it waits to try again', async () => {
     await write('a');
     const { deliver } = receiver({ retryAfterMs: 3_600_000 });
     let waiting = false;
@@ -275,7 +275,7 @@ describe('an outbox drain', () => {
     expect(await left()).toBe(1);
   });
 
-  test('fails when its session is over, so that somebody starts it anew', async () => {
+  test('fails when its session is over, so that it is started again', async () => {
     const { deliver } = receiver();
     start(deliver);
     const ended = expect(running).rejects.toMatchObject({ code: 'SessionExpired' });

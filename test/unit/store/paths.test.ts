@@ -59,7 +59,7 @@ describe('store paths', () => {
   });
 });
 
-/** Calls whatever is a function with names that are hard, and collects the strings. */
+/** Calls every function with names that are hard, and collects the strings. */
 function everyPath(from: object): string[] {
   return Object.values(from).flatMap((value: unknown) => {
     const made: unknown = typeof value === 'function' ? value('a/b', 'c', '..') : value;

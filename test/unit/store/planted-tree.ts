@@ -1,4 +1,4 @@
-/** A small tree with everything that is hard to copy, and a look at all of it. */
+/** A small tree with everything that is hard to copy, and a reader of all of it. */
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { create, remove, type Store, set } from '../../../src/store/port.ts';
 import { readTree } from '../../../src/store/tree-copy.ts';

@@ -28,7 +28,7 @@ function reportOf(sent: number): SenderReport {
   };
 }
 
-test('what one process publishes is seen by all, one writing for a burst of news', async () => {
+test('what one process publishes is seen by all, one write for a burst of changes', async () => {
   await using server = openEmbeddedStore({ file: ':memory:' });
   const store = server.connect();
   using seen = await openRecordView(server.connect(), path, senderReportCodec, error => {

@@ -15,14 +15,14 @@ const PLACE = '/record';
 
 let server: EmbeddedStore;
 let store: FaultyStore;
-let told: object[];
+let logged: object[];
 let quarantine: Quarantine;
 
 beforeEach(() => {
   server = openEmbeddedStore({ file: ':memory:' });
   store = new FaultyStore(server.connect());
-  told = [];
-  const log = { ...SILENT, error: (facts: object) => void told.push(facts) };
+  logged = [];
+  const log = { ...SILENT, error: (facts: object) => void logged.push(facts) };
   quarantine = createQuarantine({ store, path: '/aside', clock: manualClock(), log });
 });
 afterEach(() => server.close());
@@ -50,13 +50,13 @@ describe('a record', () => {
     ['half a record', codec.encode('hello').subarray(0, 20)],
     ['nothing', new Uint8Array(0)],
     ['a record of another kind', recordCodec('other', 1, text).encode('hello')],
-  ])('of %s is out of the way, kept with its place and the reason, and told', async (_, bytes) => {
+  ])('of %s is out of the way, kept with its place and the reason, and logged', async (_, bytes) => {
     expect(await readAt(bytes)).toBeUndefined();
     expect(await store.get(PLACE)).toBeUndefined();
     const [letter] = await quarantined();
     expect(letter).toMatchObject({ from: PLACE, bytes });
     expect(letter?.error).toContain('text record cannot be read');
-    expect(told).toMatchObject([{ path: PLACE, copy: '/aside/0000000000' }]);
+    expect(logged).toMatchObject([{ path: PLACE, copy: '/aside/0000000000' }]);
   });
 
   test('of a newer version stays, and the error names its place', async () => {

@@ -37,7 +37,7 @@ test('a touch resolves only after a reading that began later', async () => {
   expect(seen).toBe('new');
 });
 
-test('a failed reading is told and does not stop the next', async () => {
+test('a failed read is reported and does not stop the next', async () => {
   const errors: unknown[] = [];
   let readings = 0;
   const copy = createRefresher(
@@ -52,7 +52,7 @@ test('a failed reading is told and does not stop the next', async () => {
   expect({ readings, errors }).toEqual({ readings: 2, errors: [new Error('away')] });
 });
 
-test('nothing is read or told after its end', async () => {
+test('nothing is read or reported after its end', async () => {
   const errors: unknown[] = [];
   const reading = Promise.withResolvers<void>();
   let readings = 0;

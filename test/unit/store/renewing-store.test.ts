@@ -44,7 +44,7 @@ describe('a store that renews its session', () => {
     expect(heard).toEqual(['resync /', 'created /a']);
   });
 
-  test('after the loss of a session the next one goes on, and watches are told they may have missed something', async () => {
+  test('after the loss of a session the next one goes on, and watches get a resync', async () => {
     const first = server.connect();
     renewing.attach(first);
     const heard: string[] = [];
@@ -75,7 +75,7 @@ describe('a store that renews its session', () => {
     expect(heard).toEqual([]);
   });
 
-  test('a session that is merely out of contact is told of as well', async () => {
+  test('a session that is merely out of contact is reported as well', async () => {
     const session = new FaultyStore(server.connect());
     renewing.attach(session);
     const states: SessionState[] = [];

@@ -149,7 +149,7 @@ describe('taking requests', () => {
     const read = store.calls.get;
     await submit(job('cpu1'));
     expect((await first).request.value.uuid).toBe('cpu1');
-    // The new one, and the look at the own claim.
+    // The new one, and the read of the own claim.
     expect(store.calls.get - read).toBeLessThanOrEqual(3);
     expect(asked).toHaveLength(21);
   });
@@ -177,7 +177,7 @@ describe('taking requests', () => {
     },
   );
 
-  test('a claim that somebody else made while ours was lost is not ours', async () => {
+  test('a claim that another worker made while ours was lost is not ours', async () => {
     await submit(job('x'));
     const [first, second] = [hire(), hire()];
     const [request] = await first.queue.list();
@@ -190,7 +190,7 @@ describe('taking requests', () => {
     expect(b?.request.uuid).toBe('x');
   });
 
-  test('a worker whose session ends is told instead of waiting for ever', async () => {
+  test('a worker whose session ends gets an error instead of waiting for ever', async () => {
     const worker = hire();
     const waiting = expect(worker.next()).rejects.toMatchObject({ code: 'SessionExpired' });
     await scheduler.sync();
@@ -261,7 +261,7 @@ describe('finishing requests', () => {
     expect(await reported()).toEqual([]);
   });
 
-  test('a worker whose claim was removed is told, and its result is refused', async () => {
+  test('a worker whose claim was removed is notified, and its result is refused', async () => {
     const claim = await claimed();
     await scheduler.multi([remove('/requests/build/default/claimed/x')]);
     expect(await claim.complete(result)).toBe('lost');
@@ -303,7 +303,7 @@ describe('finishing requests', () => {
 });
 
 describe('stopping requests', () => {
-  test('one that nobody has is withdrawn', async () => {
+  test('one that no worker has is withdrawn', async () => {
     await submit(job('x'), job('y'));
     await scheduler.multi(await asking.withdraw('x'));
     expect(await uuids()).toEqual(['y']);
@@ -341,7 +341,7 @@ describe('stopping requests', () => {
     expect(await scheduler.children('/requests/build/default/cancelled')).toEqual(['r0']);
   });
 
-  test('a cancelled worker is told, completes, and leaves no mark', async () => {
+  test('a cancelled worker is notified, completes, and leaves no mark', async () => {
     await submit(job('x'));
     const claim = await hire().next();
     expect(claim.cancelled.aborted).toBe(false);

@@ -21,7 +21,7 @@ interface Request {
   readonly priority: number;
 }
 
-const codec = recordCodec('wish', 1, object<Request>({ uuid: text, priority: whole }));
+const codec = recordCodec('errand', 1, object<Request>({ uuid: text, priority: whole }));
 const LINE_END = Buffer.of(10);
 
 let server: EmbeddedStore;
@@ -129,7 +129,7 @@ test('a dead letter as 0.1.0 wrote it is read', () => {
   expect(decodeDeadLetter(stored)).toMatchObject({ from: '/queue/1', attempts: 3, error: 'no luck' });
 });
 
-test('a state that cannot be read is told apart', () => {
+test('a state that cannot be read is distinguished', () => {
   const refusal = (data: Uint8Array): unknown => {
     try {
       return decodeRequestRecord(data);

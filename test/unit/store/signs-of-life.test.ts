@@ -92,7 +92,7 @@ test('signs are swept after a week, and when there are more than a hundred the o
   );
 });
 
-test('a failure of the store that is not about contact is told', async () => {
+test('a failure of the store that is not about contact is reported', async () => {
   const own = new FaultyStore(server.connect());
   vi.spyOn(own, 'multi').mockRejectedValue(new StoreError('Refused', PARENT));
   const deps = { store: own, path: `${PARENT}/x`, clock: manualClock(), isAtWork: () => true };

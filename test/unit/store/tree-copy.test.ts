@@ -56,7 +56,7 @@ describe('a copied tree', () => {
     expect(next?.path).toBe(`${ROOT}/outbox/spans/3-0-0000002500`);
   });
 
-  test('keeps the version of an epoch whatever it is, of other nodes up to a limit', async () => {
+  test('keeps any version of an epoch, of other nodes up to a limit', async () => {
     await using one = openEmbeddedStore({ file: ':memory:' });
     await using other = openEmbeddedStore({ file: ':memory:' });
     const [source, target] = [one.connect(), other.connect()];
@@ -151,12 +151,15 @@ describe('a dump', () => {
 describe('numbered places', () => {
   const rows = [...textOf('doc/zookeeper-map.md').matchAll(/^\| `([^`]+)` \| ([pe](?: n)?) \|/gm)];
 
-  test.each(rows.map(([, path = '', node = '']) => [path, node]))('are told of %s (%s)', (path, node) => {
-    const [place, name] = [path.slice(0, path.lastIndexOf('/')), path.slice(path.lastIndexOf('/') + 1)];
-    // A name that looks numbered, which is what keys and delivery ids may do.
-    const made = name.replace('<n>', '0000000007').replace(/^<\w+>$/, '0000000007');
-    expect(numberOf(place, made)).toBe(node === 'p n' ? 7 : undefined);
-  });
+  test.each(rows.map(([, path = '', node = '']) => [path, node]))(
+    'are recognised in %s (%s)',
+    (path, node) => {
+      const [place, name] = [path.slice(0, path.lastIndexOf('/')), path.slice(path.lastIndexOf('/') + 1)];
+      // A name that looks numbered, which is what keys and delivery ids may do.
+      const made = name.replace('<n>', '0000000007').replace(/^<\w+>$/, '0000000007');
+      expect(numberOf(place, made)).toBe(node === 'p n' ? 7 : undefined);
+    },
+  );
 
   test('have names without numbers, too', () => {
     expect(rows.length).toBeGreaterThan(20);

@@ -50,7 +50,7 @@ describe('group commit', () => {
     expect(batches.length).toBe(before);
   });
 
-  test('a commit that fails takes back the whole turn, tells no watch, and rejects all as unknown', async () => {
+  test('a commit that fails takes back the whole turn, notifies no watch, and rejects all as unknown', async () => {
     const { store, server, faults } = recorded();
     await store.multi([create('/a'), create('/a/x')]);
     const before = await store.get('/a');

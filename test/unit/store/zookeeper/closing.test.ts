@@ -1,4 +1,4 @@
-/** A session can be closed in whatever state it is, once or more often, and leaves nothing running. */
+/** A session can be closed in any state, once or more often, and leaves nothing running. */
 import { getEventListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const running = (): number =>
   process.getActiveResourcesInfo().filter(name => name === 'Timeout' || name === 'TCPSocketWrap').length;
 
 describe('closing', () => {
-  test('tells the server after everything asked for before, then nothing more is sent', async () => {
+  test('notifies the server after everything requested before, then nothing more is sent', async () => {
     await using server = new ScriptedServer();
     await using sessions = openSessions([await server.listen()]);
     const store = await sessions.connect();

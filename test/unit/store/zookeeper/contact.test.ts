@@ -269,7 +269,7 @@ describe('coming back', () => {
 });
 
 describe('answers', () => {
-  test('an error number nobody knows fails its own call and nothing else', async () => {
+  test('an unknown error number fails its own call and nothing else', async () => {
     await using t = await scripted({
       errors: new Map([
         [OP.set, -4711],
@@ -407,7 +407,7 @@ describe('refusals', () => {
   });
 });
 
-/** Makes a session of another number, if somebody listens. */
+/** Makes a session of another number, if there is a listener. */
 const GREETING = new JuteWriter(64)
   .int(37)
   .int(0)

@@ -17,7 +17,7 @@ describe('frames', () => {
         const seen: Buffer[] = [];
         let at = 0;
         for (const cut of [...cuts, stream.byteLength]) {
-          // Empty chunks are no news, but must not do harm.
+          // Empty chunks add nothing, but must do no harm.
           seen.push(...splitter.push(stream.subarray(at, at + cut)));
           at = Math.min(stream.byteLength, at + cut);
         }

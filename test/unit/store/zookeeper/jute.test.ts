@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { JuteReader, JuteWriter } from '../../../../src/store/zookeeper/jute.ts';
 
 describe('jute', () => {
-  test('what is written is read again, whatever room the writer began with', () => {
+  test('what is written is read again, with any initial capacity of the writer', () => {
     const int = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
     const long = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
     const text = fc.string({ unit: 'binary' }).filter(value => value.isWellFormed());

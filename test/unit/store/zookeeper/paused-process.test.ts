@@ -27,7 +27,7 @@ async function stoppedFor(ms: number) {
     await pause(ms);
     lines = [];
     if (ms > TIMEOUT_MS * 2) {
-      // Somebody else is in charge now.
+      // Another process is the holder now.
       await eventually(async () => expect(await witness.get(`${root}/mine`)).toBeUndefined());
       await witness.multi([create(`${root}/mine`, Buffer.from('of a successor'))]);
     }

@@ -40,7 +40,7 @@ describeOnZooKeeper('sessions', () => {
     openSessions([server], { sessionTimeoutMs: 1500, ...more });
 
   describe('a server that is stopped', () => {
-    /** It goes on afterwards whatever happens: the other tests need it. */
+    /** It always goes on afterwards: the other tests need it. */
     async function whileStopped(act: () => Promise<void>): Promise<void> {
       server.stop();
       try {
@@ -64,7 +64,7 @@ describeOnZooKeeper('sessions', () => {
         expect(store.sessionState).toBe('suspended');
       });
       await eventually(() => expect(store.sessionState).toBe('connected'));
-      // Whatever became of the call is now so, for good.
+      // The outcome of the call is now final.
       await store.sync();
       const before = await store.children('/stopped');
       await pause(300);
@@ -98,7 +98,7 @@ describeOnZooKeeper('sessions', () => {
       expect((await store.get('/killed/mine'))?.stat.ephemeralOwner).toBe(id);
     });
 
-    test('tells every watch to read again, and then tells changes as before', async () => {
+    test('sends every watch a resync, and then changes as before', async () => {
       await using sessions = open({ sessionTimeoutMs: 10_000 });
       const store = await sessions.connect();
       const other = await sessions.connect();
@@ -225,7 +225,7 @@ describeOnZooKeeper('sessions', () => {
       expect(await outcome((await ours.connect()).get('/ours/deep'))).toBe('done');
     });
 
-    test('whoever may not read the root is told when connecting', async () => {
+    test('a client that may not read the root gets an error when connecting', async () => {
       await using ours = open(auth('right'));
       await ensureNode(await ours.connect(), '/root-of-ours');
       await using theirs = open({ ...auth('wrong'), root: '/root-of-ours' });

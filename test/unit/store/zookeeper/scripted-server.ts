@@ -1,5 +1,5 @@
 /**
- * A server that does what a test tells it to, which a real one would do once in a year: keep silent, refuse with strange numbers,
+ * A server that does what a test prescribes, which a real one would do once in a year: keep silent, refuse with strange numbers,
  * close what it has just accepted. Knows no tree: every request succeeds with an empty answer unless the script says otherwise.
  */
 import { once } from 'node:events';

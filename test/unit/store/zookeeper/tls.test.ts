@@ -19,14 +19,14 @@ describeOnZooKeeper('TLS', () => {
     openSessions([{ host: 'localhost', port: server.tlsPort ?? 0 }], { tls, sessionTimeoutMs: 4000 });
 
   test('a server that others vouch for is refused at once, and for good', async () => {
-    const tls = { ca: makeAuthority('of somebody else').cert, ...authority.issue('client') };
+    const tls = { ca: makeAuthority('of another site').cert, ...authority.issue('client') };
     await using sessions = open(tls);
     expect(await outcome(sessions.connect())).toBe('Auth');
     expect(sessions.log.lines.join('\n')).toContain('ZooKeeper refuses us');
   });
 
   test('a client that others vouch for is refused at once, and for good', async () => {
-    const tls = { ca: authority.cert, ...makeAuthority('of somebody else').issue('client') };
+    const tls = { ca: authority.cert, ...makeAuthority('of another site').issue('client') };
     await using sessions = open(tls);
     expect(await outcome(sessions.connect())).toBe('Auth');
   });

@@ -50,7 +50,7 @@ describe('watch table', () => {
     expect(ended).toEqual(['/a']);
   });
 
-  test('missed events are told to every watch at its own path', async () => {
+  test('missed events are reported to every watch at its own path', async () => {
     watch('/a', 'one');
     watch('/a', 'two');
     watch('/b');
@@ -67,7 +67,7 @@ describe('watch table', () => {
     expect(heard).toEqual([]);
   });
 
-  test('after a clear nobody hears anything and nothing is taken away', async () => {
+  test('after a clear no listener is called and nothing is removed', async () => {
     const watched = watch('/a');
     table.announce({ kind: 'created', path: '/a' });
     table.clear();
