@@ -105,7 +105,7 @@ const DRAWN = [
 
 describeOnAnsible('a playbook for Ansible', () => {
   for (const mode of ['none', 'auto'] as const) {
-    test(`runs on the machine itself and tells its plays and tasks, never what is in them (sandbox = ${mode})`, async () => {
+    test(`runs on the machine itself and reports its plays and tasks, never what is in them (sandbox = ${mode})`, async () => {
       await using bench = await openBench({ sandbox: mode });
       const commit = await bench.commit({ 'ci/play.yaml': PLAY });
       const vars = { secret: 'hunter2', greeting: 'hello' };
@@ -133,7 +133,7 @@ describeOnAnsible('a playbook for Ansible', () => {
     const task = (...lines: readonly string[]) =>
       playbook('- hosts: all', '  gather_facts: false', '  tasks:', ...lines.map(line => `    ${line}`));
 
-    test('that cannot reach a host is tried again, and post-run is told', async () => {
+    test('that cannot reach a host is tried again, and post-run can see it', async () => {
       const commit = await bench.commit({
         'ci/away.yml': task('- command: "true"', '  vars: {ansible_remote_tmp: /proc/nowhere}'),
         'ci/post.sh': script('echo success=$ZUUL_SUCCESS'),

@@ -27,7 +27,7 @@ function mirror(messages: { readonly [commit: string]: string }) {
   return { asked, commitMessage };
 }
 
-describe('the messages a job is told', () => {
+describe('the messages a job gets', () => {
   it('are whole, for its own change in base64 as well, and read once each', async () => {
     const own = 'Mend the lock\n\nWürde sonst hängen.\n\nCloses: #7\nSigned-off-by: Ada\n';
     const { asked, commitMessage } = mirror({ ['a'.repeat(40)]: 'Begin\n\nBody\n', ['b'.repeat(40)]: own });
@@ -36,19 +36,19 @@ describe('the messages a job is told', () => {
       items: [change('a', 'Begin'), change('b', 'Mend the lock')],
       buildset_refs: [change('b', 'Mend the lock')],
     };
-    const told = await withMessages({ zuul, projects }, { commitMessage });
-    expect(told.change_message).toBe(own);
-    expect(Buffer.from(String(told.message), 'base64').toString()).toBe(own);
-    expect(told.items).toMatchObject([{ change_message: 'Begin\n\nBody\n' }, { change_message: own }]);
-    expect(told.buildset_refs).toMatchObject([{ change_message: own }]);
+    const given = await withMessages({ zuul, projects }, { commitMessage });
+    expect(given.change_message).toBe(own);
+    expect(Buffer.from(String(given.message), 'base64').toString()).toBe(own);
+    expect(given.items).toMatchObject([{ change_message: 'Begin\n\nBody\n' }, { change_message: own }]);
+    expect(given.buildset_refs).toMatchObject([{ change_message: own }]);
     expect(asked.length).toBe(2);
   });
 
   it('stay first lines where a commit is not here or all together would be too long', async () => {
     const { commitMessage } = mirror({ ['a'.repeat(40)]: 'x'.repeat(5_000_000) });
     const zuul = { ...change('b', 'Mend'), items: [change('a', 'Begin'), change('b', 'Mend')] };
-    const told = await withMessages({ zuul, projects }, { commitMessage });
-    expect(told).toEqual({ ...zuul, message: Buffer.from('Mend').toString('base64') });
+    const given = await withMessages({ zuul, projects }, { commitMessage });
+    expect(given).toEqual({ ...zuul, message: Buffer.from('Mend').toString('base64') });
   });
 
   it('are none for an update of a ref', async () => {

@@ -19,7 +19,7 @@ for (const mode of ['none', 'auto'] as const) {
       expect(log).toContain('RESULT: SUCCESS');
     });
 
-    test('a failing run playbook fails the job: later run playbooks stay out, post-run runs and is told', async () => {
+    test('a failing run playbook fails the job: later run playbooks are skipped, post-run runs and can see it', async () => {
       const commit = await bench.commit({
         'ci/bad.sh': script('exit 7'),
         'ci/never.sh': script('echo NEVER'),
@@ -215,7 +215,7 @@ for (const mode of ['none', 'auto'] as const) {
       expect(names.filter(each => !known.test(each))).toEqual([]);
     });
 
-    test('each playbook process is told its own span, and nothing when the item is not traced', async () => {
+    test('each playbook process gets its own span, and nothing when the item is not traced', async () => {
       const commit = await bench.commit({ 'ci/span.sh': script('echo "trace $TRACEPARENT"') });
       const request = buildRequest(commit, { preRun: ['ci/span.sh'], run: ['ci/span.sh'] });
       const { log } = await bench.submit(request).ended;

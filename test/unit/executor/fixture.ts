@@ -306,7 +306,7 @@ export async function until<T>(
 
 export const script = (body: string): string => `#!/bin/sh\n${body}\n`;
 
-/** Warnings only, whoever's they are. */
+/** Warnings only, of any part. */
 function logInto(warnings: string[]): ExecutorDeps['log'] {
   const log: ExecutorDeps['log'] = {
     info: () => undefined,

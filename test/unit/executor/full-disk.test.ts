@@ -9,15 +9,15 @@ import { buildRequest, openBench, script } from './fixture.ts';
 describeOnSmallDisk('an executor', () => {
   test('whose job directory is full takes builds again when there is room', async () => {
     await using disk = await smallDisk(64);
-    const told: (string | undefined)[] = [];
-    const room = createDiskRoom([disk.path], { onChange: trouble => told.push(trouble), retryMs: 20 });
+    const reported: (string | undefined)[] = [];
+    const room = createDiskRoom([disk.path], { onChange: trouble => reported.push(trouble), retryMs: 20 });
     await using bench = await openBench({ jobDir: join(disk.path, 'jobs') }, { room });
     const commit = await bench.commit({ 'ci/ok.sh': script('true') });
     await disk.fill(0);
     const first = bench.submit(buildRequest(commit, { run: ['ci/ok.sh'] }));
     // It may have been waiting for this very build when the disk filled: then it hands it back.
-    await vi.waitUntil(() => told.length === 1, { timeout: 20_000 });
-    expect(told[0]).toMatch(/^the disk of .* is full: 0 MB/);
+    await vi.waitUntil(() => reported.length === 1, { timeout: 20_000 });
+    expect(reported[0]).toMatch(/^the disk of .* is full: 0 MB/);
     expect((await first.ended).result).toMatchObject({ result: 'RETRY', workerEnd: 'outage' });
     // Its place is free a moment after its result is out.
     await vi.waitUntil(() => bench.executor.running().length === 0, { timeout: 20_000 });
@@ -25,7 +25,7 @@ describeOnSmallDisk('an executor', () => {
     expect(bench.executor.running()).toEqual([]);
     await disk.empty();
     expect((await second.ended).result.result).toBe('SUCCESS');
-    expect(told).toEqual([expect.any(String), undefined]);
+    expect(reported).toEqual([expect.any(String), undefined]);
   });
 
   test('whose log directory is full hands the build back instead of keeping it for ever', async () => {

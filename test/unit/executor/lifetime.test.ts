@@ -7,7 +7,7 @@ import { processesWith } from './processes.ts';
 const NOWHERE = '/nonexistent';
 
 describe('an executor that finds no bubblewrap', () => {
-  test('refuses to start when it was told to use it, and says what to do', async () => {
+  test('refuses to start when it is required, and says what to do', async () => {
     await expect(openBench({ sandbox: 'bubblewrap', path: NOWHERE })).rejects.toThrow(
       '[executor] sandbox = bubblewrap: bubblewrap (bwrap) is not installed; install or allow bubblewrap',
     );

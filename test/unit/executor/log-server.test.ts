@@ -106,7 +106,7 @@ describe('the log server of an executor', () => {
     expect(await response.text()).not.toContain('not a log');
   });
 
-  it('frees its port when it closes, whoever is still connected', async () => {
+  it('frees its port when it closes, even with connections open', async () => {
     await write('log\n');
     const server = await start();
     await (await fetch(`${server.address}/logs/${BUILD}`)).text();

@@ -1,4 +1,4 @@
-/** `network: true` is a wish of the configuration; the operator of the executor has the last word. */
+/** `network: true` is a request of the configuration; the operator of the executor decides. */
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildRequest, openBench, script } from './fixture.ts';

@@ -207,7 +207,7 @@ describe('a tested merge that a merger of another machine made', () => {
   it('is refused with the remedy when this machine writes other commits', async () => {
     await (await stage.host('app')).commit({ files: { a: '1' } });
     const item = itemWith(await merged([await stage.propose('app', '1', { one: '1' })]));
-    const machine = await elsewhere(item, { email: 'somebody@else.example' });
+    const machine = await elsewhere(item, { email: 'other@site.example' });
     const provided = await machine.repositories.provide(
       requestFor(item, stageOf(item).tested.branches[0]?.commit),
     );
@@ -301,7 +301,7 @@ describe('other commits of a build', () => {
     });
   });
 
-  it('that nobody can place are refused', async () => {
+  it('of unknown origin are refused', async () => {
     await (await stage.host('app')).commit({ files: { a: '1' } });
     const item = itemWith({ branches: [], heads: [] });
     const machine = await elsewhere(item);

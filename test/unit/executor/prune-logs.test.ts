@@ -42,17 +42,17 @@ function deps() {
   return { logDir: directory, now: () => NOW, log: SILENT };
 }
 
-/** One look; how many logs it removed. */
+/** One pass; returns how many logs it removed. */
 async function pruned(days: number): Promise<number> {
   const stop = new AbortController();
   let count = 0;
-  const told = Promise.withResolvers<void>();
-  const log = { ...SILENT, info: () => told.resolve() };
+  const reported = Promise.withResolvers<void>();
+  const log = { ...SILENT, info: () => reported.resolve() };
   const running = pruneLogs(
     { ...deps(), log, keep: days * DAY, onPruned: logs => (count += logs) },
     stop.signal,
   );
-  await told.promise;
+  await reported.promise;
   stop.abort();
   await running;
   return count;

@@ -169,7 +169,7 @@ describe('a sandbox that listens for its job', () => {
     expect(argv).not.toContain('/run/gatehouse/node');
   });
 
-  test('is like any other when nobody asks for it, or the job is on the host’s network', () => {
+  test('is like any other when it is not requested, or the job is on the host’s network', () => {
     for (const { argv, handsOver } of [
       launch({ listen: false }),
       launch({ network: true }),

@@ -41,7 +41,7 @@ describe('the spawner', () => {
     expect(end.kind === 'ended' && end.output.split('\n').toSorted()).toEqual(['', 'err', 'out']);
   });
 
-  test('gives whatever it starts to the kernel first when memory runs out, and keeps its own score', async () => {
+  test('lets the kernel kill its jobs first when memory runs out, and keeps its own score', async () => {
     expect(await spawner.ready()).toEqual({ oomScoreProblem: null });
     const end = await spawner.start(shell('cat /proc/self/oom_score_adj')).ended;
     expect(end).toMatchObject({ output: '1000\n' });

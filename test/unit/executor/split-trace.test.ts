@@ -8,8 +8,8 @@ function running(more: Pick<BuildTrace, 'own' | 'splitAfterMs'> | null) {
   const { item } = itemStory();
   let ms = 0;
   const clock = { monotonic: () => ms };
-  const told = { traceId: traceIdOf(item.uuid), buildSpan: spanIdOf(item.uuid), sampled: true };
-  const trace: BuildTrace | null = more === null ? null : { ...told, event: item.origin.event, ...more };
+  const given = { traceId: traceIdOf(item.uuid), buildSpan: spanIdOf(item.uuid), sampled: true };
+  const trace: BuildTrace | null = more === null ? null : { ...given, event: item.origin.event, ...more };
   const split = splitTrace({ trace }, clock);
   const boundary = (after: number) => {
     ms += after;

@@ -11,15 +11,15 @@ import { parseNanoseconds } from '../../../src/lib/clock.ts';
 const at = (second: number) => parseNanoseconds(`17953284${String(second).padStart(2, '0')}000000001`);
 const END = at(50);
 
-function told(lines: readonly (readonly string[])[], budget = STEPS_PER_BUILD) {
+function reported(lines: readonly (readonly string[])[], budget = STEPS_PER_BUILD) {
   const listener = listenToSteps(budget);
   for (const fields of lines) listener.line(fields.join('\t'));
   return listener.end(END);
 }
 
-describe('what a playbook tells', () => {
-  test('steps hang below the step around them, and keep the id they were told', () => {
-    const { steps, dropped } = told([
+describe('what a playbook reports', () => {
+  test('steps hang below the step around them, and keep the id they were given', () => {
+    const { steps, dropped } = reported([
       ['begin', 'a1', '-', 'step', at(1), 'make test'],
       ['begin', 'b2', 'a1', 'step', at(2), 'compile'],
       ['end', 'b2', at(3), 'SUCCESS', 'exit_code=0'],
@@ -51,13 +51,13 @@ describe('what a playbook tells', () => {
   });
 
   test('a step that never ended ends with its playbook, as aborted', () => {
-    expect(told([['begin', 'a1', '-', 'step', at(1), 'hangs']]).steps).toMatchObject([
+    expect(reported([['begin', 'a1', '-', 'step', at(1), 'hangs']]).steps).toMatchObject([
       { subject: 'hangs', endedAt: END, result: 'ABORTED' },
     ]);
   });
 
   test('a task has no key, and the facts that are allowed', () => {
-    const { steps } = told([
+    const { steps } = reported([
       ['begin', 'p', '-', 'play', at(1), 'all hosts'],
       ['begin', 't', 'p', 'task', at(2), 'Copy', 'module=copy', 'host=localhost', 'args=secret'],
       ['end', 't', at(3), '-', 'changed=true', 'outcome=ignored', 'changed=maybe'],
@@ -75,7 +75,7 @@ describe('what a playbook tells', () => {
 
   test('a name loses what does not belong into one', () => {
     const name = `push to https://ci:hunter2@example.org \u001b[31mred ${'x'.repeat(300)}`;
-    const subject = told([['begin', 'a', '-', 'step', at(1), name]]).steps[0]?.subject ?? '';
+    const subject = reported([['begin', 'a', '-', 'step', at(1), name]]).steps[0]?.subject ?? '';
     expect(subject).not.toContain('hunter2');
     expect(subject).not.toContain('\u001b');
     expect(subject).toHaveLength(200);
@@ -89,23 +89,23 @@ describe('what a playbook tells', () => {
     ['another word', ['start', 'a', '-', 'step', at(1), 'x']],
     ['an end of nothing', ['end', 'a', at(1), 'SUCCESS']],
   ])('%s is left out', (_what, line) => {
-    expect(told([line])).toMatchObject({ steps: [], dropped: 0, used: { steps: 0, bytes: 0 } });
+    expect(reported([line])).toMatchObject({ steps: [], dropped: 0, used: { steps: 0, bytes: 0 } });
   });
 
-  test('a step below one that nobody knows is not drawn anywhere else', () => {
-    expect(told([['begin', 'a', 'who', 'step', at(1), 'x']])).toMatchObject({ steps: [], dropped: 1 });
+  test('a step below an unknown one is not drawn anywhere else', () => {
+    expect(reported([['begin', 'a', 'who', 'step', at(1), 'x']])).toMatchObject({ steps: [], dropped: 1 });
   });
 
   test('an id counts once', () => {
     const begin = ['begin', 'a', '-', 'step', at(1), 'x'];
     const ends = [at(2), at(3)].map(time => ['end', 'a', time, 'SUCCESS']);
-    expect(told([begin, begin, ...ends]).steps).toMatchObject([{ endedAt: at(2) }]);
+    expect(reported([begin, begin, ...ends]).steps).toMatchObject([{ endedAt: at(2) }]);
   });
 
   test('what is more than the budget is counted', () => {
     const lines = Array.from({ length: 5 }, (_, index) => ['begin', `s${index}`, '-', 'step', at(1), 'x']);
-    expect(told(lines, { steps: 3, bytes: 10_000 })).toMatchObject({ dropped: 2, used: { steps: 3 } });
-    expect(told(lines, { steps: 9, bytes: 450 })).toMatchObject({ dropped: 3, used: { steps: 2 } });
+    expect(reported(lines, { steps: 3, bytes: 10_000 })).toMatchObject({ dropped: 2, used: { steps: 3 } });
+    expect(reported(lines, { steps: 9, bytes: 450 })).toMatchObject({ dropped: 3, used: { steps: 2 } });
   });
 
   test('the budget in bytes bounds the record', () => {
@@ -113,11 +113,11 @@ describe('what a playbook tells', () => {
       ...['begin', `${'0'.repeat(60)}${index}`, '-', 'step', at(1), '\u{1F600}"'.repeat(100)],
       `host=${'\\'.repeat(200)}`,
     ]);
-    const { steps } = told(lines);
+    const { steps } = reported(lines);
     expect(Buffer.byteLength(JSON.stringify(steps))).toBeLessThan(STEPS_PER_BUILD.bytes);
   });
 
-  test('whatever a job writes, what comes of it is bounded and can be drawn', () => {
+  test('anything a job writes gives bounded steps that can be drawn', () => {
     const word = fc.constantFrom(
       'begin',
       'end',
@@ -135,7 +135,7 @@ describe('what a playbook tells', () => {
     const budget = { steps: 4, bytes: 2_000 };
     fc.assert(
       fc.property(fc.array(line, { maxLength: 30 }), lines => {
-        const { steps, used } = told(lines, budget);
+        const { steps, used } = reported(lines, budget);
         expect(used.steps).toBeLessThanOrEqual(budget.steps);
         expect(Buffer.byteLength(JSON.stringify(steps))).toBeLessThanOrEqual(budget.bytes);
         for (const step of steps) {
@@ -151,7 +151,7 @@ describe('what a playbook tells', () => {
     const lines = Array.from({ length: 20 }, (_, index) => [
       ...['begin', `s${index}`, index === 0 ? '-' : `s${index - 1}`, 'step', at(1), 'x'],
     ]);
-    const { steps, dropped } = told(lines);
+    const { steps, dropped } = reported(lines);
     expect(JSON.stringify(steps).split('"steps"')).toHaveLength(16);
     expect(dropped).toBe(4);
   });

@@ -1,10 +1,10 @@
-/** What is known of a build's parts: its repositories, and what its playbooks tell of themselves. */
+/** What is known of a build's parts: its repositories, and the steps its playbooks report. */
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Step } from '../../../src/model/step.ts';
 import { buildRequest, CANONICAL, openBench, script } from './fixture.ts';
 
-/** Tells one step, as `gatehouse step` does. */
-const tell = (id: string, parent: string, name: string) =>
+/** Reports one step, as `gatehouse step` does. */
+const report = (id: string, parent: string, name: string) =>
   `printf 'begin\\t%s\\t%s\\tstep\\t%s\\t%s\\n' ${id} ${parent} "$(date +%s%N)" '${name}' >>"$GATEHOUSE_STEPS"`;
 const done = (id: string, result: string) =>
   `printf 'end\\t%s\\t%s\\t${result}\\n' ${id} "$(date +%s%N)" >>"$GATEHOUSE_STEPS"`;
@@ -53,17 +53,17 @@ for (const mode of ['none', 'auto'] as const) {
       expect(steps.at(-1)?.kind).toBe('Cleanup');
     });
 
-    test('a playbook tells are below it, those of the next below the next', async () => {
+    test('a playbook reports are below it, those of the next below the next', async () => {
       const commit = await bench.commit({
         'ci/one.sh': script(
           [
-            tell('a1', '-', 'make'),
-            tell('b2', 'a1', 'compile'),
+            report('a1', '-', 'make'),
+            report('b2', 'a1', 'compile'),
             done('b2', 'SUCCESS'),
             done('a1', 'FAILURE'),
           ].join('\n'),
         ),
-        'ci/two.sh': script([tell('a1', '-', 'lint'), done('a1', 'SUCCESS')].join('\n')),
+        'ci/two.sh': script([report('a1', '-', 'lint'), done('a1', 'SUCCESS')].join('\n')),
       });
       const [one, two] = playbooks(await stepsOf(commit, { preRun: ['ci/one.sh'], run: ['ci/two.sh'] }));
       expect(one?.steps).toMatchObject([
@@ -78,7 +78,7 @@ for (const mode of ['none', 'auto'] as const) {
       expect(two?.steps).toMatchObject([{ subject: 'lint', result: 'SUCCESS' }]);
     });
 
-    test('are told while tracing is off, too, and then nobody is told a span', async () => {
+    test('are reported while tracing is off, too, and then no process gets a span', async () => {
       const commit = await bench.commit({
         'ci/nest.sh': script(
           `gatehouse step make -- gatehouse step compile -- sh -c 'echo "parent [$TRACEPARENT]"'`,
@@ -95,7 +95,7 @@ for (const mode of ['none', 'auto'] as const) {
 
     test('of a cancelled build are kept, and what it was at ends with it', async () => {
       const commit = await bench.commit({
-        'ci/slow.sh': script(`${tell('a1', '-', 'long work')}\necho begun\nsleep 600`),
+        'ci/slow.sh': script(`${report('a1', '-', 'long work')}\necho begun\nsleep 600`),
       });
       const build = bench.submit(buildRequest(commit, { run: ['ci/slow.sh'] }));
       await build.logHolds('| begun');
@@ -116,12 +116,12 @@ for (const mode of ['none', 'auto'] as const) {
       expect([two?.steps?.length, two?.facts?.dropped]).toEqual([300, 400]);
     });
 
-    test('nobody tells leave a playbook as it is, and a job may spoil its own file only', async () => {
+    test('that are not reported leave a playbook as it is, and a job may spoil only its own file', async () => {
       const commit = await bench.commit({
         'ci/fifo.sh': script('mkfifo "$GATEHOUSE_STEPS"'),
-        'ci/tell.sh': script([tell('a1', '-', 'later'), done('a1', 'SUCCESS')].join('\n')),
+        'ci/report.sh': script([report('a1', '-', 'later'), done('a1', 'SUCCESS')].join('\n')),
       });
-      const [one, two] = playbooks(await stepsOf(commit, { run: ['ci/fifo.sh', 'ci/tell.sh'] }));
+      const [one, two] = playbooks(await stepsOf(commit, { run: ['ci/fifo.sh', 'ci/report.sh'] }));
       expect(one).not.toHaveProperty('steps');
       expect(two?.steps).toMatchObject([{ subject: 'later' }]);
     });

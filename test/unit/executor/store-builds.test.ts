@@ -88,20 +88,20 @@ async function sent(): Promise<readonly SpanRecord[]> {
 describe('the result of a build', () => {
   test('takes the spans of its job along, in the same write', async () => {
     const taken = await take();
-    const told = spans(50, 100);
-    await taken.complete(result, told);
-    expect([writes, await sent()]).toEqual([1, told]);
+    const given = spans(50, 100);
+    await taken.complete(result, given);
+    expect([writes, await sent()]).toEqual([1, given]);
     expect((await events.list()).map(({ value }) => value)).toMatchObject([{ kind: 'build-result' }]);
     expect((await queue.overview()).names).toEqual([]);
   });
 
-  test('comes before spans that do not fit beside it: they never hang below a build that was not told', async () => {
+  test('comes before spans that do not fit beside it: they never hang below a build that was not exported', async () => {
     const taken = await take();
-    const told = spans(1200, 2000);
+    const given = spans(1200, 2000);
     beforeWrite = async () => seen.push((await events.list()).length);
     const seen: number[] = [];
-    expect(await taken.complete(result, told)).toBe('whole');
-    expect(await sent()).toEqual(told);
+    expect(await taken.complete(result, given)).toBe('whole');
+    expect(await sent()).toEqual(given);
     expect(seen).toEqual([0, 1, 1]);
     expect((await events.list()).length).toBe(1);
   });
@@ -116,7 +116,7 @@ describe('the result of a build', () => {
     expect((await sent()).length).toBeGreaterThan(0);
   });
 
-  test('and its spans are nobody’s when the claim was lost', async () => {
+  test('and its spans are dropped when the claim was lost', async () => {
     const taken = await take();
     await store.multi([remove(queue.claimPath(request.uuid))]);
     await taken.complete(result, spans(1200, 2000));

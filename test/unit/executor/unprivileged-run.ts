@@ -1,4 +1,4 @@
-/** One build by an executor that is nobody special: `node unprivileged-run.ts <folder>`, prints what came of it as JSON. */
+/** One build by an executor without privileges: `node unprivileged-run.ts <folder>`, prints its result as JSON. */
 import { POST_SPAN } from '../../fake/post-span.ts';
 import { buildRequest, openBench, script } from './fixture.ts';
 

@@ -1,4 +1,4 @@
-/** The workspace a job finds: exactly the given commits, with and without overlays, and nobody else's traces. */
+/** The workspace a job finds: exactly the given commits, with and without overlays, and no traces of other builds. */
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ for (const mode of ['none', 'auto'] as const) {
   }
 
   describe(`a workspace with ${bench.executor.isolated ? 'bubblewrap' : 'no sandbox'} (sandbox = ${mode})`, () => {
-    test('is the tree of the commit, clean, on its branch, whatever was there before', async () => {
+    test('is the tree of the commit, clean, on its branch, after any earlier contents', async () => {
       const commits: string[] = [];
       for (const files of [
         { 'a.txt': '1\n', 'dir/b.txt': 'b\n', 'gone.txt': 'x\n' },

@@ -128,7 +128,7 @@ describe('the control group of a build', () => {
     expect(await read(path(), 'cpu.shares')).toBe('512');
   });
 
-  test('tells what the kernel did at its limits', async () => {
+  test('reports what the kernel did at its limits', async () => {
     const made = await makeBuildCgroup(places(), 'e', 'b', { memory: null, processes: 64 });
     expect(await made.events()).toEqual({ outOfMemory: 0, refusedForks: 0 });
     await writeFile(join(path(), 'memory.events'), 'low 0\nhigh 0\nmax 12\noom 2\noom_kill 2\n');
@@ -143,7 +143,7 @@ describe('the control group of a build', () => {
     expect(await readdir(top)).toEqual(['gatehouse-other-b']);
   });
 
-  test('is entered for the fork alone, whatever becomes of it', async () => {
+  test('is entered for the fork alone, even if it fails', async () => {
     const [path, home] = [await group(join(top, 'build')), await group(join(top, 'home'))];
     const groups = [{ path, home, memoryLimits: [] }];
     const during = inCgroups(groups, () => 'forked');

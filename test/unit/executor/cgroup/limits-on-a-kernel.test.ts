@@ -100,7 +100,7 @@ describe.skipIf(!hasMemoryGroups())(
           expect(result.detail).toContain('bytes of memory');
         });
 
-        test('that forks without end is refused more, is told so, and leaves nothing', async () => {
+        test('that forks without end is refused more, gets an error, and leaves nothing', async () => {
           const { result, log } = await run(
             'bomb() { bomb | bomb & }; bomb; i=0; while [ $i -lt 100 ]; do sleep 4714 & i=$((i+1)); done; echo unbounded',
           );

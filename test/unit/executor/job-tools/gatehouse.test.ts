@@ -77,7 +77,7 @@ function run(shell: string, script: string, more: Record<string, string> = {}): 
 const SHELLS = ['/bin/dash', '/bin/bash'].filter(existsSync);
 
 describe.each(SHELLS.length === 0 ? ['/bin/sh'] : SHELLS)('gatehouse step, from %s', shell => {
-  test('runs its command with its input, and tells when it began and how it ended', async () => {
+  test('runs its command with its input, and reports when it began and how it ended', async () => {
     const { code, output, steps } = await run(shell, "printf input | gatehouse step 'read it' -- cat");
     expect([code, output]).toEqual([0, 'input']);
     expect(steps).toMatchObject([
@@ -95,7 +95,7 @@ describe.each(SHELLS.length === 0 ? ['/bin/sh'] : SHELLS)('gatehouse step, from 
     expect((await run(shell, 'gatehouse step none -- /no/such/command 2>/dev/null')).code).toBe(127);
   });
 
-  test('tells its command which span it is, and steps within steps nest', async () => {
+  test('passes its span to its command, and steps within steps nest', async () => {
     const { output, steps } = await run(
       shell,
       `gatehouse step outer -- sh -c 'echo $TRACEPARENT; gatehouse step inner -- sh -c "echo \\$TRACEPARENT"; echo $TRACEPARENT'; echo $TRACEPARENT`,
@@ -144,7 +144,7 @@ describe.each(SHELLS.length === 0 ? ['/bin/sh'] : SHELLS)('gatehouse step, from 
     expect(code).toBe(130);
   });
 
-  test('tells a name of any form in one line', async () => {
+  test('reports a name of any form in one line', async () => {
     const { steps } = await run(
       shell,
       `gatehouse step "$(printf 'a\\tb\\nc')" -- true; gatehouse step "$(head -c 5000 /dev/zero | tr '\\0' x)" -- true`,
@@ -152,16 +152,16 @@ describe.each(SHELLS.length === 0 ? ['/bin/sh'] : SHELLS)('gatehouse step, from 
     expect(steps.map(({ subject }) => subject)).toEqual(['a b c', 'x'.repeat(200)]);
   });
 
-  test('only runs the command outside a job, and where it cannot tell', async () => {
+  test('only runs the command outside a job, and where it cannot report', async () => {
     const outside = await run(shell, 'gatehouse step it -- echo ran', {
       GATEHOUSE_STEPS: '',
       GATEHOUSE_STEP: '',
     });
     expect([outside.code, outside.output]).toEqual([0, 'ran\n']);
-    const untold = await run(shell, 'gatehouse step it -- echo ran', {
+    const unreported = await run(shell, 'gatehouse step it -- echo ran', {
       GATEHOUSE_STEPS: '/no/such/folder/steps',
     });
-    expect([untold.code, untold.output]).toEqual([0, 'ran\n']);
+    expect([unreported.code, unreported.output]).toEqual([0, 'ran\n']);
   });
 
   test('refuses anything else, with its usage', async () => {

@@ -83,7 +83,7 @@ describe('what a build may hand in', () => {
     expect(countsText(small.counts())).toBe('spans of the job: 1 taken, not taken: 2 over-quota');
   });
 
-  test('counts once when it is told again, because our answer was lost', () => {
+  test('counts once when it is sent again, because our answer was lost', () => {
     const relay = intake();
     const same = span();
     for (let time = 0; time < 5; time++) expect(relay.take(read(same))).toMatchObject({ rejected: 0 });

@@ -106,7 +106,7 @@ describe('a job that asks more of the relay than it may', () => {
     });
   });
 
-  test('is told to come again when too many requests of its build wait; other builds are not', async () => {
+  test('gets 429 when too many requests of its build wait; other builds do not', async () => {
     const other = relay.open(buildRequest('1'.repeat(40), {}))!;
     await withSlowPosts(128, async url => {
       const crowded = await post(url.href, '{}');

@@ -28,7 +28,7 @@ for (const mode of ['auto', 'none'] as const) {
   describe(`a job with the relay and ${bench.executor.isolated ? 'bubblewrap' : 'no sandbox'} (sandbox = ${mode})`, () => {
     test('hands in spans from its first moment on: below its playbook, and below its steps', async () => {
       const { result, log, spans } = await run(
-        "./post-span.sh plain; echo told $TRACEPARENT; gatehouse step 'a step' -- ./post-span.sh inside",
+        "./post-span.sh plain; echo given $TRACEPARENT; gatehouse step 'a step' -- ./post-span.sh inside",
         {},
         { preRun: ['pre.sh'] },
       );
@@ -36,15 +36,15 @@ for (const mode of ['auto', 'none'] as const) {
       expect(log.match(/\| HTTP\/1\.1 200 OK/g)).toHaveLength(3);
       expect(log).toContain('# spans of the job: 3 taken');
       const parentOf = (name: string) => spans.find(span => span.name === name)?.parent;
-      const told = /told 00-([0-9a-f]{32})-([0-9a-f]{16})-01/.exec(log);
-      expect(parentOf('plain')).toBe(told?.[2]);
+      const given = /given 00-([0-9a-f]{32})-([0-9a-f]{16})-01/.exec(log);
+      expect(parentOf('plain')).toBe(given?.[2]);
       const step = result.execution?.steps.find(({ subject }) => subject === 'run.sh')?.steps?.[0];
       expect(step).toMatchObject({ subject: 'a step', result: 'SUCCESS' });
       expect(parentOf('inside')).toBe(keyedStepSpanId(parentOf('plain')!, step?.key ?? ''));
       expect(new Set([parentOf('early'), parentOf('plain'), parentOf('inside')]).size).toBe(3);
       for (const span of spans) {
         expect(span).toMatchObject({
-          traceId: told?.[1],
+          traceId: given?.[1],
           resource: { 'service.name': 'unit' },
           scope: 'script',
           attributes: { answer: 42, 'gatehouse.span.type': 'JobSpan', 'gatehouse.tenant': 'acme' },
@@ -55,7 +55,7 @@ for (const mode of ['auto', 'none'] as const) {
       }
     });
 
-    test('is told what was not taken: of another trace, and beyond the quota', async () => {
+    test('learns what was rejected: of another trace, and beyond the quota', async () => {
       const { log, spans } = await run(
         `./post-span.sh foreign '' 00-${'1'.repeat(32)}-${'2'.repeat(16)}-01; for i in 1 2 3 4 5 6; do ./post-span.sh $i; done`,
       );
@@ -72,14 +72,14 @@ for (const mode of ['auto', 'none'] as const) {
       expect(log).toContain('| HTTP/1.1 401');
     });
 
-    test('of whose trace nothing is kept is told no address', async () => {
+    test('whose trace is not exported gets no address', async () => {
       const body = 'echo "address: $OTEL_EXPORTER_OTLP_ENDPOINT."';
       const { trace } = buildRequest('1'.repeat(40), {});
       for (const changes of [{ trace: null }, { trace: { ...trace!, sampled: false } }])
         expect((await run(body, changes)).log).toContain('| address: .');
     });
 
-    test('that is cancelled keeps what it told, up to then', async () => {
+    test('that is cancelled keeps the spans it has sent', async () => {
       const id = await commit({ 'run.sh': './post-span.sh before; echo posted; exec sleep 60' });
       const build = bench.submit(buildRequest(id, { run: ['run.sh'] }));
       await build.logHolds('| posted');
