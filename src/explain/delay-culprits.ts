@@ -1,4 +1,4 @@
-/** The culprits of a pipeline's resets, with the machine time each one cost. */
+/** The culprits of a pipeline's resets, with the build time each one cost. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { isBefore, sum } from '../lib/time-window.ts';

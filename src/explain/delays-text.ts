@@ -47,11 +47,11 @@ function headLines(delays: Delays, title: string, paint: Paint): readonly string
   if (delays.items === 0) return [head, paint('  no item was there in that time', 'dim')];
   const results = delays.results.map(({ result, items }) => `${items} ${paint(result, ...colourOf(result))}`);
   const bold = (duration: Nanoseconds) => paint(text(duration), 'bold');
-  const rate = `${rateText(delays.succeededPerHour)} an hour succeeded`;
+  const rate = `${rateText(delays.succeededPerHour)} succeeded per hour`;
   return [
     head,
     `  ${delays.left} left${results.length === 0 ? '' : `: ${results.join(', ')}`}`,
-    `  ${rate}; ${delays.queued} there now`,
+    `  ${rate}; ${delays.queued} in the queue`,
     ...(delays.took === null
       ? []
       : [
@@ -175,7 +175,7 @@ function slowLines({ slowest }: Delays, { width, paint }: Drawing): readonly str
     ].join(' ');
   };
   const title = paint('Slowest items ', 'bold');
-  const legend = paint('✓ succeeded  ✗ failed  – gone  ● there now', 'dim');
+  const legend = paint('✓ succeeded  ✗ failed  – dequeued  ● in the queue', 'dim');
   return [`${title} ${legend}`, ...slowest.map(line)];
 }
 

@@ -35,13 +35,13 @@ export function explainText(explanation: Explanation, options: ExplainTextOption
     ),
     section('Its pipeline was taken over', takeoverLines(explanation, paint), paint),
     section(
-      'Whom it waited for',
+      'Items it waited for',
       explanation.waitedFor.flatMap(waited => waitedLines(waited, paint)),
       paint,
     ),
     section(buildsTitle(explanation), buildLines(explanation.builds, paint), paint),
     section(
-      'What it waited for, one after the other',
+      'Critical path',
       explanation.criticalPath.map(link => linkLine(link, explanation, paint)),
       paint,
     ),

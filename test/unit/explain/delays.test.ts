@@ -58,7 +58,7 @@ describe('the delays of a pipeline', () => {
     });
   });
 
-  it('name the job, the change and the project to blame for resets, with the machine time they cost', () => {
+  it('name the job, the change and the project to blame for resets, with the build time they cost', () => {
     const { resets } = sample();
     expect(resets).toMatchObject({ count: 1, items: 1, lostBuildTime: '45400000000' });
     expect(resets.lostShare).toBeCloseTo(45.4 / (Number(resets.buildTime) / 1e9), 9);
@@ -125,7 +125,7 @@ describe('the delays of a pipeline', () => {
     expect(lines.join('\n')).toMatchInlineSnapshot(`
       "gate of acme  the last 4m 00s
         2 left: 1 SUCCESS, 1 FAILURE
-        15 an hour succeeded; 1 there now
+        15 succeeded per hour; 1 in the queue
         half took up to 12s, 95% up to 3m 29s, the longest 3m 29s
 
       Items over time
@@ -153,7 +153,7 @@ describe('the delays of a pipeline', () => {
         by reason                                          resets   items     lost
         item-ahead-failed                                       1       1      45s
 
-      Slowest items  ✓ succeeded  ✗ failed  – gone  ● there now
+      Slowest items  ✓ succeeded  ✗ failed  – dequeued  ● in the queue
          4m 00s ● acme/app master/login,14120…      outside window 3m 20s    f0c3d4b2
          3m 29s ✓ acme/app master/login,ea78e… ↺1   running 2m 24s           db8ef553
             12s ✗ acme/app master/login,1b90a…      running 12s              888631f4"

@@ -171,7 +171,7 @@ describe('the explanation of an item', () => {
         unit-tests        2    2     1.8s   1m 01s        –  executor-3  SUCCESS
         deploy-preview    2    1    700ms      24s        –  executor-1  SUCCESS
 
-      What it waited for, one after the other
+      Critical path
             0ms  ░     12s  waited for a place in the window
             12s  █    40ms  its merge with the changes ahead was computed (lost to a reset)
             12s  █     2ms  its configuration was read and its jobs were frozen (lost to a reset)

@@ -109,7 +109,7 @@ describe('spans of an item', () => {
     expect(before.attributes['gatehouse.clock_adjusted_ns']).toBeUndefined();
   });
 
-  it('count resets and the machine time they cost on the root', () => {
+  it('count resets and the build time they cost on the root', () => {
     expect(spans[0]!.attributes['gatehouse.resets']).toBe(1);
     // lint ran 8.4 s; unit-tests 37 s until it was cancelled
     expect(spans[0]!.attributes['gatehouse.lost_build_seconds']).toBe(45.4);
