@@ -6,6 +6,7 @@ export interface ByteReader {
   exactly(count: number): Promise<Buffer>;
 }
 
+/** The end that the owner of the stream feeds. What it has read is no longer in memory. */
 export interface ByteFeed extends ByteReader {
   push(chunk: Buffer): void;
   /** All present and future reads that the bytes so far cannot serve fail with `error`. */

@@ -5,6 +5,7 @@
 import type { Identity } from './environment.ts';
 import { type ObjectId, parseObjectId } from './object-id.ts';
 
+/** What a merge needs of a commit; {@link messageOfCommit} reads its message. */
 export interface Commit {
   readonly tree: ObjectId;
   readonly parents: readonly ObjectId[];
@@ -12,6 +13,7 @@ export interface Commit {
   readonly committedAt: number;
 }
 
+/** A commit to write: the same values give the same id on every machine. */
 export interface NewCommit {
   readonly tree: ObjectId;
   readonly parents: readonly ObjectId[];

@@ -10,11 +10,13 @@ export interface CoprocessBudget {
   ended(member: BudgetMember): void;
 }
 
+/** One coprocess, as the budget sees it. */
 export interface BudgetMember {
   /** Ends the process if no question is open; returns whether it did. */
   endIfIdle(): boolean;
 }
 
+/** @param most coprocesses beyond which idle ones are ended. */
 export function createCoprocessBudget(most: number): CoprocessBudget {
   // In order of their last use.
   const alive = new Set<BudgetMember>();

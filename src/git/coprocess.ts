@@ -13,11 +13,14 @@ import { type ByteFeed, type ByteReader, createByteFeed } from './byte-reader.ts
 import type { BudgetMember, CoprocessBudget } from './coprocess-budget.ts';
 import type { GitEnd, GitProcess } from './git-process.ts';
 
+/** A question is without an answer, and what git did with it is not known. */
 export class CoprocessDied extends Error {
   override readonly name = 'CoprocessDied';
 }
 
+/** Works on one repository, for one purpose: reading objects or merging. */
 export interface Coprocess {
+  /** @param read reads exactly one answer. @throws CoprocessDied */
   exchange<T>(question: string | Uint8Array, read: (reader: ByteReader) => Promise<T>): Promise<T>;
   /** Pid of the running process, if one runs. */
   pid(): number | undefined;
@@ -25,6 +28,7 @@ export interface Coprocess {
   close(): Promise<void>;
 }
 
+/** Tests and `probe-merge-tree.ts` shorten the times. */
 export interface CoprocessOptions {
   /** Milliseconds an answer may take; default 120 000. */
   readonly timeoutMs?: number;
@@ -45,6 +49,7 @@ interface Life {
   open: number;
 }
 
+/** @param start called at the first question, and at the next one after the process has ended. */
 export function createCoprocess(start: () => GitProcess, options: CoprocessOptions = {}): Coprocess {
   const timeoutMs = options.timeoutMs ?? 120_000;
   const idleMs = options.idleMs ?? 60_000;

@@ -23,12 +23,15 @@ const ALLOWED = [
   'ALL_PROXY',
 ];
 
+/** Author and committer: the same on all machines, or the same merges have different ids. */
 export interface Identity {
   readonly name: string;
   readonly email: string;
 }
 
+/** The same for all processes of one `createGit`. */
 export interface GitEnvironmentOptions {
+  /** Schemes of URLs that git may use; empty: none, so no remote at all. */
   readonly protocols: readonly string[];
   readonly identity: Identity;
   /** A transfer slower than this many bytes per second … */

@@ -23,6 +23,7 @@ export type FailureNature =
   /** The host does not take the objects. */
   | 'content';
 
+/** What happened, as far as the message shows it: shown to people and kept with host trouble. */
 export type FailureReason =
   /** No connection, a failing host, a missing repository (hosts say so for missing permissions, too). */
   | 'unreachable'
@@ -43,6 +44,7 @@ export type FailureReason =
   | 'aborted'
   | 'other';
 
+/** The reason is for people; what is done next depends on the nature alone. */
 export interface FailureMeaning {
   readonly reason: FailureReason;
   readonly nature: FailureNature;

@@ -13,6 +13,7 @@ import type { RemoteFailure } from './remote-failure.ts';
 import { lsRemote, type RemoteRefs } from './remote-refs.ts';
 import { type FetchDeps, fetchRefs, forgetTips, tipRef, type Want } from './run-fetch.ts';
 
+/** What fetching apart came to. Without a failure, all that the remote has is here but what is too large. */
 export interface Brought {
   readonly failure: RemoteFailure | undefined;
   readonly tooLarge: {
@@ -24,6 +25,7 @@ export interface Brought {
 
 const NO_REFS: ReadonlyMap<RefName, ObjectId> = new Map();
 
+/** @param wants what could not be fetched together. Refs wanted without a commit are listed first, because only ids are fetched. */
 export async function bringApart(deps: FetchDeps, remote: Remote, wants: readonly Want[]): Promise<Brought> {
   const refs = new Set(wants.filter(({ commit }) => commit === undefined).map(({ ref }) => ref));
   const tips = await tipsOf(deps, remote, [...refs]);

@@ -20,6 +20,7 @@ import { lsRemote } from './remote-refs.ts';
 import { type FetchDeps, fetchRefs, forgetTips, refspec, tipRef, type Want } from './run-fetch.ts';
 import { type TooLarge, type TooLargeRef, tooLargeFailure } from './too-large.ts';
 
+/** Of one request. After a failure some of its commits may be here all the same. */
 export type FetchOutcome =
   | {
       readonly kind: 'fetched';
@@ -31,6 +32,7 @@ export type FetchOutcome =
       readonly tooLarge?: TooLarge;
     });
 
+/** What one caller wants; many share one fetch. */
 export interface FetchRequest {
   readonly remote: Remote;
   readonly wants: readonly Want[];

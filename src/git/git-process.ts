@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
+/** One process to start, complete: the starter adds nothing. */
 export interface ProcessRequest {
   /** Name or path. */
   readonly file: string;
@@ -28,6 +29,7 @@ export interface GitProcess {
   kill(signal: NodeJS.Signals): void;
 }
 
+/** `lost` and most cases of `not-started` come from the helper process of `starter/`. */
 export type GitEnd =
   | { readonly kind: 'exited'; readonly code: number }
   | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
@@ -35,8 +37,10 @@ export type GitEnd =
   /** How it ended is not known. */
   | { readonly kind: 'lost'; readonly reason: string };
 
+/** Returns before the process runs; whether it could be started is part of its end. */
 export type StartProcess = (request: ProcessRequest) => GitProcess;
 
+/** Starts git as a child of this process, in a process group of its own. */
 export const startHere: StartProcess = ({ file, args, cwd, env }) => {
   const child = spawn(file, args, { cwd, env, stdio: 'pipe', detached: true });
   const ended = awaitGitEnd(child);
@@ -52,6 +56,7 @@ export const startHere: StartProcess = ({ file, args, cwd, env }) => {
   };
 };
 
+/** Resolves when the process has ended and its pipes are closed. Never rejects. */
 export function awaitGitEnd(child: ChildProcess): Promise<GitEnd> {
   return new Promise(resolve => {
     child.once('error', error => resolve({ kind: 'not-started', reason: error.message }));

@@ -15,6 +15,7 @@ import { type GitProcess, type StartProcess, startHere } from './git-process.ts'
 import { DEFAULT_GIT_MEMORY, memoryLimited } from './memory-limit.ts';
 import { DEFAULT_PROTOCOLS, type Remote } from './remote.ts';
 
+/** How all processes of one {@link Git} run. Services take them from section `[merger]`. */
 export interface GitOptions {
   /** Author and committer of all commits and notes. */
   readonly identity: Identity;
@@ -51,6 +52,7 @@ interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The ends a caller has to expect. A git that cannot be started, or is lost with its helper, throws instead. */
 export type GitResult =
   | { readonly kind: 'ok'; readonly stdout: Buffer; readonly stderr: string }
   | { readonly kind: 'failed'; readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string }
@@ -58,11 +60,13 @@ export type GitResult =
   | { readonly kind: 'too-much-output'; readonly limit: number }
   | { readonly kind: 'aborted' };
 
+/** Starts git for any number of repositories. */
 export interface Git {
   readonly identity: Identity;
   readonly protocols: readonly string[];
   /** Of one process; null: no limit. */
   readonly memoryBytes: number | null;
+  /** Runs to its end. @throws Error when the program cannot be started. */
   run(args: readonly string[], options?: RunOptions): Promise<GitResult>;
   /** A process for questions and answers over its pipes; ends when its stdin is closed. `wrapper` runs it, e.g. `stdbuf -o0`. */
   start(
@@ -81,6 +85,7 @@ const GRACE_MS = 2_000;
 /** Of `prlimit`, for a program that is not there or may not be started. */
 const NOT_EXECUTED = 127;
 
+/** Starts nothing yet. Where `prlimit` is missing there is no limit of memory. */
 export function createGit(options: GitOptions): Git {
   const program = options.program ?? 'git';
   const environment: GitEnvironmentOptions = {

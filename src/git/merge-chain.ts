@@ -42,6 +42,7 @@ interface ChainLink {
   readonly tree: ObjectId;
 }
 
+/** Of steps on one base. All `links` are commits in the mirror, also those before a step that failed. */
 export type ChainOutcome =
   | { readonly kind: 'merged' /** One per step, in order. */; readonly links: readonly ChainLink[] }
   /** `at` is the index of the step that failed; `links` are those before it. */
@@ -84,6 +85,7 @@ type Extension =
   /** `trail` ends before the step that failed. */
   | { readonly kind: 'failed'; readonly at: number; readonly because: StepFailure; readonly trail: Trail };
 
+/** The mirror the chains are in. */
 export interface MergeChainDeps {
   readonly reader: Pick<ObjectReader, 'commit' | 'entry'>;
   readonly writer: Pick<ObjectWriter, 'writeCommit'>;
@@ -95,6 +97,7 @@ export interface MergeChainDeps {
   readonly capacity?: number;
 }
 
+/** The cached merges of one mirror, in the memory of one process. */
 export interface MergeChain {
   /** All commits must be in the mirror. */
   merge(base: ObjectId, steps: readonly ChainStep[]): Promise<ChainOutcome>;
@@ -109,6 +112,7 @@ export interface MergeChain {
   forget(): void;
 }
 
+/** Begins with an empty cache: a new process makes its first merges again, with the same ids. */
 export function createMergeChain(deps: MergeChainDeps): MergeChain {
   const links = createLru<string, Promise<LinkOutcome>>(deps.capacity ?? 10_000);
   let merges = 0;

@@ -20,6 +20,7 @@ import type { Git } from './git.ts';
 import { isObjectId, type ObjectId, parseObjectId } from './object-id.ts';
 import { pathText } from './tree.ts';
 
+/** Of a merge that git could carry out. The tree is in the repository; a commit is for the caller to write. */
 export type MergeTreeResult =
   | { readonly kind: 'clean'; readonly tree: ObjectId }
   /** Paths with conflicts, as git lists them; the first 1000. */
@@ -29,8 +30,10 @@ export type MergeTreeResult =
 
 /** How git is called; see the head comment. */
 export type MergeTreeMode = CoprocessMode | 'process-per-merge';
+/** `unbuffered-coprocess`: under `stdbuf -o0`, for a git that does not flush its answers. */
 export type CoprocessMode = 'coprocess' | 'unbuffered-coprocess';
 
+/** Merges commits of one repository. */
 export interface MergeTree {
   /** Both commits must be in the repository. @throws Error when git fails for another reason than the merge. */
   merge(ours: ObjectId, theirs: ObjectId): Promise<MergeTreeResult>;
@@ -44,6 +47,7 @@ const MOST_CONFLICTS = 1_000;
 const UNBUFFERED = ['stdbuf', '-o0'];
 const ARGS = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z'];
 
+/** @param mode from `probeMergeTree`: with a wrong one every merge waits for the timeout first. */
 export function createMergeTree(
   git: Git,
   gitDir: string,
@@ -83,6 +87,7 @@ export function startMergeProcess(
   return createCoprocess(() => git.start([...ARGS, '--stdin'], { gitDir, wrapper }), options);
 }
 
+/** @throws CoprocessDied also for commits that git cannot merge. */
 export function askForMerge(process: Coprocess, ours: ObjectId, theirs: ObjectId): Promise<MergeTreeResult> {
   return process.exchange(`${ours} ${theirs}\n`, readAnswer);
 }

@@ -18,6 +18,7 @@ import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
 import { type RemoteFailure, remoteFailure } from './remote-failure.ts';
 
+/** A paragraph for the note of one commit. */
 export interface NoteRequest {
   /** Full name, e.g. `refs/notes/gatehouse`. */
   readonly ref: RefName;
@@ -27,6 +28,7 @@ export interface NoteRequest {
   readonly text: string;
 }
 
+/** `already-there`: an earlier call added it, e.g. before a crash. */
 export type NoteOutcome =
   | { readonly kind: 'added' }
   | { readonly kind: 'already-there' }
@@ -34,6 +36,7 @@ export type NoteOutcome =
   | { readonly kind: 'rejected'; readonly message: string }
   | RemoteFailure;
 
+/** One mirror. `fetch` brings the notes at once, without the queue of other fetches. */
 export interface NotesDeps {
   readonly git: Git;
   readonly gitDir: string;
@@ -43,6 +46,7 @@ export interface NotesDeps {
 
 const TRIES = 8;
 
+/** A note and its remote. Jobs that go together use the remote of the latest. */
 export interface NoteJob {
   readonly remote: Remote;
   readonly note: NoteRequest;

@@ -40,12 +40,15 @@ type FileResult =
   /** There is something at the path, but a directory, a symbolic link (never followed) or a submodule. */
   | { readonly kind: 'not-a-file'; readonly is: TreeEntry['kind'] };
 
+/** Reads one repository. Starts git with the first question, and again when it has ended. */
 export interface ObjectReader {
+  /** Undefined: it is not here. */
   header(id: ObjectId): Promise<ObjectHeader | undefined>;
   /** Which of the objects are not here. */
   missing(ids: Iterable<ObjectId>): Promise<ObjectId[]>;
   /** The commit an id or one of our own refs leads to, through annotated tags; undefined when there is none. */
   resolve(idOrRef: string): Promise<ObjectId | undefined>;
+  /** @param limit bytes beyond which the content is not read. */
   read(id: ObjectId, limit: number): Promise<ReadResult>;
   /** @throws MissingObject when it is not here or is no commit, OverBudget when it is larger than 2 MiB. */
   commit(id: ObjectId): Promise<Commit>;
@@ -53,6 +56,7 @@ export interface ObjectReader {
   tree(id: ObjectId): Promise<Tree>;
   /** What stands at `path` (UTF-8, `/`-separated, no leading slash) below a tree. */
   entry(tree: ObjectId, path: string): Promise<TreeEntry | undefined>;
+  /** @param limit bytes beyond which the file is not read. @throws MissingObject when the commit is not here. */
   readPath(commit: ObjectId, path: string, limit: number): Promise<FileResult>;
   /** Pid of the running coprocess, for tests. */
   pid(): number | undefined;
@@ -87,6 +91,7 @@ interface Kept<T> {
   readonly bytes: number;
 }
 
+/** @param options of its coprocess. The memory cache is dropped whenever that ends. */
 export function createObjectReader(git: Git, gitDir: string, options: CoprocessOptions = {}): ObjectReader {
   const trees = createLru<ObjectId, Kept<Tree>>(KEPT_TREES, ({ bytes }) => bytes);
   const commits = createLru<ObjectId, Kept<Commit>>(KEPT_COMMITS, ({ bytes }) => bytes);

@@ -13,6 +13,7 @@ import { constants, deflate, deflateSync } from 'node:zlib';
 import { encodeCommit, type NewCommit } from './commit.ts';
 import { type ObjectId, parseObjectId } from './object-id.ts';
 
+/** Writes loose objects to one repository. @throws Error of the file system. */
 export interface ObjectWriter {
   write(type: 'commit' | 'tree' | 'blob', content: Uint8Array): Promise<ObjectId>;
   writeCommit(commit: NewCommit): Promise<ObjectId>;

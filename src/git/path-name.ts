@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto';
 const LONGEST = 220;
 const HEAD = 140;
 
+/** @returns 1 to 220 ASCII characters, also for an empty text. */
 export function pathName(text: string): string {
   const encoded = [...Buffer.from(text.toWellFormed())]
     .map(encodeByte)

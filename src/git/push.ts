@@ -19,6 +19,7 @@ import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
 import { oneLine, type RemoteFailure, refusedUrl, remoteFailure } from './remote-failure.ts';
 
+/** A compare-and-set of one ref of the remote. */
 export interface RefChange {
   readonly ref: RefName;
   /** Where the ref must be now; null: it must not exist. */
@@ -42,12 +43,14 @@ interface RefRejection {
   readonly message: string;
 }
 
+/** `remote-failed`: whether the push arrived is not known. */
 export type PushOutcome =
   | { readonly kind: 'pushed' }
   /** Nothing changed at the remote. */
   | { readonly kind: 'rejected'; readonly rejections: readonly [RefRejection, ...RefRejection[]] }
   | RemoteFailure;
 
+/** The objects of all `to` must be in `gitDir`. @throws Error when git cannot determine ancestry. */
 export async function push(
   git: Git,
   gitDir: string,

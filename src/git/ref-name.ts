@@ -38,6 +38,7 @@ function componentProblem(component: string): string | undefined {
   return undefined;
 }
 
+/** For names that are left out when git would refuse them; {@link refNameProblem} has the reason. */
 export function isRefName(text: string): text is RefName {
   return refNameProblem(text) === undefined;
 }

@@ -17,6 +17,7 @@ import type { Remote } from './remote.ts';
 import type { RemoteFailure } from './remote-failure.ts';
 import type { Repository } from './repository.ts';
 
+/** How a tested commit was made, as the merger recorded it. */
 export interface MergeRecipe {
   /** Full ref of the branch the chain began on. */
   readonly branch: RefName;
@@ -28,6 +29,7 @@ export interface MergeRecipe {
   readonly commit: ObjectId;
 }
 
+/** `made`: the commit is in the mirror, with exactly the expected id. */
 export type RemakeOutcome =
   | { readonly kind: 'made' }
   /** The remote no longer has an input, e.g. after a forced push. */
@@ -36,6 +38,7 @@ export type RemakeOutcome =
   | { readonly kind: 'different'; readonly detail: string }
   | RemoteFailure;
 
+/** @param repository the mirror that lacks the commit. */
 export async function remakeMerge(
   repository: Pick<Repository, 'fetch' | 'chain'>,
   remote: Remote,

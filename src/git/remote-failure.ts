@@ -12,6 +12,7 @@ import {
 import type { GitResult } from './git.ts';
 import { DEFAULT_PROTOCOLS, type Remote, remoteUrlProblem } from './remote.ts';
 
+/** A failed request to a remote, as a value: the caller decides what follows. */
 export interface RemoteFailure {
   readonly kind: 'remote-failed';
   readonly reason: FailureReason;
@@ -23,6 +24,7 @@ export interface RemoteFailure {
 
 type Unsuccessful = Exclude<GitResult, { kind: 'ok' }>;
 
+/** Also used for local calls of git, where only its message counts. */
 export function remoteFailure(result: Unsuccessful): RemoteFailure {
   switch (result.kind) {
     case 'timeout':

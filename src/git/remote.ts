@@ -16,6 +16,7 @@ export interface Remote {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
+/** What may differ between remotes; all other options of ssh are fixed (`environment.ts`). */
 export interface SshAccess {
   /** Private key; absent: the agent in SSH_AUTH_SOCK or ssh's defaults. */
   readonly keyFile?: string;

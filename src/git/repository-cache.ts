@@ -16,6 +16,7 @@ import { pathName } from './path-name.ts';
 import { probeMergeTree } from './probe-merge-tree.ts';
 import { openRepository, type Repository, type RepositoryCounters } from './repository.ts';
 
+/** All mirrors of one process, each opened with its first use; closing the cache closes them. */
 export interface RepositoryCache extends AsyncDisposable {
   /** The mirror of a project, made (empty) when there is none. */
   repository(connection: string, project: string): Promise<Repository>;
@@ -29,6 +30,7 @@ interface CacheCounters extends RepositoryCounters {
   readonly spawns: number;
 }
 
+/** Of one process: others that share the directory may have their own. */
 export interface RepositoryCacheOptions {
   /** Absolute path; made when missing. */
   readonly root: string;
@@ -41,6 +43,7 @@ export interface RepositoryCacheOptions {
   readonly warn?: (facts: object, text: string) => void;
 }
 
+/** @throws Error when git is older than 2.38, or the directory cannot be made. */
 export async function openRepositoryCache(options: RepositoryCacheOptions): Promise<RepositoryCache> {
   const { git, root } = options;
   await mkdir(root, { recursive: true });

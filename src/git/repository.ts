@@ -32,6 +32,7 @@ import { createTooLargeCommits } from './too-large.ts';
 import { createTreeBudget, type TreeBudget } from './tree-budget.ts';
 import { createTreeSizes, type TreeSize } from './tree-size.ts';
 
+/** An open mirror. Remotes come with each call, because their credentials may be renewed. */
 export interface Repository {
   /** The bare repository's directory; other processes may fetch any commit from it by id. */
   readonly path: string;
@@ -49,6 +50,7 @@ export interface Repository {
   lsRemote(remote: Remote, prefixes?: readonly string[]): Promise<RemoteRefs | RemoteFailure>;
   /** Moves refs of the remote, all or none; the objects must be here. See `push.ts`. */
   push(remote: Remote, changes: readonly RefChange[]): Promise<PushOutcome>;
+  /** See `notes.ts`; notes wait for other notes only. */
   appendNote(remote: Remote, note: NoteRequest): Promise<NoteOutcome>;
   /** Both commits must be here. */
   isAncestor(ancestor: ObjectId, descendant: ObjectId): Promise<boolean>;
@@ -75,6 +77,7 @@ export interface RepositoryCounters {
   readonly merges: number;
 }
 
+/** Passed by the cache, which shares all but `path` among its repositories. */
 export interface RepositoryOptions {
   readonly git: Git;
   readonly path: string;
@@ -87,6 +90,7 @@ export interface RepositoryOptions {
 /** Changes cached as small enough, about 100 bytes each. */
 const WEIGHED = 10_000;
 
+/** @param options `path` must be a mirror already (`mirror-directory.ts`). Starts no process yet. */
 export function openRepository({ git, path, mergeTreeMode, budget, warn }: RepositoryOptions): Repository {
   const counts = { fetches: 0, listings: 0, pushes: 0 };
   const reader = createObjectReader(git, path, { budget });

@@ -15,6 +15,7 @@ export interface Want {
   readonly commit?: ObjectId;
 }
 
+/** One mirror, and counters of its requests. */
 export interface FetchDeps {
   readonly git: Git;
   readonly gitDir: string;
@@ -31,6 +32,7 @@ export function tipRef(ref: string): string {
   return `refs/tips/${pathName(ref)}`;
 }
 
+/** Deletes our copies of refs that the remote no longer has. @throws Error when git cannot. */
 export async function forgetTips(deps: FetchDeps, refs: readonly RefName[]): Promise<void> {
   const result = await pastLocks(deps.gitDir, () =>
     deps.git.run(['update-ref', '--no-deref', '--stdin'], {
@@ -42,10 +44,12 @@ export async function forgetTips(deps: FetchDeps, refs: readonly RefName[]): Pro
     throw new Error(`cannot delete refs in ${deps.gitDir}: ${remoteFailure(result).message}`);
 }
 
+/** Brings a ref, or a commit by its id, to our name for it, wherever that pointed before. */
 export function refspec(source: RefName | ObjectId): string {
   return `+${source}:${tipRef(source)}`;
 }
 
+/** One `git fetch`: where the remote lacks one of the sources, none is fetched. @returns undefined: all are here. */
 export async function fetchRefs(
   deps: FetchDeps,
   remote: Remote,

@@ -7,11 +7,13 @@ import type { ObjectId } from './object-id.ts';
 import type { RefName } from './ref-name.ts';
 import type { RemoteFailure } from './remote-failure.ts';
 
+/** Of one mirror, in the memory of one process; an entry lasts an hour. */
 export interface TooLargeCommits {
   has(commit: ObjectId): boolean;
   add(commit: ObjectId): void;
 }
 
+/** A wanted ref and the commit it leads to, which cannot be read. */
 export interface TooLargeRef {
   readonly ref: RefName;
   readonly commit: ObjectId;

@@ -7,6 +7,7 @@
  */
 import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 
+/** Shared by all trees that one request reads. A request that exceeds it ends. */
 export interface TreeBudget {
   /** Entries a request may read, and paths it may list. */
   readonly limit: number;
@@ -32,6 +33,7 @@ const MAX_ENTRIES = 1_000_000;
 const MAX_NAMES = 800_000;
 const MAX_SECONDS = 120;
 
+/** For requests that may cost less than others, such as reading configuration. */
 export interface TreeBudgetOptions {
   /** Default 1 000 000: a change of every file of the largest projects known. */
   readonly entries?: number;
@@ -39,6 +41,7 @@ export interface TreeBudgetOptions {
   readonly seconds?: number;
 }
 
+/** May be made early: its time runs from the first entry on. */
 export function createTreeBudget(options: TreeBudgetOptions = {}): TreeBudget {
   const limit = options.entries ?? MAX_ENTRIES;
   const seconds = options.seconds ?? MAX_SECONDS;
@@ -67,6 +70,7 @@ export function createTreeBudget(options: TreeBudgetOptions = {}): TreeBudget {
   };
 }
 
+/** @param entries a computed number: it may be beyond exact integers. */
 export function tooManyEntries(entries: number, limit: number): OverBudget {
   const shown = Number.isSafeInteger(entries) ? String(entries) : `more than ${Number.MAX_SAFE_INTEGER}`;
   return new OverBudget('entries', `its tree is too large to read: ${shown} entries, limit ${limit}`);

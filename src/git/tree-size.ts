@@ -8,6 +8,7 @@ import { MissingObject, type ObjectReader } from './object-reader.ts';
 import type { TreeEntry } from './tree.ts';
 import { createTreeBudget, type TreeBudget } from './tree-budget.ts';
 
+/** What a commit takes when it is checked out, without its `.git`. */
 export interface TreeSize {
   /** Files, links and directories. */
   readonly entries: number;

@@ -7,6 +7,7 @@ import { type ObjectId, parseObjectId } from './object-id.ts';
 
 type EntryKind = 'file' | 'directory' | 'symlink' | 'submodule';
 
+/** What a directory says about one of its members; the object itself may be missing here. */
 export interface TreeEntry {
   /** Name within its directory, one character per byte. */
   readonly name: string;

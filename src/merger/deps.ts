@@ -20,6 +20,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { DiskRoom } from '../lib/disk-room.ts';
 import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
 
+/** What the merger's loop needs: requests, and a disk with room for what it makes. */
 export interface MergerDeps extends ServeDeps {
   readonly requests: MergerRequests;
   readonly log: MergerLog;
@@ -45,6 +46,7 @@ export interface MergerRequests {
   claim(most: number, signal: AbortSignal): Promise<readonly ClaimedRequest[]>;
 }
 
+/** Served by this merger alone until one of the calls below, which write nothing once the claim is lost. */
 export interface ClaimedRequest {
   readonly request: MergerRequest;
   /** 1, plus one for each merger that died or ran out of time over it. */
@@ -57,6 +59,7 @@ export interface ClaimedRequest {
   drop(): Promise<void>;
 }
 
+/** The part of the log that the merger uses. */
 export interface MergerLog {
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;

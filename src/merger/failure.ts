@@ -22,6 +22,7 @@ export function hostFailure(trouble: HostTrouble): Failure {
   return { kind: 'failed', text: sentence(trouble.project, trouble.text), retryable: true, trouble };
 }
 
+/** A fetch or listing that the remote did not serve; credentials are removed from its message. */
 export function fetchFailure(project: ProjectKey, { reason, message }: RemoteFailure): Failure {
   return hostFailure({ project, reason, text: stripUserinfo(message) });
 }

@@ -26,6 +26,7 @@ export interface ProjectNeeds {
   readonly commits: readonly NeededCommit[];
 }
 
+/** A commit, and the ref that is fetched for it: a host may not give commits by id alone. */
 export interface NeededCommit {
   readonly ref: string;
   readonly commit: string;
@@ -44,6 +45,7 @@ export interface FetchedProject {
 
 const HEADS = 'refs/heads/';
 
+/** Records a `FetchRefs` step. @returns a failure also for names that git would refuse: nothing is fetched then. */
 export async function fetchProject(
   deps: ServeDeps,
   steps: StepRecorder,

@@ -31,6 +31,7 @@ export type MergeAnswer =
   | (MergeConflict & { readonly kind: 'conflict'; readonly leftOut?: readonly LeftOut[] })
   | Failure;
 
+/** @returns `conflict` only for the item's own changes. @throws OverBudget when the trees are too large to compare. */
 export async function mergeChanges(
   deps: ServeDeps,
   steps: StepRecorder,

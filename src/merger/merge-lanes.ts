@@ -25,7 +25,9 @@ interface Lane {
   readonly inputs: readonly LaneInput[];
 }
 
+/** A conflict, and whose it is. */
 export interface ItemConflict extends MergeConflict {
+  /** Place in the request's `ahead`; the one after the last: the item itself. */
   readonly item: number;
   /** Place among all inputs. */
   readonly index: number;
@@ -40,8 +42,10 @@ interface LaneResult {
   readonly conflicts: readonly ItemConflict[];
 }
 
+/** All projects of one request, fetched. */
 export type Projects = ReadonlyMap<ProjectKey, FetchedProject>;
 
+/** What is left when items with conflicts are left out. */
 export interface MergedLanes {
   readonly kind: 'merged';
   /** Branches that changes were merged into. */

@@ -4,6 +4,7 @@ import { mergerRequestLogFacts } from '../tracing/log-facts.ts';
 import type { ClaimedRequest, MergerDeps, MergerLog } from './deps.ts';
 import { serveRequest } from './serve-request.ts';
 
+/** A running merger; `src/cmd` pauses and closes it. */
 export interface Merger {
   /** Resolves after `close` when all claimed requests are answered; rejects when no more can be claimed (the session is over). */
   readonly ended: Promise<void>;

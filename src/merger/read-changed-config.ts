@@ -31,6 +31,7 @@ export async function changedConfig(
   return results.flat();
 }
 
+/** Lists the configuration at a commit without reading files. @throws MissingObject when the commit is not in the mirror. */
 export async function configAt(reader: ObjectReader, commit: CommitId): Promise<readonly ConfigEntry[]> {
   const { tree } = await reader.commit(parseObjectId(commit));
   return findConfig(reader, tree);

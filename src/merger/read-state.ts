@@ -13,13 +13,16 @@ import type { Failure } from './failure.ts';
 import { fetchProject } from './fetch-state.ts';
 import { configAt } from './read-changed-config.ts';
 
+/** The outcome without steps and worker, which `serve-request.ts` adds. */
 export type RepoStateAnswer =
   | { readonly kind: 'repo-state'; readonly heads: readonly BranchHead[] }
   | Failure;
+/** Likewise. `branches` omits those that do not exist. */
 export type ConfigFilesAnswer =
   | { readonly kind: 'config-files'; readonly branches: readonly BranchConfig[] }
   | Failure;
 
+/** Always asks the remotes. Branches that do not exist are omitted. */
 export async function readRepoState(
   deps: ServeDeps,
   steps: StepRecorder,
@@ -45,6 +48,7 @@ export async function readRepoState(
   return { kind: 'repo-state', heads };
 }
 
+/** Asks the remote unless the mirror is as new as the request demands (`atLeast`). */
 export async function readConfigFiles(
   deps: ServeDeps,
   steps: StepRecorder,

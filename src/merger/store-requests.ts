@@ -17,6 +17,7 @@ import { parseRequestName } from '../store/request-record.ts';
 import { claimRequest, createRequestWorker } from '../store/request-worker.ts';
 import type { ClaimedRequest, MergerRequests } from './deps.ts';
 
+/** Where requests wait and where answers go. */
 export interface StoreRequestsDeps {
   readonly store: Store;
   readonly paths: StorePaths;
@@ -26,6 +27,7 @@ export interface StoreRequestsDeps {
   readonly worker: string;
 }
 
+/** A request that a merger was lost over is claimed alone, so that it puts no other at risk. */
 export function createStoreRequests(deps: StoreRequestsDeps): MergerRequests {
   const { queue } = deps;
   const worker = createRequestWorker(queue, deps);

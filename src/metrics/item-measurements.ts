@@ -20,6 +20,7 @@ import { cicdResultOf } from '../tracing/status.ts';
 import type { Measurement } from './measurement.ts';
 import type { MetricName } from './metric-table.ts';
 
+/** @param before undefined: the item is new. @returns empty when it is the same record. */
 export function itemMeasurements(before: QueueItem | undefined, item: QueueItem): readonly Measurement[] {
   if (before === item) return [];
   const known = before === undefined ? [] : buildsetsOf(before);

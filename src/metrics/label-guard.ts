@@ -19,6 +19,7 @@ const OTHERWISE = 50;
 /** Characters of a value. */
 const LONGEST = 120;
 
+/** Of one process: the first values of a label are the ones that are kept. */
 export interface LabelGuard {
   bounded(label: string, value: string): string;
 }

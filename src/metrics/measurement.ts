@@ -2,6 +2,7 @@
 import type { SpanReference } from '../model/event.ts';
 import type { MetricName } from './metric-table.ts';
 
+/** Its labels are those of the metric's definition, all of them. */
 export interface Measurement {
   readonly metric: MetricName;
   readonly labels: { readonly [label: string]: string };

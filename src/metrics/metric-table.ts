@@ -20,6 +20,7 @@ const LONG = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 2
 const SHORT = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000];
 
+/** A metric that is not in this table cannot be recorded. */
 export const METRICS = {
   cicd_pipeline_run_duration_seconds: {
     kind: 'histogram',
@@ -217,4 +218,5 @@ export const METRICS = {
   },
 } as const satisfies { readonly [name: string]: MetricDefinition };
 
+/** As written in {@link METRICS}, counters without `_total`. */
 export type MetricName = keyof typeof METRICS;

@@ -13,7 +13,9 @@ import type { Measurement } from './measurement.ts';
 import { METRICS, type MetricDefinition, type MetricName } from './metric-table.ts';
 import { plainText } from './plain-text.ts';
 
+/** All metrics of one process. Its components get the {@link MetricsSink}. */
 export interface Metrics {
+  /** Counts of the same thing are added up first; labels beyond the limit become `other`. */
   record(measurements: Iterable<Measurement>): void;
   /**
    * Adds a source that is read at every exposition, for values that are looked up rather than counted. Values it no longer
@@ -41,6 +43,7 @@ type Instrument =
   | { readonly kind: 'gauge'; readonly it: Gauge }
   | { readonly kind: 'histogram'; readonly it: Histogram };
 
+/** Includes the metrics of the Node process itself. */
 export function createMetrics(): Metrics {
   return new MetricsRegistry();
 }

@@ -10,6 +10,7 @@ import { hostGauges } from './host-gauges.ts';
 import { itemMeasurements } from './item-measurements.ts';
 import type { Measurement } from './measurement.ts';
 
+/** A turn whose commit is stored. */
 export interface MeasuredTurn {
   readonly tenant: string;
   readonly pipeline: string;
@@ -29,6 +30,7 @@ interface Place {
   readonly pipeline: string;
 }
 
+/** @returns the gauges of all queues, also of unchanged ones; the rest only for what changed. */
 export function turnMeasurements(turn: MeasuredTurn): readonly Measurement[] {
   const { before, after, left } = turn;
   const place = { tenant: turn.tenant, pipeline: turn.pipeline };

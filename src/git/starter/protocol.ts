@@ -13,10 +13,12 @@
  */
 import type { GitEnd, ProcessRequest } from '../git-process.ts';
 
+/** `id` is a number of the service, the same on the connections of the process. */
 export type ToHelper =
   | { readonly type: 'start'; readonly id: number; readonly request: ProcessRequest }
   | { readonly type: 'kill'; readonly id: number; readonly signal: NodeJS.Signals };
 
+/** `ended` follows every `start`, once, also when git could not be started. */
 export type FromHelper =
   | { readonly type: 'ready' }
   | { readonly type: 'started'; readonly id: number; readonly pid: number }
@@ -25,6 +27,7 @@ export type FromHelper =
   /** `stderr`: the first {@link MAX_STDERR} characters. */
   | { readonly type: 'ended'; readonly id: number; readonly end: GitEnd; readonly stderr: string };
 
+/** Characters of a process's stderr that are kept. */
 export const MAX_STDERR = 64 * 1024;
 
 /** The first line of a connection: stdin (`i`) or stdout (`o`) of the process with this id. */

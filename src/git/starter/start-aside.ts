@@ -38,15 +38,18 @@ interface Helper {
 /** Milliseconds in which a helper must confirm a kill; otherwise it is killed itself, so that deadlines of git hold. */
 const STUCK_AFTER = 10_000;
 
+/** A helper and the git processes that it runs. */
 export interface Starter {
   readonly start: StartProcess;
   /** Of the helper, while there is one. */
   pid(): number | undefined;
 }
 
+/** By the one helper of this process. */
 export const startAside: StartProcess = request => shared.start(request);
 const shared = createStarter();
 
+/** For tests, which need a helper of their own; services use {@link startAside}. */
 export function createStarter(): Starter {
   let helper: Helper | undefined;
   let nextId = 0;
