@@ -14,6 +14,7 @@ import {
 } from './request-queue.ts';
 import { encodeRequestRecord } from './request-record.ts';
 
+/** A request that no worker will complete, and what its finder has to do about it. */
 export type Abandoned<T> =
   /** Its worker vanished: requeue it, or fail it with a result. `cancelled`: a cancel had been requested anyway. */
   | { readonly kind: 'lost-worker'; readonly request: StoredRequest<T>; readonly cancelled: boolean }

@@ -36,6 +36,7 @@ export function componentId(kind: ComponentKind, node: string): string {
   return `${kind}-${registrationNumber(node)}`;
 }
 
+/** @param node name or path; the number is the store's suffix, so a later registration of the kind has a higher one. */
 export function registrationNumber(node: string): number {
   return Number(node.slice(-10));
 }

@@ -12,15 +12,18 @@ import { COMPONENT_KINDS, type ComponentKind, type StorePaths } from './paths.ts
 import { type Store, StoreError } from './port.ts';
 import { createRefresher, touchOnContact } from './refresher.ts';
 
+/** A component as its own record describes it, with what its place in the store adds. */
 export interface RegisteredComponent extends ComponentRecord {
   /** Such as `executor-3`: its kind and the number of its registration, never used again. */
   readonly id: string;
   readonly kind: ComponentKind;
 }
 
+/** What the webs show of the components of the installation. */
 export interface Components extends Disposable {
   /** By kind in the order of {@link COMPONENT_KINDS}, oldest first. Components whose record cannot be read are omitted. */
   list(): readonly RegisteredComponent[];
+  /** Called after each read, also when nothing differs. */
   onChange(listener: () => void): Disposable;
 }
 

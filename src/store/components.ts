@@ -23,6 +23,7 @@ import { createRefresher, touchOnContact } from './refresher.ts';
 /** What a component may change in its own record. */
 type ComponentUpdate = Pick<ComponentRecord, 'state' | 'trouble'>;
 
+/** The component's own side: it ends with the session; disposing of it only stops following the requested state. */
 export interface Registration extends Disposable {
   /** Such as `executor-3`. */
   readonly id: string;
@@ -107,6 +108,7 @@ async function findOwn(store: Store, base: string, data: Uint8Array): Promise<st
   return at === -1 ? undefined : `${base}/${names[at]}`;
 }
 
+/** What the scheduler knows of executors before it requests a build. */
 export interface ExecutorLabels extends Disposable {
   /**
    * Whether one registered executor offers all of `labels` (none: any executor does).

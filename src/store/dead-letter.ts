@@ -7,16 +7,19 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import { enveloped, recordCodec } from '../model/codec/record.ts';
 import { object, text, time, whole } from '../model/codec/schema.ts';
 
+/** An entry that was given up: by a queue after its attempts, or by the quarantine as unreadable. */
 export interface DeadLetter {
   /** Path the entry had in its queue. */
   readonly from: string;
   readonly bytes: Uint8Array;
+  /** How often its handling failed; in the quarantine, the version that the node had. */
   readonly attempts: number;
   readonly at: Nanoseconds;
   /** Message of the last error, at most {@link MAX_ERROR_CHARACTERS} long. */
   readonly error: string;
 }
 
+/** The first line of the stored form: everything but the bytes. */
 export const deadLetterHeadCodec = recordCodec(
   'dead-letter',
   1,
@@ -33,6 +36,10 @@ export function deadLetterPath(queuePath: string): string {
   return `${queuePath}-dead`;
 }
 
+/**
+ * @param letter the entry's bytes may be anything: they are kept as they are, up to a limit.
+ * @param error the last one; its message is cut at {@link MAX_ERROR_CHARACTERS}.
+ */
 export function encodeDeadLetter(letter: Omit<DeadLetter, 'error'>, error: unknown): Uint8Array {
   const { from, attempts, at, bytes } = letter;
   const message = (error instanceof Error ? error.message : String(error)).slice(0, MAX_ERROR_CHARACTERS);

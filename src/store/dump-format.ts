@@ -14,6 +14,7 @@ import type { CopiedNode } from './tree-copy.ts';
 const FORMAT = 1;
 const NAME = 'gatehouse store';
 
+/** The first line: what a restore checks before it writes anything. */
 export interface DumpHead {
   /** Of the program that wrote it. */
   readonly release: string;

@@ -24,14 +24,17 @@ import { nodeName } from './paths.ts';
 import { create, type Operation, remove, type Store, type StoredNode, StoreError, set } from './port.ts';
 import { wakeUps } from './wake-ups.ts';
 
+/** The form of a queue's entries; the record codecs of `src/model/codec` have this shape. */
 export interface BytesCodec<T> {
   encode(value: T): Uint8Array;
   /** @throws RecordError `newer` when an upgraded process can read the bytes; any other error when they are broken. */
   decode(bytes: Uint8Array): T;
 }
 
+/** One object per queue and process; the queue's nodes are shared by all processes. */
 export interface EventQueueDeps<T> {
   readonly store: Store;
+  /** Parent of the entries. Never deleted. */
   readonly path: string;
   readonly codec: BytesCodec<T>;
   readonly clock: Pick<Clock, 'now'>;
@@ -41,11 +44,13 @@ export interface EventQueueDeps<T> {
   readonly onDeadLetter?: (path: string, error: unknown) => void;
 }
 
+/** An entry as it was read; operations made from it fail when another process has taken it since. */
 export interface QueueEntry<T> {
   readonly path: string;
   readonly value: T;
   /** How often its handling has failed; also the version of its node. */
   readonly attempts: number;
+  /** As stored: a failed attempt and a dead letter write them back unchanged. */
   readonly bytes: Uint8Array;
 }
 
@@ -55,6 +60,7 @@ export const MAX_ENTRY_BYTES = 900_000;
 /** Entries read per round trip. */
 const READ_AT_ONCE = 200;
 
+/** All methods that return operations write nothing by themselves: commit them. */
 export class EventQueue<T> {
   readonly path: string;
   readonly #deps: EventQueueDeps<T>;
@@ -192,6 +198,7 @@ export class EventQueue<T> {
     return [this.ack(entry), ...copies];
   }
 
+  /** Number of entries, among them any that cannot be read; 0 before `prepare`. */
   async depth(): Promise<number> {
     return (await this.#deps.store.get(this.path))?.stat.childCount ?? 0;
   }

@@ -20,8 +20,10 @@ import { ensureNode } from './ensure-node.ts';
 import { acquireLock, type Lock, type LockRequest } from './lock.ts';
 import { check, type Operation, type OperationResult, type Store, StoreError, set } from './port.ts';
 
+/** The places of a lock and its epoch: of a connection, tenant or pipeline (paths.ts), or of the sweeper. */
 export interface FenceRequest extends Omit<LockRequest, 'path'> {
   readonly lockPath: string;
+  /** Its version is the epoch; created when missing. */
   readonly epochPath: string;
   /**
    * Where the id of the last commit is stored. Without it, a commit whose reply is lost rejects with `ConnectionLoss` and
@@ -44,6 +46,7 @@ export class Fenced extends Error {
   }
 }
 
+/** How much is known of a commit that applied. */
 export type Committed =
   | { readonly kind: 'committed'; readonly results: readonly OperationResult[] }
   /** Applied, as the last operation's id proves, but the reply was lost: names and versions are unknown. */
@@ -104,6 +107,7 @@ interface FenceDeps {
   readonly lastOperationPath: string | undefined;
 }
 
+/** Made by {@link acquireFence}. Releases the lock when disposed of. */
 export class Fence implements AsyncDisposable {
   /** Grows with each holder. Effects outside the store carry it. */
   readonly epoch: number;

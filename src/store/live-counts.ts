@@ -9,6 +9,7 @@
 import type { Store } from './port.ts';
 import { createRefresher, touchOnContact } from './refresher.ts';
 
+/** For views only: a count may be old by the time it is shown. */
 export interface LiveCounts extends Disposable {
   /** Follows one more node. Resolves when it was counted. */
   follow(path: string): Promise<void>;

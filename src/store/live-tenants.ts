@@ -18,13 +18,17 @@ import type { QueueItem } from '../model/queue-item.ts';
 import { nameOfNode, type StorePaths } from './paths.ts';
 import type { Store } from './port.ts';
 
+/** What the web shows of tenants; no decision reads it. */
 export interface LiveTenants extends Disposable {
+  /** Those with a layout. */
   tenants(): readonly TenantName[];
   /** Undefined: not configured yet. */
   layout(tenant: TenantName): LayoutSummary | undefined;
+  /** An empty state for a pipeline that is unknown or has never had an item. */
   pipeline(tenant: TenantName, pipeline: PipelineName): PipelineState;
   /** Events that wait for the pipeline's next turn. */
   waitingEvents(tenant: TenantName, pipeline: PipelineName): number;
+  /** Called once per tenant and read, with the tenant whose copy was read again. */
   onChange(listener: (tenant: TenantName) => void): Disposable;
 }
 
@@ -41,6 +45,10 @@ interface LiveTenant {
   readonly pipelines: Map<PipelineName, LivePipeline>;
 }
 
+/**
+ * Resolves when everything was read once; disposing of the view stops the watches.
+ * @param onError called for a record that cannot be read and for a failed read; the view stays usable.
+ */
 export async function openLiveTenants(
   store: Store,
   paths: StorePaths,

@@ -11,6 +11,7 @@ import { isConnectionLoss, settle } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import { create, remove, type Store, StoreError } from './port.ts';
 
+/** One attempt to get a lock; each attempt is a contender of its own. */
 export interface LockRequest {
   /** Parent of the contenders; created when missing. */
   readonly path: string;
@@ -20,6 +21,7 @@ export interface LockRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A lock that is held, until its release or the end of the session. */
 export interface Lock {
   /** Our child: it exists exactly as long as we hold the lock. */
   readonly path: string;

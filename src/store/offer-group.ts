@@ -12,6 +12,7 @@ import type { Operation, Store } from './port.ts';
 import { StoreError } from './port.ts';
 import { operationBytes } from './size.ts';
 
+/** One for each queue of a web that takes webhooks. */
 export interface OfferGroup<T> {
   /** See `EventQueue.offer`. */
   offer(value: T, id: string): Promise<'stored' | 'duplicate'>;

@@ -46,8 +46,10 @@ interface DroppedRows {
   readonly values: number;
 }
 
+/** One drain per outbox; the process that holds the election for it runs it. */
 export interface OutboxDrainDeps {
   readonly store: Store;
+  /** The outbox; created when missing. */
   readonly path: string;
   /** @param rows oldest first, at least one. */
   readonly deliver: (rows: readonly Uint8Array[], signal: AbortSignal) => Promise<Delivery>;
@@ -66,6 +68,7 @@ export interface OutboxDrainDeps {
   readonly onDropped?: (reason: DropReason, dropped: DroppedRows) => void;
 }
 
+/** For metrics; `delivered` counts from the drain's creation. */
 export interface OutboxCounters {
   /** Rows waiting, as of the last listing. */
   readonly depth: number;
@@ -76,6 +79,7 @@ export interface OutboxCounters {
   readonly delivered: number;
 }
 
+/** The reader of one outbox. */
 export interface OutboxDrain {
   /**
    * Delivers until the signal aborts.
@@ -83,12 +87,14 @@ export interface OutboxDrain {
    * @throws StoreError `SessionExpired` when the session is over; RecordError `newer` when an upgraded process must read the rows.
    */
   run(signal: AbortSignal): Promise<void>;
+  /** As of the last listing or delivery; reads nothing. */
   counters(): OutboxCounters;
 }
 
 const BATCH = { rows: 200, bytes: 1_000_000 };
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
 
+/** Reads nothing before `run`. */
 export function createOutboxDrain(deps: OutboxDrainDeps): OutboxDrain {
   return new Drain(deps);
 }

@@ -19,6 +19,7 @@ export function outboxRows<T>(
   return encodedRows(values, codec).map(row => outboxOperation(path, row.data, at, row.values));
 }
 
+/** One row before it has a name in the outbox. */
 export interface EncodedRow {
   readonly data: Uint8Array;
   /** Number of values in it. */

@@ -21,7 +21,9 @@ export interface OutboxEntry {
   readonly values: number;
 }
 
+/** A row that was read. */
 export interface OutboxRow extends OutboxEntry {
+  /** Encoded by the writer, usually a list of values; the outbox does not decode it. */
   readonly data: Uint8Array;
 }
 

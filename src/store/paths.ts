@@ -8,11 +8,14 @@
  * hashes need no encoding. A queue's undecodable entries and those that failed too often are next to it, in `<queue>-dead`.
  */
 
+/** All places of one installation. */
 export type StorePaths = ReturnType<typeof storePaths>;
 
 /** Kinds of components that register themselves below `components/`. */
 export const COMPONENT_KINDS = ['scheduler', 'merger', 'executor', 'web'] as const;
+/** The kind of a component in its id: `executor-3`. */
 export type ComponentKind = (typeof COMPONENT_KINDS)[number];
+/** The kind of work: mergers serve `merge`, executors `build`. `nodes` is reserved. */
 export type RequestKind = 'merge' | 'build' | 'nodes';
 
 /**

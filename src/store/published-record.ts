@@ -32,6 +32,7 @@ interface PublishedRecordDeps {
 
 const WRITE_EVERY = 1_000;
 
+/** @returns a writer that writes nothing until `during`. A failed write is logged only: the next one replaces it. */
 export function publishRecord(deps: PublishedRecordDeps): PublishedRecord {
   const { store, path, encode, what, log } = deps;
   let change = Promise.withResolvers<void>();

@@ -15,6 +15,7 @@ import { encodeDeadLetter } from './dead-letter.ts';
 import { ensureNode } from './ensure-node.ts';
 import { create, remove, type Store, type StoredNode, StoreError, set } from './port.ts';
 
+/** `path` and `store` are those of the installation: all processes share one quarantine. */
 export interface QuarantineDeps {
   readonly store: Store;
   /** Parent of the copies; created when first needed. */
@@ -28,6 +29,7 @@ interface ReadOptions {
   readonly keepNode?: boolean;
 }
 
+/** Reads records in such a way that a broken one does not stop the loop that met it. */
 export interface Quarantine {
   /**
    * The decoded record.
@@ -47,6 +49,7 @@ export interface Quarantine {
   move(path: string, node: StoredNode, error: unknown, options?: ReadOptions): Promise<void>;
 }
 
+/** Keeps no state: any number of them may use the same place. */
 export function createQuarantine(deps: QuarantineDeps): Quarantine {
   const { store, path: parent, clock, log } = deps;
 

@@ -7,6 +7,7 @@
  */
 import type { Store } from './port.ts';
 
+/** Disposing of it ends the reads; a read under way no longer reports its error. */
 export interface Refresher extends Disposable {
   /** Something may have changed. Resolves when a read that began after this call has ended, successfully or not. */
   touch(): Promise<void>;

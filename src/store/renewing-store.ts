@@ -21,12 +21,14 @@ import {
   type WatchEvent,
 } from './port.ts';
 
+/** A store for views, and the means to give it the next session. */
 export interface RenewingStore {
   readonly store: Store;
   /** Uses this session from now on; the previous one is released, not closed. */
   attach(session: Store): void;
 }
 
+/** Suspended until the first `attach`. */
 export function createRenewingStore(): RenewingStore {
   const store = new Renewing();
   return { store, attach: session => store.attach(session) };

@@ -4,18 +4,22 @@ import { check, type Operation, remove, StoreError, set } from './port.ts';
 import { readNow } from './read-now.ts';
 import type { Requestable, RequestQueue, StoredRequest } from './request-queue.ts';
 
+/** What became of a worker's write. */
 export type ClaimOutcome =
   | 'done'
   /** The claim is no longer ours: nothing was written, and nothing will be. Another process decides about the request. */
   | 'lost';
 
+/** Passed by `claimRequest`, after it has created the claim. */
 export interface ClaimDeps<T extends Requestable> {
   readonly queue: RequestQueue<T>;
   readonly request: StoredRequest<T>;
   readonly claimPath: string;
 }
 
+/** Made by `claimRequest`. It watches itself until it is completed or lost. */
 export class Claim<T extends Requestable> {
+  /** As it was before the claim: its state is still `requested`. */
   readonly request: StoredRequest<T>;
   readonly #deps: ClaimDeps<T>;
   readonly #cancelled = new AbortController();

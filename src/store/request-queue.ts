@@ -35,6 +35,7 @@ export interface Requestable {
   readonly priority: number;
 }
 
+/** One object per queue and process; `path` comes from `StorePaths.requests`. */
 export interface RequestQueueDeps<T extends Requestable> {
   readonly store: Store;
   /** Never deleted, like every queue's path. */
@@ -65,6 +66,7 @@ export interface UnreadableRequest {
 
 const READ_AT_ONCE = 100;
 
+/** The requester's operations write nothing by themselves, except for `submitNow`. */
 export class RequestQueue<T extends Requestable> {
   readonly #deps: RequestQueueDeps<T>;
 
@@ -86,6 +88,7 @@ export class RequestQueue<T extends Requestable> {
     return `${this.#deps.path}/claimed`;
   }
 
+  /** Exists as long as the worker that took the request is alive. */
   claimPath(uuid: string): string {
     return `${this.claimedPath}/${uuid}`;
   }
@@ -95,6 +98,7 @@ export class RequestQueue<T extends Requestable> {
     return `${this.#deps.path}/cancelled`;
   }
 
+  /** Exists once the worker is to stop; its data is the message for it. */
   cancelPath(uuid: string): string {
     return `${this.cancelledPath}/${uuid}`;
   }
@@ -106,6 +110,10 @@ export class RequestQueue<T extends Requestable> {
     }
   }
 
+  /**
+   * A new request, behind those of the same priority.
+   * @throws RangeError for a priority outside 0–999.
+   */
   submit(request: T): readonly Operation[] {
     return this.#append(request, 1, this.#deps.codec.encode(request));
   }
@@ -256,6 +264,7 @@ export function isIntact(request: StoredRequest<unknown> | UnreadableRequest): b
   return isReadable(request) || isNewerRecord(request.error);
 }
 
+/** False also for a request of a newer version, which is intact: see {@link isIntact}. */
 export function isReadable<T>(request: StoredRequest<T> | UnreadableRequest): request is StoredRequest<T> {
   return !('error' in request);
 }

@@ -21,13 +21,16 @@ export type RequestState =
       readonly session: string | null;
     };
 
+/** A request's node: what changes, and the bytes of the request. */
 export interface RequestRecord {
   readonly state: RequestState;
   /** 1, plus one for each worker that vanished with it. */
   readonly attempt: number;
+  /** Encoded by the requester; the queue only copies them. */
   readonly bytes: Uint8Array;
 }
 
+/** What the name of a request's node says of it. */
 export interface RequestName {
   readonly uuid: string;
   /** 0–999, lower is sooner. */
@@ -44,6 +47,7 @@ type RequestHead =
       'kind'
     >);
 
+/** The first line of a request's node. */
 export const requestHeadCodec = recordCodec(
   'request',
   1,
@@ -81,6 +85,7 @@ export function inServiceOrder(names: readonly string[]): readonly string[] {
   return names.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
+/** Also writes a request back with another state; its bytes stay as they are. */
 export function encodeRequestRecord({ state, attempt, bytes }: RequestRecord): Uint8Array {
   return Buffer.concat([requestHeadCodec.encode(headOf(state, attempt)), Buffer.of(LINE_END), bytes]);
 }

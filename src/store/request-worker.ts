@@ -17,6 +17,7 @@ import { isReadable, type Requestable, type RequestQueue, type StoredRequest } f
 import { encodeRequestRecord, parseRequestName } from './request-record.ts';
 import { wakeUps } from './wake-ups.ts';
 
+/** Passed by a merger or an executor for its own queue. */
 export interface WorkerOptions<T> {
   /** Name of the worker, for people to read. */
   readonly worker: string;
@@ -38,6 +39,7 @@ export interface RequestWorker<T extends Requestable> {
   next(signal: AbortSignal): Promise<Claim<T>>;
 }
 
+/** @param queue whose parents exist. A worker may call `next` again while its earlier claims are still open. */
 export function createRequestWorker<T extends Requestable>(
   queue: RequestQueue<T>,
   options: WorkerOptions<T>,

@@ -18,11 +18,13 @@ export const SIGN_INTERVAL = 2_000;
 const KEPT_MS = 7 * 86_400_000;
 const KEPT = 100;
 
+/** One for each process that holds work. */
 export interface SignDeps {
   readonly store: Store;
   /** Path of this session's sign; its parent exists. */
   readonly path: string;
   readonly clock: Pick<Clock, 'now'>;
+  /** Asked before each sign; false: none is written. */
   readonly isAtWork: () => boolean;
 }
 

@@ -19,11 +19,13 @@ import type { Fence } from './fence.ts';
 import { create, type Operation, remove, type Store } from './port.ts';
 import { splitOperations } from './split-operations.ts';
 
+/** The fence and place of one pipeline, for both writing a staged commit and finishing it. */
 export interface StagedDeps {
   readonly fence: Pick<Fence, 'commit'>;
   readonly store: Store;
   /** Parent of the parts; made by the caller, empty unless a commit was interrupted. */
   readonly path: string;
+  /** An operation id for each commit of the fence. */
   newId(): string;
 }
 

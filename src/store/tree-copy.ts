@@ -30,6 +30,7 @@ import { create, type Operation, remove, type Store, set } from './port.ts';
 import { readNow } from './read-now.ts';
 import { operationBytes } from './size.ts';
 
+/** One node on its way, as read from a store or from a dump. */
 export interface CopiedNode {
   /** Below the root, without leading slash; empty for the root itself. Parents come before their children. */
   readonly path: string;
@@ -37,6 +38,7 @@ export interface CopiedNode {
   readonly version: number;
 }
 
+/** As read from a store, where nodes of sessions are among them. */
 export interface ReadNode extends CopiedNode {
   /** The node ends with its session. */
   readonly ephemeral: boolean;

@@ -21,6 +21,7 @@ export interface Batch {
   readonly sequences: ReadonlySet<TreeNode>;
 }
 
+/** What the store needs of a file; tests replace it to make the disk fail. */
 export interface Journal {
   /** How often this journal was opened, this time included; at least 1. */
   readonly boot: number;

@@ -19,6 +19,7 @@ import { type Journal, openJournal } from './journal.ts';
 import { EmbeddedSession, type Task } from './session.ts';
 import { type AppliedTransaction, type NodeChange, NodeTree, type TreeNode } from './tree.ts';
 
+/** Passed by `src/cmd` with the file of the settings; tests use `:memory:`. */
 export interface EmbeddedStoreOptions {
   /** Path of the SQLite file, made when missing; `:memory:` keeps nothing. */
   readonly file: string;
@@ -28,6 +29,7 @@ export interface EmbeddedStoreOptions {
   readonly openJournal?: (file: string, tree: NodeTree) => Journal;
 }
 
+/** The server side; each component of the process gets a session of its own. */
 export interface EmbeddedStore extends AsyncDisposable {
   /** Opens a session. */
   connect(): Store;

@@ -21,6 +21,10 @@ import { requireMultiSize } from '../size.ts';
 import type { NodeTree, TreeNode } from './tree.ts';
 import { Watches } from './watches.ts';
 
+/**
+ * Applies one transaction to the tree; valid only while its task runs.
+ * @throws StoreError when an operation fails: nothing of the transaction is applied.
+ */
 export type Apply = (operations: readonly Operation[]) => readonly OperationResult[];
 
 /** One queued call: `run` when its turn comes, `settle` after the batch is durable or has failed. */
@@ -34,6 +38,7 @@ export interface Task {
   settle(failure: Error | undefined): void;
 }
 
+/** The server's side of a session. */
 export interface EmbeddedSessionDeps {
   readonly tree: NodeTree;
   enqueue(task: Task): void;
@@ -41,6 +46,7 @@ export interface EmbeddedSessionDeps {
 
 type Ending = Extract<StoreErrorCode, 'Closed' | 'SessionExpired'>;
 
+/** Made by `EmbeddedStore.connect`; never out of contact, so it is `connected` until it is `lost`. */
 export class EmbeddedSession implements Store {
   readonly sessionId: string;
   readonly #deps: EmbeddedSessionDeps;

@@ -10,12 +10,14 @@ import { assertNever } from '../../lib/assert-never.ts';
 import { baseName, parentPath } from '../node-path.ts';
 import { type Operation, type OperationResult, StoreError, type StoreErrorCode } from '../port.ts';
 
+/** A node in memory; version and sequence count as in ZooKeeper. */
 export interface TreeNode {
   readonly id: number;
   readonly path: string;
   /** Never changed in place: a set puts a new array here. */
   data: Uint8Array;
   version: number;
+  /** Number of the transaction that created it, likewise `modified`. */
   readonly created: number;
   modified: number;
   /** Session of an ephemeral node. */
@@ -27,11 +29,13 @@ export interface TreeNode {
   sequence: number;
 }
 
+/** What a watch is notified of. */
 export interface NodeChange {
   readonly kind: 'created' | 'changed' | 'deleted';
   readonly node: TreeNode;
 }
 
+/** A transaction that took effect in memory and is not durable yet. */
 export interface AppliedTransaction {
   readonly results: readonly OperationResult[];
   readonly changes: readonly NodeChange[];
@@ -48,6 +52,7 @@ interface Transaction {
 
 const NOTHING = new Uint8Array(0);
 
+/** Has the root from the beginning. The journal adds what it kept; after that only the server changes it. */
 export class NodeTree {
   readonly #nodes = new Map<string, TreeNode>();
   readonly #ephemerals = new Map<string, Set<string>>();

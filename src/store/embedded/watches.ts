@@ -4,6 +4,7 @@ import type { WatchEvent } from '../port.ts';
 
 type Listener = (event: WatchEvent) => void;
 
+/** The watches of one session; an event also reaches those above its path. */
 export class Watches {
   readonly #byPath = new Map<string, Set<Listener>>();
 

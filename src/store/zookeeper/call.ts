@@ -45,6 +45,7 @@ export interface Recipe<T> {
 
 const XID_AT = 4;
 
+/** @param xid only for what has a number of its own (`XID`); any other call gets its number when it is sent. */
 export class Call<T> implements QueuedCall {
   readonly header: { xid: number; readonly type: number };
   readonly path: string;

@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import type {} from 'node-zookeeper-client';
 import type { QueuedCall } from './call.ts';
 
+/** An entry of the package's queues; the request is ours. */
 export interface Packet {
   readonly request: QueuedCall;
 }
@@ -18,6 +19,7 @@ interface PacketQueue extends EventEmitter {
   shift(): Packet | undefined;
 }
 
+/** Read and replaced by link.ts alone. */
 export interface ConnectionManager {
   /** One of `LINK`. */
   readonly state: number;

@@ -29,6 +29,7 @@ interface ConnectorListener {
   refused(cause: Error): void;
 }
 
+/** Passed by link.ts, which is the listener. */
 export interface ConnectorDeps {
   readonly options: ZooKeeperOptions;
   readonly dialer: Dialer;
@@ -36,6 +37,7 @@ export interface ConnectorDeps {
   readonly listener: ConnectorListener;
 }
 
+/** One per session, for any number of connections, one after the other. */
 export class Connector {
   readonly #deps: ConnectorDeps;
   readonly #rotation: ServerRotation;
@@ -56,6 +58,7 @@ export class Connector {
     this.#rotation = new ServerRotation(deps.options.hosts, deps.options.random);
   }
 
+  /** Undefined between two attempts. */
   get socket(): Socket | undefined {
     return this.#socket;
   }
@@ -65,6 +68,7 @@ export class Connector {
     return this.#lastReadAt;
   }
 
+  /** Begins an attempt, after the pause that the rotation wants. Call it again after each `dropped`. */
   connect(): void {
     const { server, delayMs } = this.#rotation.next();
     this.#phase = 'dialling';

@@ -8,6 +8,7 @@
 /** No answer to our requests comes near this; a larger length is not the protocol. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
+/** One per connection: what is left of a frame must not reach the next. */
 export class FrameSplitter {
   #chunks: Buffer[] = [];
   #length = 0;

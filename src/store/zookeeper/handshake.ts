@@ -3,6 +3,7 @@ import type { WatchEvent } from '../port.ts';
 import { type JuteReader, JuteWriter } from './jute.ts';
 import { EVENT } from './wire.ts';
 
+/** What we send first: who we are, and how long a silence may last. */
 export interface ConnectRequest {
   /** Highest transaction seen: a server that is behind it refuses us. */
   readonly lastTransaction: bigint;
@@ -28,6 +29,7 @@ export function connectFrame({ lastTransaction, timeoutMs, sessionId, password }
   return frame;
 }
 
+/** What the server grants; the session's id and password are those to return with. */
 export interface ConnectAnswer {
   /** Granted, milliseconds; 0 or less: there is no such session. */
   readonly timeoutMs: number;
@@ -35,6 +37,7 @@ export interface ConnectAnswer {
   readonly password: Buffer;
 }
 
+/** @throws RangeError when the frame is too short to be one. */
 export function readConnectAnswer(body: JuteReader): ConnectAnswer {
   body.int();
   return { timeoutMs: body.int(), sessionId: body.long(), password: Buffer.from(body.bytes()) };

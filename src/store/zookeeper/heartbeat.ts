@@ -14,6 +14,7 @@ import { sync } from './requests.ts';
 /** However long the timeout and the queue. */
 const LONGEST_CALL_MS = 60_000;
 
+/** Passed by the session, which judges the lease. */
 export interface HeartbeatDeps {
   readonly link: Pick<Link, 'send' | 'cut' | 'isAttached' | 'lastReadAt' | 'oldestCall'>;
   /** Monotonic milliseconds. */
@@ -22,6 +23,7 @@ export interface HeartbeatDeps {
   readonly goesOn: () => boolean;
 }
 
+/** One per session; `start` again on each connection. */
 export class Heartbeat {
   readonly #deps: HeartbeatDeps;
   #timer: NodeJS.Timeout | undefined;

@@ -3,6 +3,7 @@
  * lists behind their count. No names, no tags: reader and writer must agree.
  */
 
+/** Each method appends one field and returns the writer; call them in the order of the record. */
 export class JuteWriter {
   #bytes: Buffer;
   #length = 0;

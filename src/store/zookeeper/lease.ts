@@ -15,11 +15,13 @@
  * goes on answering reads and pings for a while, when the leader is counting already.
  */
 
+/** What may be done under the session's locks, see above. */
 export type Standing = 'held' | 'doubtful' | 'over';
 
 /** Proofs are requested so often that one may be late by a quarter of the timeout before the lease is in doubt. */
 const HEARTBEATS_PER_TIMEOUT = 6;
 
+/** All times are monotonic milliseconds of one clock. */
 export class Lease {
   #timeoutMs: number;
   #provedAt: number;

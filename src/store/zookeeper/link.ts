@@ -44,6 +44,7 @@ interface LinkListener {
   changed(event: WatchEvent): void;
 }
 
+/** Passed by the session, which is the listener. */
 export interface LinkDeps {
   readonly options: ZooKeeperOptions;
   readonly dialer: Dialer;
@@ -54,6 +55,7 @@ export interface LinkDeps {
 /** Limits of the requests in flight; a server needs less than half a second for them. */
 const WINDOW = { calls: 1000, bytes: 4 * 1024 * 1024 };
 
+/** One per session; it finds connections until `close` or `destroy`. */
 export class Link {
   readonly #deps: LinkDeps;
   readonly #manager: ConnectionManager;
@@ -97,6 +99,7 @@ export class Link {
     return this.#attached;
   }
 
+  /** 0 before the first session. */
   get sessionId(): bigint {
     return this.#manager.sessionId.readBigInt64BE();
   }

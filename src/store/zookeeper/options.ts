@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Secret } from '../../lib/secret.ts';
 
+/** From `[zookeeper]` of the settings; the same for all sessions of a process. */
 export interface ZooKeeperOptions {
   /** At least one. Tried in random order, one after the other. */
   readonly hosts: readonly ZooKeeperHost[];
@@ -20,6 +21,7 @@ export interface ZooKeeperOptions {
   readonly random: () => number;
 }
 
+/** One server of `hosts`. */
 export interface ZooKeeperHost {
   /** Name or address; IPv6 without brackets. */
   readonly host: string;

@@ -4,6 +4,7 @@ import type { JuteReader } from './jute.ts';
 import { SERVER_ERROR, storeErrorOf } from './server-errors.ts';
 import { OP } from './wire.ts';
 
+/** Data, then the facts about the node, as in the answer to `getData`. */
 export function readNode(body: JuteReader): StoredNode {
   const data = body.bytes();
   return { data, stat: readStat(body) };

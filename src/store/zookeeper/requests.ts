@@ -13,6 +13,7 @@ export type Access = 'open' | 'creator';
 
 const NOTHING = (_: JuteWriter): void => {};
 
+/** Answered through the leader, behind all writes that it has accepted: the proof of life, and a read barrier. */
 export function sync(): Recipe<void> {
   return {
     type: OP.sync,
@@ -24,6 +25,7 @@ export function sync(): Recipe<void> {
   };
 }
 
+/** Undefined: there is no such node. */
 export function getNode(path: string): Recipe<StoredNode | undefined> {
   return {
     type: OP.get,
@@ -176,6 +178,7 @@ export function authenticate(user: string, password: string): Recipe<void> {
   };
 }
 
+/** One watch for the path and everything below it, until removed or until the connection ends. */
 export function addWatch(path: string): Recipe<void> {
   return {
     type: OP.addWatch,
@@ -186,6 +189,7 @@ export function addWatch(path: string): Recipe<void> {
   };
 }
 
+/** Succeeds also when there is no such watch. */
 export function removeWatch(path: string): Recipe<void> {
   return {
     type: OP.removeWatches,
@@ -227,6 +231,7 @@ function setWatchPiece(paths: readonly string[]): Recipe<void> {
   };
 }
 
+/** Its ephemeral nodes are gone when the server answers. */
 export function endSession(): Recipe<void> {
   return { type: OP.closeSession, path: '/', size: 0, write: NOTHING, read: () => {} };
 }

@@ -17,6 +17,7 @@ export class ServerRefusal extends Error {
   }
 }
 
+/** The numbers that code here distinguishes; `storeErrorOf` knows the others. */
 export const SERVER_ERROR = {
   none: 0,
   /** In a multi's answer: undone, or not tried, because another operation failed. */

@@ -11,6 +11,7 @@ import type { ZooKeeperHost } from './options.ts';
 /** At most a second: a session survives only a few of them, and a returning ensemble should be found soon. */
 const BETWEEN_ROUNDS = { firstMs: 50, maxMs: 1000 };
 
+/** One per session, across its connections. */
 export class ServerRotation {
   readonly #servers: readonly ZooKeeperHost[];
   readonly #random: () => number;
@@ -25,6 +26,7 @@ export class ServerRotation {
     this.#random = random;
   }
 
+  /** @returns the server, and the milliseconds to wait before it is dialled. */
   next(): { readonly server: ZooKeeperHost; readonly delayMs: number } {
     const server = this.#servers[this.#next % this.#servers.length];
     if (server === undefined) throw new RangeError('ZooKeeper: no server to connect to');

@@ -49,6 +49,7 @@ import { ServerRefusal } from './server-errors.ts';
 import type { Dialer } from './sockets.ts';
 import { WatchTable } from './watch-table.ts';
 
+/** Passed by source.ts; options and dialer are shared by all sessions of the process. */
 export interface ZooKeeperSessionDeps {
   readonly options: ZooKeeperOptions;
   readonly dialer: Dialer;
@@ -67,6 +68,7 @@ type Ending = Extract<StoreErrorCode, 'Closed' | 'SessionExpired' | 'Auth'>;
 /** Paths per request of getMany: keeps an answer in the low megabytes. */
 const NODES_PER_READ = 200;
 
+/** The port's methods; once it is `lost` it stays so, and a new session is a new object. */
 export class ZooKeeperSession implements Store {
   readonly #deps: ZooKeeperSessionDeps;
   readonly #link: Link;

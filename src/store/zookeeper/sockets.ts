@@ -3,6 +3,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import type { ZooKeeperHost, ZooKeeperOptions } from './options.ts';
 
+/** Opens sockets, plain or with TLS; it neither waits nor retries. */
 export interface Dialer {
   /** The event after which the socket may be written to. */
   readonly readyEvent: 'connect' | 'secureConnect';

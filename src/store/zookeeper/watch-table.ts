@@ -9,6 +9,7 @@ import type { WatchEvent } from '../port.ts';
 
 type Listener = (event: WatchEvent) => void;
 
+/** The watches that a session sets again on each connection. */
 export class WatchTable {
   readonly #byPath = new Map<string, Set<Listener>>();
 

@@ -1,5 +1,6 @@
 /** Numbers of ZooKeeper's protocol, as far as Gatehouse uses it (3.6 and newer). */
 
+/** Types of request, by the names of the port's operations where it has one. */
 export const OP = {
   create: 1,
   delete: 2,
