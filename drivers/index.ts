@@ -2,4 +2,5 @@
 import type { Driver } from '../src/driver/driver.ts';
 import { gitDriver } from './git/index.ts';
 
+/** A connection names its driver in `[connection NAME] driver`. */
 export const drivers: readonly Driver[] = [gitDriver];

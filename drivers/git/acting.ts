@@ -3,6 +3,7 @@ import type { Secret } from '../../src/lib/secret.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
 import type { ProjectGit } from './remote-git.ts';
 
+/** What reporter and landing have in common: both write to the host. */
 export interface ActingDeps {
   readonly openGit: (project: ProjectKey) => Promise<ProjectGit>;
   /** Removed from every text, because a remote's message may hold them. */

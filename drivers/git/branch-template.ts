@@ -17,6 +17,7 @@ export interface ProposalName {
   readonly topic: string;
 }
 
+/** A checked template: reading a name it wrote gives the same branch and topic. */
 export interface BranchTemplate {
   /** As written. */
   readonly source: string;
@@ -27,12 +28,14 @@ export interface BranchTemplate {
   format(name: ProposalName): BranchName;
 }
 
+/** `reason` is shown with the option: it quotes the template. */
 export type TemplateResult =
   | { readonly kind: 'template'; readonly template: BranchTemplate }
   | { readonly kind: 'invalid'; readonly reason: string };
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
+/** Refuses templates whose names could be read in two ways. */
 export function parseBranchTemplate(source: string): TemplateResult {
   const invalid = (reason: string): TemplateResult => ({ kind: 'invalid', reason: `"${source}" ${reason}` });
   const [prefix = '', first = '', between = '', second = '', suffix = '', ...more] =

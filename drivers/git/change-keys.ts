@@ -5,6 +5,7 @@ import type { ChangeKey } from '../../src/model/change.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf, projectKey } from '../../src/model/project.ts';
 import { parseChangeId } from './ref-view.ts';
 
+/** `id` is that of a proposal, `<branch>/<topic>`; `commit` null: the ref was deleted. */
 export type NamedChange =
   | { readonly kind: 'change'; readonly project: ProjectKey; readonly id: string }
   | {

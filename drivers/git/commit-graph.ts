@@ -12,6 +12,7 @@ import type { ObjectId } from '../../src/git/object-id.ts';
 /** Parents of every commit that is reachable from a proposal and not from the branch. */
 export type CommitGraph = ReadonlyMap<ObjectId, readonly ObjectId[]>;
 
+/** An open proposal in the graph: what it brings, and what it builds on. */
 export interface Stacked {
   /** Commits that belong to this proposal alone, head first. */
   readonly own: readonly ObjectId[];

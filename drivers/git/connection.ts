@@ -25,6 +25,7 @@ export interface ListenerTiming {
   readonly random: () => number;
 }
 
+/** Opens nothing yet: a mirror is opened with the first request for its project. @param timing of the listener. */
 export function createConnection(
   name: string,
   options: GitDriverOptions,

@@ -38,9 +38,11 @@ export function namedChange(
   return changeKey(project, changeId(name));
 }
 
+/** The places by which projects of this connection may be named. */
 export interface NamedPlaces {
   readonly connection: ConnectionName;
   readonly canonicalHostname: string;
+  /** Undefined: only this machine reaches the repository. */
   publicUrl(project: ProjectKey): string | undefined;
   readonly projects: ReadonlySet<ProjectKey>;
 }

@@ -2,6 +2,7 @@
 import type { Json } from '../../src/model/job.ts';
 import { isMapping } from './mapping.ts';
 
+/** Stored with the change record; {@link readFacts} reads them back. */
 export interface GitFacts {
   /** The approval branch points at the current commit. */
   readonly approved: boolean;

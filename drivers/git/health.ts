@@ -9,6 +9,7 @@ import type { ConnectionHealth } from '../../src/model/connection-health.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
+/** In the memory of one process, from the outcomes of its own requests. */
 export interface GitHealth extends HealthView {
   /** The same git, with the outcome of each request recorded. */
   watched(project: ProjectKey, git: ProjectGit): ProjectGit;
@@ -16,6 +17,7 @@ export interface GitHealth extends HealthView {
   processed(receivedAt: Nanoseconds, missed: boolean): void;
 }
 
+/** Begins as `unknown`, until the first request has ended. */
 export function createHealth(): GitHealth {
   const failing = new Map<ProjectKey, HostFailed>();
   const listeners = new Set<() => void>();

@@ -36,6 +36,7 @@ import { parseTrigger, triggerMatches } from './trigger-config.ts';
 import { DRIVER_NAME } from './trigger-events.ts';
 import { waitOnTimer } from './wait.ts';
 
+/** Listed in `drivers/index.ts`. */
 export const gitDriver: Driver = {
   name: DRIVER_NAME,
   eventSpanKind: 'GitEvent',

@@ -12,6 +12,7 @@ import { createGit } from '../../src/git/git.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { projectNameProblem } from './project-url.ts';
 
+/** What `post-receive.sh` has to know. */
 export interface HookSettings {
   /** `<root>/api/connection/<name>/payload`. */
   readonly url: string;
@@ -21,6 +22,7 @@ export interface HookSettings {
   readonly project: string;
 }
 
+/** `path` is that of the hook. */
 export type HookInstallation =
   | { readonly kind: 'installed'; readonly path: string }
   /** There is another hook; it could call ours. Nothing was changed. */

@@ -5,10 +5,12 @@ import { type ActingDeps, openActing } from './acting.ts';
 import { land, landedSoFar } from './land.ts';
 import type { Templates } from './ref-view.ts';
 
+/** Templates give the approval branch, which is deleted with the proposal. */
 export interface LandingDeps extends ActingDeps {
   readonly templates: Templates;
 }
 
+/** Only of connections with `proposals`. Secrets are removed from what a refusal quotes. */
 export function createLanding(deps: LandingDeps): Landing {
   return {
     async land({ change, tested }, signal, mayAct) {

@@ -15,6 +15,7 @@ import type { ProjectGit } from './remote-git.ts';
 /** Ends early, without an error, when the signal aborts. */
 export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
+/** Of one connection; tests replace waiting and randomness. */
 export interface ListenerDeps {
   readonly log: DriverLog;
   readonly openGit: (project: ProjectKey) => Promise<ProjectGit>;
@@ -38,6 +39,7 @@ const SIDE_BY_SIDE = 4;
 /** Share of the interval by which a poll may be early or late. */
 const JITTER = 0.1;
 
+/** `listen` ends with its signal; a poll that still waits for a remote is left to itself. */
 export function createListener(deps: ListenerDeps): Listener {
   return {
     async listen(watch) {

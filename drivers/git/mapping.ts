@@ -4,6 +4,7 @@ import { didYouMean } from '../../src/lib/nearest-name.ts';
 import { compileRegex } from '../../src/lib/regex.ts';
 import type { Json } from '../../src/model/job.ts';
 
+/** One value that is read key by key. Mistakes are collected, and reported by {@link Mapping.result}. */
 export interface Mapping {
   /** True, false, or undefined when the key is not there. */
   boolean(key: string): boolean | undefined;
@@ -11,6 +12,7 @@ export interface Mapping {
   choices<const Choice extends string>(key: string, choices: readonly Choice[]): readonly Choice[];
   /** A regular expression or a list; empty when the key is not there. */
   regexes(key: string): readonly string[];
+  /** Adds a mistake of the caller's own checks. */
   refuse(path: ConfigProblem['path'], code: string, text: string): void;
   /** The value, unless something was refused. */
   result<T extends Json>(value: T): ParseResult<T>;
@@ -81,6 +83,7 @@ export function readMapping(value: Json, known: readonly string[], what: string)
   };
 }
 
+/** Neither null nor a list. */
 export function isMapping(value: Json | undefined): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

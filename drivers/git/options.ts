@@ -5,6 +5,7 @@ import { type BranchTemplate, parseBranchTemplate, templateClash } from './branc
 import { baseUrlProblem } from './project-url.ts';
 import type { Templates } from './ref-view.ts';
 
+/** Valid, and with all defaults applied. */
 export interface GitDriverOptions {
   /** Directory or URL below which the projects are; see `project-url.ts`. Required. */
   readonly baseurl: string;

@@ -36,12 +36,14 @@ import { refusals } from './refusals.ts';
 import type { ProjectGit } from './remote-git.ts';
 import { triggerEventsOf } from './trigger-events.ts';
 
+/** Of one connection. */
 export interface ProcessDeps {
   readonly clock: Clock;
   readonly templates: Templates;
   readonly openGit: (project: ProjectKey) => Promise<ProjectGit>;
 }
 
+/** Of one event; `projects` are those of the connection that some tenant has. */
 export interface ProcessContext {
   readonly projects: ReadonlySet<ProjectKey>;
   readonly memory: DriverMemory;
@@ -50,6 +52,7 @@ export interface ProcessContext {
 
 const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
 
+/** @throws HostFailed when the remote does not serve; RecordError when a newer version wrote the memory. */
 export async function processEvent(
   event: ConnectionEvent,
   context: ProcessContext,

@@ -28,6 +28,7 @@ export interface KnownProposal {
   readonly digest: string;
 }
 
+/** A project as it was at the last reading that found changes. */
 export interface ProjectMemory {
   /** Counts the readings that found changes, so that a state that returns is not taken for its first occurrence. */
   readonly sequence: number;
@@ -39,6 +40,7 @@ export interface ProjectMemory {
 const VERSION = 1;
 const MOST_UNPACKED = 64 * 1024 * 1024;
 
+/** Of the one entry of a project in the driver's memory of its connection. */
 export function memoryKey(project: ProjectKey): string {
   return `refs/${projectIdOf(project).name}`;
 }
@@ -52,6 +54,7 @@ export async function recall(memory: DriverMemory, project: ProjectKey): Promise
   return decodeMemory(await memory.get(memoryKey(project)));
 }
 
+/** In the form that {@link recall} reads. */
 export function encodeMemory({ sequence, refs, proposals }: ProjectMemory): Json {
   return {
     version: VERSION,
@@ -61,6 +64,7 @@ export function encodeMemory({ sequence, refs, proposals }: ProjectMemory): Json
   };
 }
 
+/** @returns undefined for a missing or unreadable value: the project counts as never read. @throws RecordError `newer` */
 export function decodeMemory(value: Json | undefined): ProjectMemory | undefined {
   if (isMapping(value) && typeof value.version === 'number' && value.version > VERSION)
     throw new RecordError(

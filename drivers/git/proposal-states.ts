@@ -13,6 +13,7 @@ import { dependsOnLines, namedChange } from './depends-on.ts';
 import { branchRef, type Proposal, type RefView } from './ref-view.ts';
 import type { Absent, ProjectGit } from './remote-git.ts';
 
+/** A proposal as read; `digest` is that of its record without the time of the reading. */
 export type ProposalState = { readonly proposal: Proposal } & (
   | {
       readonly kind: 'read';
@@ -23,6 +24,7 @@ export type ProposalState = { readonly proposal: Proposal } & (
   | { readonly kind: 'refused'; readonly reason: string }
 );
 
+/** One reading of a project, or of a single proposal. */
 export interface ReadContext {
   readonly project: ProjectKey;
   readonly git: ProjectGit;
@@ -144,6 +146,7 @@ async function readOne(
   return { kind: 'read', proposal, record: { ...state, fetchedAt: context.now }, digest };
 }
 
+/** @param subject, owner empty where the commit was not read. */
 export function proposedChange(
   project: ProjectKey,
   { id, branch, ref, commit }: Proposal,

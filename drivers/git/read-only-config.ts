@@ -12,6 +12,7 @@ function refuse(text: string, path: readonly (string | number)[] = []): ParseRes
   return { kind: 'invalid', problems: [{ path, code: 'read-only-connection', text }] };
 }
 
+/** Takes the place of the driver's `config` for connections that only read. */
 export const readOnlyConfig: DriverConfigLanguage = {
   parseTrigger(value) {
     const parsed = parseTrigger(value);

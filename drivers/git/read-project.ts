@@ -12,6 +12,7 @@ import { affectedBranches, type Departure, movedRefs, type RefMove } from './ref
 import { parseChangeId, type Refs, type RefView, readRefs, type Templates } from './ref-view.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
+/** Of one event. The signal is checked before each try. */
 export interface ReadingContext {
   readonly projects: ReadonlySet<ProjectKey>;
   readonly signal: AbortSignal;

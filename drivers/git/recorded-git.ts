@@ -10,6 +10,7 @@ import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import type { Step } from '../../src/model/step.ts';
 import type { ProjectGit } from './remote-git.ts';
 
+/** One event's git and what it was used for. */
 export interface RecordedGit {
   readonly git: ProjectGit;
   /** In order of their ends; `commits` last. */
@@ -21,6 +22,7 @@ type Query = 'refs' | 'fetch' | 'commits';
 /** Most queries recorded for one event: enough to see where the time went, and a bound on its trace. */
 const MOST_QUERIES = 50;
 
+/** Requests that fail are not recorded: their event is tried again. */
 export function recordGit(git: ProjectGit, project: ProjectKey, clock: Pick<Clock, 'now'>): RecordedGit {
   const steps: Step[] = [];
   const reads = {

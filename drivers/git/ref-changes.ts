@@ -15,6 +15,7 @@ import type { KnownProposal, ProjectMemory } from './project-memory.ts';
 import { type ProposalState, proposedChange } from './proposal-states.ts';
 import { branchRef, parseChangeId, type RefView, type Templates } from './ref-view.ts';
 
+/** `before` null: created; `after` null: deleted; `branch` absent: a tag. */
 export interface RefMove {
   readonly ref: RefName;
   readonly branch?: BranchName;
@@ -22,6 +23,7 @@ export interface RefMove {
   readonly after: ObjectId | null;
 }
 
+/** Each becomes one trigger event. `again`: the proposal was known before. */
 export type ProjectChange =
   | { readonly kind: 'ref-updated'; readonly move: RefMove }
   | { readonly kind: 'abandoned'; readonly record: ChangeRecord }
@@ -70,6 +72,7 @@ export interface Departure {
   readonly merged: boolean;
 }
 
+/** Of what is remembered, since the commit may be gone. @returns undefined for an id that no proposal can have. */
 export function departureRecord(
   project: ProjectKey,
   { id, known, merged }: Departure,

@@ -12,8 +12,10 @@ import { isRefName, parseRefName, type RefName } from '../../src/git/ref-name.ts
 import type { BranchName } from '../../src/model/project.ts';
 import type { BranchTemplate, ProposalName } from './branch-template.ts';
 
+/** Branches and tags by full name, as listed. */
 export type Refs = ReadonlyMap<RefName, ObjectId>;
 
+/** By these a branch is a proposal, an approval, or else an ordinary branch. */
 export interface Templates {
   readonly proposals: BranchTemplate;
   readonly approvals: BranchTemplate;
@@ -27,6 +29,7 @@ export interface Proposal extends ProposalName {
   readonly commit: ObjectId;
 }
 
+/** The refs of a project, sorted by what they mean. */
 export interface RefView {
   /** Ordinary branches. */
   readonly branches: ReadonlyMap<BranchName, ObjectId>;
@@ -40,6 +43,7 @@ export interface RefView {
   readonly approvals: ReadonlyMap<string, ObjectId>;
 }
 
+/** Unique in its project. */
 export function changeId({ branch, topic }: ProposalName): string {
   return `${branch}/${topic}`;
 }
@@ -51,10 +55,12 @@ export function parseChangeId(id: string): ProposalName | undefined {
   return { branch: id.slice(0, slash), topic: id.slice(slash + 1) };
 }
 
+/** @throws RangeError for a name that git would refuse. */
 export function branchRef(branch: BranchName): RefName {
   return parseRefName(`refs/heads/${branch}`);
 }
 
+/** @param templates of the connection; with `NO_BRANCHES` all branches are ordinary. */
 export function readRefs(refs: Refs, templates: Templates): RefView {
   const branches = new Map<BranchName, ObjectId>();
   const tags = new Map<RefName, ObjectId>();

@@ -10,6 +10,7 @@ import type { KnownProposal, ProjectMemory } from './project-memory.ts';
 import { type ProposalState, proposedChange } from './proposal-states.ts';
 import { branchRef, type Proposal, parseChangeId, type RefView, type Templates } from './ref-view.ts';
 
+/** `text` is for the person who pushed. */
 export interface IgnoredAction {
   readonly change: Change;
   readonly text: string;

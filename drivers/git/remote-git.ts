@@ -75,6 +75,7 @@ type LandOutcome =
   /** Nothing changed at the remote; `text` is one line, the remote's message if it gave one. */
   | { readonly kind: 'rejected'; readonly nature: FailureNature; readonly text: string };
 
+/** `rejected`: a rule of the host, or the commit cannot be had; trying again does not help. */
 export type NoteResult = { readonly kind: 'noted' } | { readonly kind: 'rejected'; readonly text: string };
 
 /** A commit that could not be fetched. */
@@ -86,6 +87,7 @@ export interface Absent {
   readonly text: string;
 }
 
+/** One project: its remote, and its mirror, from which commits are read. */
 export interface ProjectGit {
   /** Branches and tags as they are now. @throws HostFailed */
   refs(): Promise<Refs>;
@@ -106,9 +108,11 @@ export interface ProjectGit {
   merge(base: ObjectId, change: ObjectId, message: string): Promise<ObjectId | undefined>;
   /** Moves all refs or none. @throws HostFailed when the outcome is unknown. */
   push(changes: readonly RefChange[]): Promise<LandOutcome>;
+  /** Adds a paragraph to the commit's note. @throws HostFailed */
   note(ref: RefName, commit: ObjectId, text: string): Promise<NoteResult>;
 }
 
+/** `remoteOf` is called for each request: credentials may be renewed. */
 export interface ProjectGitDeps {
   readonly repositories: RepositoryCache;
   /** For reading the mirrors only. */
@@ -118,6 +122,7 @@ export interface ProjectGitDeps {
 
 const LISTED = ['refs/heads/', 'refs/tags/'];
 
+/** Makes an empty mirror when there is none; asks nothing of the remote yet. */
 export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps): Promise<ProjectGit> {
   const { connection, name } = projectIdOf(project);
   const repository = await deps.repositories.repository(connection, name);

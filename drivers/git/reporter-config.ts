@@ -12,6 +12,7 @@ type ReporterConfig = {
   readonly note?: boolean;
 };
 
+/** See `DriverConfigLanguage`; what it returns parses to itself. */
 export function parseReporter(value: Json): ParseResult<ReporterConfig> {
   const mapping = readMapping(value, ['merge', 'note'], 'a reporter of a git connection');
   const note = mapping.boolean('note');
@@ -21,10 +22,12 @@ export function parseReporter(value: Json): ParseResult<ReporterConfig> {
   });
 }
 
+/** Null: the reporter does not merge. @throws Error for a config that was not parsed before. */
 export function landingMode(config: Json): LandingMode | null {
   return parsedBefore(parseReporter(config)).merge ? 'push' : null;
 }
 
+/** Whether this action is noted. @throws Error for a config that was not parsed before. */
 export function reporterNotes(config: Json, action: ReportAction): boolean {
   return parsedBefore(parseReporter(config)).note ?? (action !== 'enqueue' && action !== 'start');
 }

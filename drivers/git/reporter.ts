@@ -16,12 +16,14 @@ import { branchRef } from './ref-view.ts';
 import type { Absent, NoteResult, ProjectGit } from './remote-git.ts';
 import { reporterNotes } from './reporter-config.ts';
 
+/** The log gets the notes that a host refused. */
 export interface ReporterDeps extends ActingDeps {
   readonly log: DriverLog;
 }
 
 const NOTES_REF = parseRefName('refs/notes/gatehouse');
 
+/** A refused note is a `failed` report. @throws HostFailed from `report`, which may be repeated. */
 export function createReporter(deps: ReporterDeps): Reporter {
   return {
     async report(request, signal, mayAct = () => true) {

@@ -30,6 +30,7 @@ const KEYS = {
   },
 };
 
+/** See `DriverConfigLanguage`. Keys that are not written do not occur in the result. */
 export function parseRequirement(value: Json): ParseResult<{ readonly [key: string]: boolean }> {
   const mapping = readMapping(value, Object.keys(KEYS), 'a requirement of a git connection');
   const wanted = Object.keys(KEYS).flatMap((key): [string, boolean][] => {
@@ -39,6 +40,7 @@ export function parseRequirement(value: Json): ParseResult<{ readonly [key: stri
   return mapping.result(Object.fromEntries(wanted));
 }
 
+/** @returns all conditions in one clause, or the first that is not met. @throws Error for a requirement not parsed before. */
 export function requirementMet(requirement: Json, record: ChangeRecord): Verdict {
   const wanted = parsedBefore(parseRequirement(requirement));
   const said: string[] = [];

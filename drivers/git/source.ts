@@ -15,6 +15,7 @@ import { type Refs, readRefs } from './ref-view.ts';
 import { eventProject, isPolled } from './refs-changed.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
+/** Of one connection. */
 export interface SourceDeps extends ProcessDeps, Omit<NamedPlaces, 'projects'> {
   readonly health: Pick<GitHealth, 'processed'>;
   /** The host announces changes with webhooks. */
@@ -23,6 +24,7 @@ export interface SourceDeps extends ProcessDeps, Omit<NamedPlaces, 'projects'> {
   readonly readOnly: boolean;
 }
 
+/** An event whose remote does not serve is postponed (`later`); the other calls throw HostFailed. */
 export function createSource(deps: SourceDeps): Source {
   // `fetchChange` does not get them; until the first event any project counts.
   let projects: ReadonlySet<ProjectKey> | undefined;

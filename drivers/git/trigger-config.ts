@@ -23,6 +23,7 @@ type TriggerConfig = {
   readonly 'ignore-deletes': boolean;
 };
 
+/** See `DriverConfigLanguage`. `event` is the only key that must be there. */
 export function parseTrigger(value: Json): ParseResult<TriggerConfig> {
   const mapping = readMapping(
     value,
@@ -52,6 +53,7 @@ export function parseTrigger(value: Json): ParseResult<TriggerConfig> {
   return mapping.result({ event, branch, ref, 'ignore-deletes': ignoreDeletes ?? true });
 }
 
+/** @returns what matched, or the first thing that did not. @throws Error for a trigger that was not parsed before. */
 export function triggerMatches(trigger: Json, event: TriggerEvent): Verdict {
   const config = parsedBefore(parseTrigger(trigger));
   if (!config.event.some(each => each === event.type))

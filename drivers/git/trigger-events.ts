@@ -7,10 +7,12 @@ import type { ProjectKey } from '../../src/model/project.ts';
 import type { ProjectChange, RefMove } from './ref-changes.ts';
 import { refUpdate } from './ref-update.ts';
 
+/** As written in `[connection NAME] driver`, and recorded in events. */
 export const DRIVER_NAME = 'git';
 
 type EventPart = Pick<TriggerEvent, 'type' | 'change' | 'facts' | 'configMayHaveChanged' | 'branchesChanged'>;
 
+/** @param changes in the order of `ref-changes.ts`: a uuid follows from the place in it. */
 export function triggerEventsOf(
   event: ConnectionEvent,
   project: ProjectKey,

@@ -21,6 +21,7 @@ const MOST_BYTES = 1024 * 1024;
 type Headers = Parameters<WebhookIntake['verify']>[0];
 type Refused = Extract<WebhookVerdict, { kind: 'refused' }>;
 
+/** @param token key of the signatures; a body is parsed only when its signature fits. */
 export function createWebhook(token: Secret, ratePerSecond: number): WebhookIntake {
   return {
     maxBytes: MOST_BYTES,

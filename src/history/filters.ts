@@ -6,6 +6,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 
+/** An absent field does not restrict the answer. */
 export interface BuildsetFilter {
   readonly tenant: string;
   /** Name as the host has it, or the whole project key. */
@@ -29,13 +30,16 @@ export interface BuildsetFilter {
   readonly skip?: number;
 }
 
+/** `uuid`, `result`, `complete` and the bounds of `_id` are those of builds here. */
 export interface BuildFilter extends BuildsetFilter {
   readonly jobName?: readonly string[];
   readonly voting?: boolean;
   readonly final?: boolean;
 }
 
+/** Rows of a list whose filter names no limit. */
 export const DEFAULT_LIMIT = 50;
+/** Larger limits are lowered to this. */
 export const MAX_LIMIT = 1000;
 /** Skipped rows are read too. */
 export const MAX_SKIP = 10_000;

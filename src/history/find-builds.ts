@@ -18,6 +18,7 @@ import {
 import type { RefRow } from './item-rows.ts';
 import type { Database } from './schema.ts';
 
+/** Newest first, each with all its changes. */
 export async function findBuildsets(
   database: Database,
   filter: BuildsetFilter,
@@ -46,6 +47,7 @@ export async function findBuildsets(
   return found.map(buildset => ({ ...buildset, refs: refs.get(buildset.id) ?? [] }));
 }
 
+/** Newest first. Buildsets and changes are read by id, in one query each. */
 export async function findBuilds(database: Database, filter: BuildFilter): Promise<readonly BuildFacts[]> {
   let query = database
     .selectFrom('build')

@@ -4,6 +4,7 @@ import type { Decision } from '../model/decision.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { Database } from './schema.ts';
 
+/** Asks for the decisions about one change. */
 export interface DecisionQuestion {
   readonly tenant: string;
   /** Name or key; absent: any. */
@@ -34,6 +35,7 @@ export interface LeftQuestion {
   readonly limit: number;
 }
 
+/** One page of the items that left in a period. */
 export interface LeftPage {
   /** Newest first. */
   readonly items: readonly QueueItem[];
@@ -46,6 +48,7 @@ export interface LeftPage {
 /** Rows read for one page, so that a query for a quiet pipeline of a busy tenant costs no more than any other. */
 const ROWS_PER_PAGE = 1000;
 
+/** Undefined: still in its queue, deleted for its age, or of another tenant. */
 export async function findFinishedItem(
   database: Database,
   tenant: string,
@@ -60,6 +63,7 @@ export async function findFinishedItem(
   return row === undefined ? undefined : parseItem(row.document);
 }
 
+/** Newest first, in the order in which they were recorded. */
 export async function findRecentItems(
   database: Database,
   question: { readonly tenant: string; readonly limit: number; readonly skip: number },
@@ -117,6 +121,7 @@ async function itemsById(database: Database, ids: readonly number[]): Promise<re
   return rows.map(row => parseItem(row.document));
 }
 
+/** Oldest first; where there are more than `limit`, the newest of them. */
 export async function findDecisions(
   database: Database,
   question: DecisionQuestion,

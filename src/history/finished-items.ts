@@ -21,6 +21,7 @@ import { postgresDialect } from './postgres-dialect.ts';
 import type { HistoryTables } from './schema.ts';
 import { readOnlySqliteDialect } from './sqlite-dialect.ts';
 
+/** An open history, for commands of the operator such as `trace-export`. Dispose of it to close the database. */
 export interface FinishedItems extends AsyncDisposable {
   /** Id of the service that recorded them: `service.instance.id` of its spans. Null: no service of this version has written yet. */
   readonly installation: string | null;
@@ -31,6 +32,7 @@ export interface FinishedItems extends AsyncDisposable {
   tracesOf(ids: readonly TraceId[]): Promise<readonly SpanRecord[]>;
 }
 
+/** Traces of events, requests and passes: those of items are drawn from the items. */
 export interface TracesPage {
   readonly spans: readonly SpanRecord[];
   /** Null: this was the last page. */
@@ -50,6 +52,7 @@ interface FinishedItemsQuestion {
   readonly after: number;
 }
 
+/** A page is small: whole items are in memory. */
 export interface FinishedItemsPage {
   /** In the order in which they were recorded, which is nearly that of leaving. */
   readonly items: readonly QueueItem[];
@@ -57,6 +60,7 @@ export interface FinishedItemsPage {
   readonly next: number | null;
 }
 
+/** A refusal is for the operator to read. */
 export type OpenedItems =
   | { readonly kind: 'opened'; readonly items: FinishedItems }
   /** @property text one line for the operator: another version, no database, server unreachable. */
@@ -67,6 +71,7 @@ const ITEMS_PER_PAGE = 25;
 /** A few KB each. */
 const TRACES_PER_PAGE = 500;
 
+/** Creates and upgrades nothing: a missing file or another version is refused. */
 export async function openFinishedItems(place: HistoryPlace): Promise<OpenedItems> {
   const name = historyPlaceText(place);
   if (place.kind === 'sqlite' && !existsSync(place.path))

@@ -10,6 +10,7 @@ export type HistoryTable = {
   readonly id: (argument: []) => string;
 };
 
+/** @param history opened in the thread that serves the calls. */
 export function historyTable(history: History): HistoryTable {
   return {
     id: () => history.id,

@@ -4,6 +4,7 @@ import { serveCalls } from '../lib/worker-calls.ts';
 import { openHistory, openHistoryToRead } from './history.ts';
 import { type HistoryTable, historyTable } from './history-table.ts';
 
+/** `write`: creates or upgrades the tables; one thread per process does. */
 export interface HistoryThreadData {
   readonly path: string;
   readonly access: 'write' | 'read';

@@ -46,6 +46,7 @@ import { recordRows } from './record-rows.ts';
 import type { HistoryTables } from './schema.ts';
 import { nodeSqliteDialect, readOnlySqliteDialect } from './sqlite-dialect.ts';
 
+/** An open database of finished work. All calls reject when the database cannot answer. */
 export interface History {
   /** Id of the database: created with it, the same for every process that opens it. */
   readonly id: string;
@@ -62,6 +63,7 @@ export interface History {
   prune(step: PruneStep): Promise<Pruned>;
   /** Newest first. */
   builds(filter: BuildFilter): Promise<readonly BuildFacts[]>;
+  /** Undefined: the tenant has no such finished build. */
   build(tenant: string, uuid: string): Promise<BuildFacts | undefined>;
   /** Newest first. */
   buildsets(filter: BuildsetFilter): Promise<readonly BuildsetFacts[]>;
@@ -94,6 +96,7 @@ export interface History {
   close(): Promise<void>;
 }
 
+/** Where the history is: `[database] dburi`, or a file in the state directory of the scheduler. */
 export type HistoryPlace =
   /** A path, or `:memory:`. For the processes of one machine. */
   | { readonly kind: 'sqlite'; readonly path: string }

@@ -9,10 +9,14 @@ import { projectIdOf } from '../model/project.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildsetTable, BuildTable, RefTable } from './schema.ts';
 
+/** A buildset before the database has numbered it. */
 export type BuildsetRow = Omit<BuildsetTable, 'id'>;
+/** A change of a buildset that has no id yet. */
 export type RefRow = Omit<RefTable, 'buildset_id'>;
+/** A build before the database has numbered it; tenant and buildset are those of its {@link BuildsetRows}. */
 export type BuildRow = Omit<BuildTable, 'id' | 'buildset_id' | 'tenant'>;
 
+/** One buildset of an item, with all that is written below it. */
 export interface BuildsetRows {
   readonly buildset: BuildsetRow;
   /** In the item's order; never empty. */

@@ -7,6 +7,7 @@ import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 
 type AnyDatabase = Parameters<Migration['up']>[0];
+/** The steps differ only in how rows are numbered. */
 export type Dialect = 'sqlite' | 'postgresql';
 
 const ATTEMPTS = 3;

@@ -10,6 +10,7 @@ import type { Transaction } from 'kysely';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Database, HistoryTables } from './schema.ts';
 
+/** Rows that one step has deleted; all 0: there is nothing more to delete. */
 export interface Pruned {
   /** Queue items; their buildsets and builds go with them. */
   readonly items: number;
@@ -21,12 +22,15 @@ export interface Pruned {
 /** Rows of a few KB each: some hundred MB at most. */
 const MOST_TRACES = 100_000;
 
+/** One bounded deletion; the caller repeats it until nothing is deleted. */
 export interface PruneStep {
   /** Undefined: nothing is deleted for its age. */
   readonly before: Nanoseconds | undefined;
+  /** Rows of each kind. */
   readonly most: number;
 }
 
+/** In one transaction. @param mostTraces beyond this number the oldest traces go at any age. */
 export async function prune(
   database: Database,
   { before, most }: PruneStep,

@@ -7,6 +7,7 @@ const NEWEST = 50_000;
 /** Number of successes in the mean. */
 const SAMPLES = 10;
 
+/** Read by schedulers, which expect builds of the job to take as long. */
 export interface RecentDuration {
   readonly tenant: string;
   readonly project: ProjectKey;

@@ -10,6 +10,7 @@ import type { SpanRecord } from '../model/span.ts';
 import { rowsOfItem } from './item-rows.ts';
 import type { Database, HistoryTables } from './schema.ts';
 
+/** @throws Error for an item that has not left its queue: nothing of the call is written. */
 export async function recordRows(database: Database, rows: readonly HistoryRow[]): Promise<void> {
   if (rows.length === 0) return;
   await database.transaction().execute(async transaction => {

@@ -21,6 +21,7 @@ interface ItemTable {
   document: string;
 }
 
+/** One buildset of an item, deleted with it. */
 export interface BuildsetTable {
   id: Generated<number>;
   uuid: string;
@@ -57,6 +58,7 @@ export interface RefTable {
   ref_url: string | null;
 }
 
+/** One build, deleted with its buildset. */
 export interface BuildTable {
   id: Generated<number>;
   uuid: string;
@@ -111,6 +113,7 @@ interface TraceTable {
   document: string;
 }
 
+/** By the names in the database. Queries are checked against it when they are compiled. */
 export interface HistoryTables {
   identity: IdentityTable;
   item: ItemTable;
@@ -121,4 +124,5 @@ export interface HistoryTables {
   trace: TraceTable;
 }
 
+/** An open database of either kind. */
 export type Database = Kysely<HistoryTables>;

@@ -3,6 +3,7 @@
  * Null: the architecture has no such call. From 424 on the numbers are the same everywhere.
  */
 export const ARCHITECTURES = ['x86_64', 'aarch64'] as const;
+/** Those for which there is a filter; on others jobs run without one. */
 export type Architecture = (typeof ARCHITECTURES)[number];
 
 type Numbers = readonly [x86_64: number | null, aarch64: number | null];
