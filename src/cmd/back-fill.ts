@@ -13,9 +13,11 @@ import type { SpanRecord } from '../model/span.ts';
 import { encodedRows } from '../store/outbox-rows.ts';
 import type { SpanSender } from '../tracing/otlp/sender.ts';
 
+/** What one run reads, makes and sends; `commands/trace-export.ts` builds it from the history and the settings. */
 export interface BackFillDeps {
   /** @param after 0, then `next` of the page before. */
   readonly page: (after: number) => Promise<FinishedItemsPage>;
+  /** The spans of an item that has left, with the ids they had the first time. */
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
   readonly traces: OtherTraces;
   /** Undefined: everything is made and counted, and nothing is sent. */
@@ -37,6 +39,7 @@ export type OtherTraces =
   /** Only the traces the items originate from. */
   | { readonly kind: 'of-items'; readonly find: (ids: readonly TraceId[]) => Promise<readonly SpanRecord[]> };
 
+/** Counts since the run began. Spans that the collector rejected for good are among them; the sender's health has their number. */
 export interface BackFillProgress {
   readonly items: number;
   readonly spans: number;
@@ -50,6 +53,7 @@ export interface BackFillProgress {
   readonly problem: string | null;
 }
 
+/** The final counts. However a run ends, a later one can begin a little before `upTo`. */
 export type BackFillOutcome = BackFillProgress & {
   /** `gave-up`: the collector took nothing for {@link PATIENCE_MS}. */
   readonly kind: 'done' | 'interrupted' | 'gave-up';
@@ -60,6 +64,11 @@ export const PATIENCE_MS = 600_000;
 /** Spans handed to the sender at once; it makes requests of them. */
 const SPANS_AT_ONCE = 4000;
 
+/**
+ * Runs until all is delivered, `signal` aborts, or the collector has taken nothing for {@link PATIENCE_MS}.
+ *
+ * @throws what `page` throws.
+ */
 export function backFill(deps: BackFillDeps): Promise<BackFillOutcome> {
   return new BackFill(deps).run();
 }

@@ -3,12 +3,14 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { Log } from '../lib/log.ts';
 
+/** Where the log goes and how much of it; `[log]` of the settings, on standard error. */
 export interface LogOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly format: 'pretty' | 'json';
   readonly stream: NodeJS.WritableStream;
 }
 
+/** Facts called token, secret or password are redacted. Only `pretty` on a terminal has colours. */
 export function createLog(options: LogOptions): Log {
   const colour = options.format === 'pretty' && 'isTTY' in options.stream && options.stream.isTTY === true;
   const destination = options.format === 'json' ? options.stream : prettyLines(options.stream, colour);

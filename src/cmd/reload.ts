@@ -9,16 +9,21 @@ import type { Settings } from '../settings/settings.ts';
 import type { TracingSettings } from '../settings/tracing-settings.ts';
 import { tlsFiles } from './service/span-delivery.ts';
 
+/** Made by `start.ts` at SIGHUP. */
 export interface ReloadDeps {
   /** As given on the command line. */
   readonly config: string;
   readonly environment: Environment;
   /** As of the start: what other sections are compared with. */
   readonly settings: Settings;
+  /** Makes the running service use them; called with equal settings as well, since the files they name may have changed. */
   readonly adopt: (tracing: TracingSettings) => void;
   readonly log: Log;
 }
 
+/**
+ * Logs each outcome and throws nothing for what the file holds. An unreadable TLS file of `[tracing]` leaves the section as it is.
+ */
 export function reload({ config, environment, settings, adopt, log }: ReloadDeps): void {
   const read = readSettings(config, environment);
   if (read.kind === 'invalid') {

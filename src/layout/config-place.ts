@@ -3,7 +3,9 @@ import { projectIdOf } from '../model/project.ts';
 import type { LayoutFile } from './layout.ts';
 
 /**
- * Turns a place in a parsed file into an error that names project, branch, file, line and column. @param offset in UTF-16 units.
+ * Turns a place in a parsed file into an error that names project, branch, file, line and column.
+ *
+ * @param offset in UTF-16 units.
  */
 export function errorAt(
   file: LayoutFile,

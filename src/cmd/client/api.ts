@@ -14,6 +14,7 @@ export class ApiError extends Error {
   }
 }
 
+/** One service; a path begins with `/` and may have a query. An answer takes at most 30 s; only its signal ends a stream. */
 export interface Api {
   /** Where it is, for people: its address, or the path of its socket. */
   readonly root: string;
@@ -38,6 +39,7 @@ interface ApiBytes {
 /** Milliseconds in which an answer must have arrived; a stream only must have begun. */
 const ANSWER_LIMIT = 30_000;
 
+/** Without a token, only the socket of this machine's web allows changes. */
 export interface ApiOptions extends Partial<ClientIdentity> {
   /** Records each request; absent: nothing is recorded. */
   readonly trace?: CommandTrace | undefined;

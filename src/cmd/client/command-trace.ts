@@ -22,6 +22,7 @@ import { wireKindOf } from '../../tracing/wire-kind.ts';
 import type { Endpoint } from './endpoint.ts';
 import { routeOf } from './route-of.ts';
 
+/** Records one command: `program.ts` makes it and names the command, the client adds requests, `session.ts` ends it. */
 export interface CommandTrace {
   /** @param command without its arguments, e.g. `store dump`. */
   named(command: string): void;
@@ -34,6 +35,7 @@ export interface CommandTrace {
   end(exitStatus: number, deliver: (spans: readonly SpanRecord[]) => Promise<void>): Promise<void>;
 }
 
+/** Records one request. The first of `over` and `failed` ends its span; without either it ends with the command. */
 export interface TracedRequest {
   /** To send with the request. */
   readonly headers: { readonly traceparent: string };
@@ -45,6 +47,7 @@ export interface TracedRequest {
   failed(): void;
 }
 
+/** `environment` decides whether anything is recorded, and below which parent. */
 export interface CommandTraceDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: IdMaker;

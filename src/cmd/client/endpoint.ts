@@ -5,16 +5,20 @@
 import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 
+/** Where a service listens. Only the socket allows changes without a token. */
 export type Endpoint =
   /** @property root address without trailing slash, e.g. `http://127.0.0.1:9000`. */
   | { readonly kind: 'http'; readonly root: string }
   /** @property path absolute. */
   | { readonly kind: 'socket'; readonly path: string };
 
+/** The options of `fetch` that both kinds of endpoint serve. A socket never follows a redirect. */
 export interface EndpointRequest {
+  /** Default GET. */
   readonly method?: string;
   readonly headers: { readonly [name: string]: string };
   readonly body?: string | Uint8Array<ArrayBuffer>;
+  /** Also ends the body of the answer. */
   readonly signal: AbortSignal;
   readonly redirect?: 'error';
 }

@@ -35,6 +35,7 @@ interface OtlpSpan {
   readonly status?: { readonly code?: number; readonly message?: string };
 }
 
+/** The part of OTLP JSON that is read here; 64-bit numbers are strings, as OTLP has them. */
 export interface OtlpTraceDocument {
   readonly resourceSpans: readonly {
     readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[];
@@ -43,6 +44,11 @@ export interface OtlpTraceDocument {
 
 const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
+/**
+ * In the order of the document, resources left out. A span without an end is open.
+ *
+ * @throws RangeError for a time that is no number of nanoseconds.
+ */
 export function spansFromOtlp(trace: OtlpTraceDocument): readonly SpanRecord[] {
   return trace.resourceSpans.flatMap(resource =>
     resource.scopeSpans.flatMap(scope => scope.spans.map(spanRecord)),

@@ -23,6 +23,7 @@ import { openConnections } from '../service/open-connections.ts';
 import { readTenants } from '../service/read-tenants.ts';
 import { readBranchConfigs } from './read-branch-configs.ts';
 
+/** What could be read is there even when there are errors. */
 export interface CheckedConfig {
   /** One line each, with its location. Empty: the configuration is valid. */
   readonly errors: readonly string[];
@@ -34,7 +35,9 @@ export interface CheckedConfig {
   readonly layouts: ReadonlyMap<string, Layout>;
 }
 
+/** What to check; `config-check` takes it from its command line. */
 export interface CheckOptions {
+  /** As given by the user; errors show it like that. */
   readonly file: string;
   readonly environment: { readonly [name: string]: string | undefined };
   /** Read the projects' own configuration, too. */
@@ -42,6 +45,10 @@ export interface CheckOptions {
   readonly signal: AbortSignal;
 }
 
+/**
+ * Contacts code hosts only for layouts, and only when all else is valid. An unreachable project is an error, nothing is thrown for
+ * it.
+ */
 export async function checkConfig({
   file,
   environment,

@@ -26,6 +26,7 @@ import { cutTo, padded, printable, widthOf } from '../../lib/text-width.ts';
 import { wallText } from '../../model/wall.ts';
 import type { TerminalStyle } from '../terminal/style.ts';
 
+/** Uptimes count up to `now`; the first line names `root`. */
 export interface ComponentsOptions extends TerminalStyle {
   /** Of the service, without trailing slash. */
   readonly root: string;
@@ -46,6 +47,7 @@ const STYLES: { readonly [state: string]: readonly [symbol: string, colour: Colo
   stopping: ['◌', 'yellow'],
 };
 
+/** Long lines are cut, not wrapped. A kind without a component is shown if work stops without it. */
 export function componentsLines(all: ComponentsJson, options: ComponentsOptions): readonly string[] {
   const paint = painter(options.colour);
   const each = Object.values(all).flat();

@@ -48,6 +48,10 @@ const STATE_COMMANDS: readonly StateCommand[] = [
   },
 ];
 
+/**
+ * @param done gets the exit status: 1 when the service refuses or is not reached. 0 means that the request is stored, not that it
+ * is met.
+ */
 export function addComponentCommands(program: Command, io: Io, done: (status: number) => void): void {
   addServiceOptions(program.command('components'))
     .summary('show the processes of the installation')

@@ -13,6 +13,7 @@ import { printable, toWidth } from '../../lib/text-width.ts';
 import { wrapWords } from '../terminal/wrap-text.ts';
 import type { ConfigSummary, TenantSummary } from './config-summary.ts';
 
+/** @property width in columns; longer lines are wrapped. */
 export interface SummaryOptions {
   readonly width: number;
   readonly paint: Paint;
@@ -27,6 +28,7 @@ interface Entry {
   readonly lines: readonly string[];
 }
 
+/** Of many names of a kind the first 24 are listed and the others counted. */
 export function summaryLines(summary: ConfigSummary, options: SummaryOptions): readonly string[] {
   const service = Object.entries(summary.service).map(([name, text]) => ({ name, lines: [text] }));
   const connections = summary.connections.map(({ name, driver }) => ({ name, lines: [driver] }));

@@ -23,6 +23,7 @@ Examples:
 
 Errors go to stderr, one line each: file, line, problem, remedy. Nothing is started and nothing is written.`;
 
+/** @param done gets the exit status: 1 when there is an error; warnings do not count. */
 export function addConfigCheckCommand(program: Command, io: Io, done: (status: number) => void): void {
   program
     .command('config-check')

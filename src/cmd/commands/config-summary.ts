@@ -4,6 +4,7 @@ import type { Tenant } from '../../model/layout.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
 import type { CheckedConfig } from './check-config.ts';
 
+/** Its names are part of the output of `--json`. */
 export interface ConfigSummary {
   /** `web`, `state`, ... → its setting, as text for people. */
   readonly service: { readonly [name: string]: string };
@@ -11,6 +12,7 @@ export interface ConfigSummary {
   readonly tenants: readonly TenantSummary[];
 }
 
+/** Projects are written `<connection>/<name>`. */
 export interface TenantSummary {
   readonly name: string;
   readonly configProjects: readonly string[];
@@ -25,6 +27,7 @@ export interface TenantSummary {
   };
 }
 
+/** @returns undefined when the settings file is invalid. An invalid tenant file gives no tenants. */
 export function summaryOf({ settings, tenants, layouts }: CheckedConfig): ConfigSummary | undefined {
   if (settings === undefined) return undefined;
   return {

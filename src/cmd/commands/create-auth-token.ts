@@ -28,6 +28,11 @@ Examples:
 
 The bearer of the token acts as that user until it expires; it cannot be revoked.`;
 
+/**
+ * Asks no service: it reads the section and signs.
+ *
+ * @param done gets the exit status: 1 when the settings are invalid or the section cannot sign.
+ */
 export function addCreateAuthTokenCommand(program: Command, io: Io, done: (status: number) => void): void {
   program
     .command('create-auth-token')

@@ -5,7 +5,9 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Decision } from '../../model/decision.ts';
 
+/** The decisions that one event led to; those without a known event are grouped by item, the others together. */
 export interface EventGroup {
+  /** Time of the first decision. */
   readonly at: Nanoseconds;
   /** Kind of the event, e.g. `approved`. */
   readonly event: string;
@@ -14,6 +16,7 @@ export interface EventGroup {
   readonly lines: readonly PipelineLine[];
 }
 
+/** What one pipeline made of the event. */
 export interface PipelineLine {
   /** `tenant` for a decision above the pipelines. */
   readonly pipeline: string;

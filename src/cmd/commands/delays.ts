@@ -30,6 +30,7 @@ The figures cover the whole life of every item that left since that time and, up
 the average over all items; p50 and p95 count only items that were in that state. Build time lost is the executors' time for builds
 whose results a reset discarded. "gatehouse explain <item>" explains a single item.`;
 
+/** @param done gets the exit status: 1 when the service refuses or is not reached. */
 export function addDelaysCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('delays'))
     .summary('show where the time of a pipeline went')

@@ -15,6 +15,7 @@ Examples:
 On a machine that runs a web, the command uses the service's Unix socket, open to the service's user and root. From elsewhere
 it needs a token that names the tenant.`;
 
+/** @param done gets the exit status: 0 when the request is stored; the item leaves with the next turn of its pipeline. */
 export function addDequeueCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('dequeue'))
     .summary('remove a change from a pipeline')

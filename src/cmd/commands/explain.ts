@@ -27,6 +27,7 @@ Examples:
   gatehouse explain 0e2c2081
   gatehouse explain 0e2c2081 --json | jq .lostBuildTime`;
 
+/** @param done gets the exit status: 1 when no item is found, or several are. */
 export function addExplainCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('explain'))
     .summary('show why an item took as long as it did')

@@ -10,6 +10,7 @@ import { currentView } from '../client/follow.ts';
 import { type Refused, refused } from './refused.ts';
 import { type Session, tenantPath } from './session.ts';
 
+/** @property uuid 32 hexadecimal digits. One that the user gave whole is not checked: the service answers 404 later. */
 export interface FoundItem {
   readonly kind: 'item';
   readonly uuid: string;
@@ -28,6 +29,7 @@ const PAGES = 10;
 /** Help for the arguments of commands that take an item. */
 export const ITEM_ARGUMENT =
   'uuid of an item, its first 6 or more digits, or a project (then also name a change)';
+/** Help for the second one, with which the first names a project. */
 export const CHANGE_ARGUMENT =
   'change of that project, e.g. master/login or refs/heads/master: its newest item';
 

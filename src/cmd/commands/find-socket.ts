@@ -8,10 +8,12 @@ import { readSections } from '../../settings/read-settings.ts';
 import type { Endpoint } from '../client/endpoint.ts';
 import { type Refused, refused } from './refused.ts';
 
+/** The settings file of a command that is given none. */
 export const DEFAULT_CONFIG = '/etc/gatehouse/gatehouse.conf';
 
 const OR_A_TOKEN = 'or send a token, see "gatehouse help create-auth-token"';
 
+/** `--url` and `--config`; they win over `GATEHOUSE_URL` and `GATEHOUSE_CONFIG`. */
 export interface SocketOptions {
   readonly url?: string;
   readonly config?: string;

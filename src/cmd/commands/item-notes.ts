@@ -8,6 +8,7 @@ import { rowOfState } from '../../model/item-states.ts';
 import { wrapPieces, wrapWords } from '../terminal/wrap-text.ts';
 import { jobText } from './job-text.ts';
 
+/** Where the notes are drawn. `indent` begins each line and counts to the width. */
 export interface NotesOptions {
   readonly width: number;
   readonly paint: Paint;
@@ -19,6 +20,7 @@ export interface NotesOptions {
 /** Newest resets shown one by one. */
 const RESETS_SHOWN = 3;
 
+/** Also for an item that has left, without its waits then. Of the resets the newest three are shown and the others counted. */
 export function itemNotes(item: LiveItem, options: NotesOptions): readonly string[] {
   const { width, paint, now, indent } = options;
   const jobs = item.jobs.map(job => jobText(job, now, paint));

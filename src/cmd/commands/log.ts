@@ -26,6 +26,7 @@ Examples:
 Lines marked # are the executor's, lines marked | the job's; a job cannot write a line marked #. Control sequences other than colours
 are removed; --raw prints them: use it for files, not for terminals.`;
 
+/** @param done gets the exit status: 1 when there is no such build or log, 130 when Ctrl-C ends it. */
 export function addLogCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('log'))
     .summary('show the log of a build')

@@ -14,6 +14,7 @@ import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/p
 import type { Settings } from '../../settings/settings.ts';
 import { gitBounds } from '../service/git-bounds.ts';
 
+/** All branches of the readable projects; a project is read whole or not at all. */
 export interface ReadConfigs {
   readonly configs: readonly BranchConfig[];
   readonly unreadable: ReadonlySet<ProjectKey>;
@@ -21,8 +22,14 @@ export interface ReadConfigs {
   readonly errors: readonly string[];
 }
 
+/** Opens connections that fetch into these mirrors; the caller of the opener closes them. */
 export type ConnectionOpener = (repositories: RepositoryCache) => ReadonlyMap<ConnectionName, Connection>;
 
+/**
+ * Reads one project after the other; the directory is gone when it returns.
+ *
+ * @param projects those of an unknown connection are skipped.
+ */
 export async function readBranchConfigs(
   { merger }: Pick<Settings, 'merger'>,
   projects: ReadonlySet<ProjectKey>,

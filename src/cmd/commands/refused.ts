@@ -4,6 +4,7 @@ export interface Refused {
   readonly text: string;
 }
 
+/** @param text the problem and what to do; the caller prints `error: ` before it. */
 export function refused(text: string): Refused {
   return { kind: 'refused', text };
 }

@@ -20,6 +20,7 @@ import { type Refused, refused } from './refused.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:9000';
 
+/** As the parser leaves them: absent means not given, before environment and defaults. */
 export interface AskOptions {
   readonly url?: string;
   readonly config?: string;
@@ -31,19 +32,23 @@ export interface AskOptions {
   readonly color: boolean;
 }
 
+/** What a command about a tenant works with. */
 export interface Session extends ServiceSession {
   /** Exists. */
   readonly tenant: string;
 }
 
+/** What a command works with; {@link withService} makes it. */
 export interface ServiceSession {
   readonly io: Io;
   readonly api: Api;
+  /** Print JSON instead of text. */
   readonly json: boolean;
   /** Read anew for each picture: terminals are resized. */
   readonly style: () => TerminalStyle;
 }
 
+/** Options of commands that concern one tenant. @returns the command itself. */
 export function addAskOptions(command: Command): Command {
   return addServiceOptions(command).option('--tenant <name>', 'tenant (default: the only one)');
 }

@@ -24,6 +24,7 @@ import { wrapWords } from '../terminal/wrap-text.ts';
 import { itemNotes } from './item-notes.ts';
 import { itemState } from './item-state.ts';
 
+/** Names that the view lacks, and the size of the picture. */
 export interface StatusOptions extends TerminalStyle {
   readonly tenant: string;
   /** Of the service, without trailing slash. */
@@ -39,6 +40,7 @@ interface Drawing extends StatusOptions {
   readonly view: FollowedTenant;
 }
 
+/** Pipelines with items in the order of the configuration, then the names of the empty ones. */
 export function statusLines(view: FollowedTenant, options: StatusOptions): readonly string[] {
   const drawing: Drawing = { ...options, paint: painter(options.colour), view };
   const pipelines = view.pipelines.filter(

@@ -26,6 +26,10 @@ Examples:
 
 An item's last column is the beginning of its uuid: enough for "gatehouse trace" and "gatehouse explain".`;
 
+/**
+ * @param done gets the exit status: 1 when the tenant has no such pipeline. Once it shows a picture, `--watch` goes on through
+ * failures and ends with 0 at Ctrl-C.
+ */
 export function addStatusCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('status'))
     .summary('show the queues of all pipelines')

@@ -15,6 +15,7 @@ import { type Refused, refused } from './refused.ts';
 /** Milliseconds until a ZooKeeper that does not answer is given up. */
 const PATIENCE = 30_000;
 
+/** An open store in which no component is registered. It is closed with {@link StoppedOptions.stack}. */
 export interface StoppedStore {
   readonly store: Store;
   readonly root: string;
@@ -24,6 +25,7 @@ export interface StoppedStore {
   running(): Promise<string | undefined>;
 }
 
+/** What the command lends to the opening of a store; it disposes of `stack` itself. */
 export interface StoppedOptions {
   readonly io: Io;
   /** Aborts the command. */

@@ -32,6 +32,10 @@ Both need a stopped service; restore writes only into an empty store, and either
 type Done = (status: number) => void;
 type Work = (options: StoppedOptions) => Promise<number | Refused>;
 
+/**
+ * @param done gets the exit status: 1 with one line for the reason, 130 when Ctrl-C ends it. A failed restore removes what it
+ * wrote, or warns that it could not.
+ */
 export function addStoreCommands(program: Command, io: Io, done: Done): void {
   const store = program
     .command('store')

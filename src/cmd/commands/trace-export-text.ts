@@ -9,6 +9,7 @@ const INTERRUPTED = 130;
 /** Items are recorded almost in the order they left; resuming a little earlier repeats some and misses none. */
 const RESUME_MARGIN_MS = 60_000;
 
+/** What the result text needs besides the counts of the run. */
 export interface ExportEnd {
   /** False: a dry run. */
   readonly sent: boolean;
@@ -41,6 +42,7 @@ function resumeText({ upTo }: BackFillProgress): string {
   return `Resume with --since ${from}: items that left earlier have arrived.`;
 }
 
+/** One line, drawn again after each delivery. */
 export function progressText(progress: BackFillProgress): string {
   const { upTo, problem } = progress;
   const place = upTo === null ? '' : `, up to ${new Date(toMilliseconds(upTo)).toISOString()}`;

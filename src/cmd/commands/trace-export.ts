@@ -65,6 +65,10 @@ export includes the traces of events, operators' requests and background work of
 only those the items originate from. The history does not hold, and so the export does not send: traces of discarded events,
 spans sent by jobs and commands, and spans an executor reported after the item had left.`;
 
+/**
+ * @param trace the command `trace`, which gets `export` below it.
+ * @param done gets the exit status: 1 when spans were lost or the collector did not take them, 130 when Ctrl-C ends it.
+ */
 export function addTraceExportCommand(trace: Command, io: Io, done: (status: number) => void): void {
   trace
     .command('export')

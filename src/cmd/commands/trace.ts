@@ -44,6 +44,7 @@ Examples:
 
 Waits are shaded, failures red, stopped or repeated work yellow; ▶ marks an open span.`;
 
+/** Also adds `trace export`. @param done gets the exit status: 1 when no item is found, 130 when Ctrl-C ends `--follow`. */
 export function addTraceCommand(program: Command, io: Io, done: (status: number) => void): void {
   const command = addAskOptions(program.command('trace'))
     .summary('show where the time of an item went, as a waterfall')

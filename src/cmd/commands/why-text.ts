@@ -25,14 +25,17 @@ import { type EventGroup, eventGroups, type PipelineLine } from './decision-grou
 import { itemNotes } from './item-notes.ts';
 import { itemState } from './item-state.ts';
 
+/** The answers of the API about one change, as `why.ts` asked for them. */
 export interface Why {
   readonly project: string;
   readonly change: string;
   /** Oldest first, as the API has them. */
   readonly decisions: readonly Decision[];
+  /** Its live item, else its last one; undefined: it was in no pipeline. */
   readonly item: LiveItem | undefined;
 }
 
+/** Durations count up to `now`; a time of day more than a day before it has a date. */
 export interface WhyOptions extends TerminalStyle {
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -45,6 +48,7 @@ interface Drawing extends WhyOptions {
   readonly pipelineWidth: number;
 }
 
+/** The item first, then the events, newest first; reasons are wrapped to the width. */
 export function whyLines({ project, change, decisions, item }: Why, options: WhyOptions): readonly string[] {
   const paint = painter(options.colour);
   const groups = eventGroups(decisions);

@@ -22,6 +22,7 @@ Examples:
 
 Newest event first; below each event one line per pipeline of the tenant: + entered, - not entered, and why.`;
 
+/** @param done gets the exit status: 1 when the tenant lacks the project or pipeline, or no event has named the change. */
 export function addWhyCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('why'))
     .summary('show why a change is, or is not, in a pipeline')

@@ -6,7 +6,9 @@
  * break: a gate exists for this. Change 5 edits the line change 2 edits: a plain conflict. All others should merge.
  */
 
+/** A file of a repository; it replaces one of the same path. */
 export interface DemoFile {
+  /** From the root of the repository. */
   readonly path: string;
   readonly text: string;
   readonly executable?: boolean;
@@ -22,12 +24,18 @@ const file = (path: string, ...lines: readonly string[]): DemoFile => ({
   text: `${lines.join('\n')}\n`,
 });
 
+/** The demo's only tenant. */
 export const TENANT = 'acme';
+/** The demo's only connection, of driver `git`. */
 export const CONNECTION = 'local';
+/** The only config-project; its content is {@link CONFIG_FILES}. */
 export const CONFIG_PROJECT = 'acme/config';
+/** Gated together with {@link API}, whose job checks it out as well. */
 export const APP = 'acme/app';
+/** Shares the change queue `integrated` with {@link APP}. */
 export const API = 'acme/api';
 
+/** Pipelines check, gate and post, the queue of both projects, and the jobs that theirs inherit from. */
 export const CONFIG_FILES: readonly DemoFile[] = [
   file(
     'zuul.yaml',
@@ -106,6 +114,7 @@ export const CONFIG_FILES: readonly DemoFile[] = [
   ),
 ];
 
+/** In the gate its tests sleep 3 s, so that all changes are queued when one fails. */
 export const APP_FILES: readonly DemoFile[] = [
   file('README.md', '# app', '', 'Prices a shopping basket.'),
   file(
@@ -162,6 +171,7 @@ export const APP_FILES: readonly DemoFile[] = [
   ),
 ];
 
+/** In the gate its test sleeps 3.5 s, longer than those of app. */
 export const API_FILES: readonly DemoFile[] = [
   file('README.md', '# api', '', 'Serves the prices of app.'),
   file('routes.txt', 'GET /price', 'GET /health'),
@@ -191,8 +201,10 @@ export const API_FILES: readonly DemoFile[] = [
   ),
 ];
 
+/** A proposal to `master`. */
 export interface DemoChange {
   readonly project: string;
+  /** Last part of its branch: `for/master/<topic>`. */
   readonly topic: string;
   readonly subject: string;
   readonly files: readonly DemoFile[];

@@ -8,12 +8,18 @@ import { git } from './developer.ts';
 import type { Site } from './prepare-site.ts';
 import { isAbout } from './shown-item.ts';
 
+/**
+ * How the gate ended for one change. Most fields go into the file of `--json` under these names. Those in `_ns` are decimal
+ * nanoseconds: `enqueued_ns` and `dequeued_ns` since the epoch, `lost_ns` a duration.
+ */
 export interface ChangeOutcome {
   readonly project: string;
+  /** `master/<topic>`. */
   readonly change: string;
   readonly commit: string;
   readonly subject: string;
   readonly result: string;
+  /** Whether `master` holds the commit, as the repository has it: not what the service reports. */
   readonly merged: boolean;
   readonly resets: readonly {
     readonly cause: string;
@@ -21,6 +27,7 @@ export interface ChangeOutcome {
     readonly text: string;
     readonly lost_ns: string;
   }[];
+  /** Uuid of the item. */
   readonly trace_id: string;
   readonly enqueued_ns: string;
   readonly dequeued_ns: string;

@@ -22,18 +22,24 @@ import {
 } from './demo-files.ts';
 import { createRepository } from './developer.ts';
 
+/** Places of a demo's service, repositories and clones. `config` and `socket` are empty where the service is elsewhere. */
 export interface Site {
+  /** The settings file. */
   readonly config: string;
   /** Unix socket of the command line. */
   readonly socket: string;
   /** Bare repository by project. */
   readonly repositories: ReadonlyMap<string, string>;
+  /** Of the service, without trailing slash. */
   readonly url: string;
+  /** The developer's clone of a project. */
   clone(project: string): string;
 }
 
+/** What the demo's settings file depends on. */
 export interface SiteOptions {
   readonly directory: string;
+  /** Of the web; must be free. */
   readonly port: number;
   /** Signs the webhooks of the repositories' hooks. */
   readonly token: string;

@@ -16,6 +16,7 @@ import { rowOfState } from '../../model/item-states.ts';
 import type { FollowedTenant } from '../client/follow.ts';
 import { outcomeWord } from './summary.ts';
 
+/** A change of the demo, whether or not it is in the gate. */
 export interface ProgressRow {
   /** `app greeting`. */
   readonly name: string;
@@ -27,6 +28,7 @@ export interface ProgressRow {
 
 const NAME_WIDTH = 22;
 
+/** One line per row, numbered. @param options `now`: milliseconds since the epoch. */
 export function progressFrame(
   rows: readonly ProgressRow[],
   options: { readonly width: number; readonly colour: boolean; readonly now: number },

@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
 
+/** A running `gatehouse start`. */
 export interface ServiceProcess {
   readonly pid: number;
   /** Exit status or signal, once it has ended. */

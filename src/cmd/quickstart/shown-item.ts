@@ -3,6 +3,7 @@ interface ShownChanges {
   readonly changes: readonly { readonly project: string; readonly name: string }[];
 }
 
+/** Whether an item holds the change, in any patchset. @param name e.g. `master/login`. */
 export function isAbout({ changes }: ShownChanges, project: string, name: string): boolean {
   return changes.some(change => change.project === project && change.name === name);
 }

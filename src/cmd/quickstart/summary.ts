@@ -18,6 +18,7 @@ const WORDS: { readonly [result: string]: string } = {
   MERGE_CONFLICT: 'conflict',
 };
 
+/** A row per change in their order, and below it a line for each reset, wrapped to the width. */
 export function summaryTable(
   outcomes: readonly ChangeOutcome[],
   options: { readonly width: number; readonly colour: boolean },

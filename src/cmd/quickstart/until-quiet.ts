@@ -16,12 +16,14 @@ const SENDER_REPORTS_EVERY = 1_200;
 /** Milliseconds between two reads of the history, which lags behind the live view. */
 const POLL_INTERVAL = 100;
 
+/** `late`: the results of the demo stand, but its traces may be incomplete. */
 export type Quiet =
   /** @property exported spans accepted by the collector; 0 without a collector. */
   | { readonly kind: 'quiet'; readonly exported: number }
   /** @property problem the unmet condition, for people. */
   | { readonly kind: 'late'; readonly exported: number; readonly problem: string };
 
+/** Waits for about a minute. @throws ApiError when the service breaks off. */
 export async function untilQuiet(site: Site, api: Api, outcomes: readonly ChangeOutcome[]): Promise<Quiet> {
   const limit = AbortSignal.timeout(QUIET_LIMIT);
   const late = (problem: string, exported = 0): Quiet => ({ kind: 'late', exported, problem });

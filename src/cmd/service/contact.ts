@@ -8,13 +8,16 @@ import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Store } from '../../store/port.ts';
 import type { StoreContact } from '../../web/deps.ts';
 
+/** Out of contact from its creation until the first contact. */
 export interface Contact extends Disposable {
   state(): StoreContact;
   /** Milliseconds without contact; 0 while there is some. */
   awayFor(): number;
+  /** After each change of the session's state, until disposed. */
   onChange(listener: () => void): Disposable;
 }
 
+/** @param storeName for the reason given before the first contact. @returns a view to dispose; it does not close the store. */
 export function followContact(
   store: Pick<Store, 'sessionState' | 'onSessionState'>,
   clock: Clock,

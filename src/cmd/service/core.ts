@@ -14,6 +14,7 @@ import type { Store } from '../../store/port.ts';
 import type { DriverTable } from './driver-table.ts';
 import type { TracingControl } from './live-tracing.ts';
 
+/** What a component gets at each start: the process's dependencies, and a session with the store (`manage-component.ts`). */
 export interface Core {
   readonly settings: Settings;
   readonly log: Log;
@@ -78,8 +79,10 @@ export interface Component {
   close(): Promise<void>;
 }
 
+/** Also an argument of `gatehouse start` and the beginning of the component's id in the registry. */
 export type ComponentName = 'scheduler' | 'merger' | 'executor' | 'web';
 
+/** `<host>/<project>`, as jobs see it. Without such a connection its name stands in for the host. */
 export function canonicalName(core: Pick<Core, 'connections'>, project: ProjectKey): string {
   const { connection, name } = projectIdOf(project);
   return `${core.connections.get(connection)?.canonicalHostname ?? connection}/${name}`;

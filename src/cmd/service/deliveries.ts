@@ -24,6 +24,7 @@ import { type Part, type Supervised, supervise } from './supervise.ts';
 /** Milliseconds the sender may take to finish when the service stops. */
 const SEND_GRACE = 2_000;
 
+/** One per process with a scheduler; only the leader's sends. Its counters are metrics. */
 export interface SpanDelivery {
   /** Undefined: this process has sent nothing yet, or tracing is off. */
   sender(): SpanSender | undefined;
@@ -109,6 +110,7 @@ function deliverSpans(core: ProcessCore, tracing: TracingOn): SpanDelivery {
   };
 }
 
+/** One per process with a web; only the leader's writes. */
 export interface HistoryDelivery {
   /** Of this process's drain; undefined: it has not begun. */
   outbox(): OutboxCounters | undefined;

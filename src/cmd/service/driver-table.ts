@@ -2,17 +2,21 @@
 import { drivers } from '../../../drivers/index.ts';
 import type { Driver } from '../../driver/driver.ts';
 
+/** The drivers as objects for this thread and as a module for others, since functions cannot be sent. */
 export interface DriverTable {
   /** Exports `drivers`. */
   readonly module: URL;
+  /** By the value of `driver =` in a connection's section. */
   readonly byName: ReadonlyMap<string, Driver>;
 }
 
+/** The drivers of the release. */
 export const driverTable: DriverTable = tableOf(
   drivers,
   new URL('../../../drivers/index.ts', import.meta.url),
 );
 
+/** @param module exports the same list as `drivers`. */
 export function tableOf(list: readonly Driver[], module: URL): DriverTable {
   return { module, byName: new Map(list.map(driver => [driver.name, driver])) };
 }

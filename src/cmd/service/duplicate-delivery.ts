@@ -10,6 +10,7 @@ import { type Store, StoreError } from '../../store/port.ts';
 import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import { ingestionSpans } from '../../tracing/spans/ingestion-spans.ts';
 
+/** While `tracing` is off, nothing is written. */
 export interface DuplicateDeps {
   readonly store: Store;
   readonly paths: Pick<StorePaths, 'spanOutbox'>;

@@ -10,10 +10,12 @@ import { acquireLock } from '../../store/lock.ts';
 import type { Store } from '../../store/port.ts';
 import type { Part } from './supervise.ts';
 
+/** One candidacy; candidates of the same `path` compete. */
 export interface Election {
   readonly store: Store;
   /** The lock. */
   readonly path: string;
+  /** New for each candidacy: it marks the own entry in the queue of the lock. */
   readonly guid: string;
 }
 

@@ -2,6 +2,7 @@
 import type { GitOptions } from '../../git/git.ts';
 import type { MergerSettings } from '../../settings/settings.ts';
 
+/** Seconds → milliseconds, megabytes → bytes; null: no limit. */
 export function gitBounds({
   gitTimeout,
   gitMemoryLimit,

@@ -10,6 +10,7 @@ import { installationId } from '../../store/installation.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import { type Store, set } from '../../store/port.ts';
 
+/** The store names the database in use, `history` is that of this web. */
 export interface HistoryDatabaseDeps {
   readonly store: Store;
   readonly paths: StorePaths;

@@ -13,6 +13,7 @@ import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 import { createQuarantine } from '../../store/quarantine.ts';
 
+/** Retries have pauses of up to 10 s. Run it only as the leader; it does not close its dependencies. */
 export function createHistoryDelivery(deps: {
   readonly history: History;
   readonly store: Store;

@@ -5,6 +5,7 @@ import { languageOf } from '../../driver/language-of.ts';
 import { type LayoutTable, layoutTable } from '../../layout/layout-table.ts';
 import { serveCalls } from '../../lib/worker-calls.ts';
 
+/** Names instead of drivers: the thread imports them itself. */
 export interface LayoutThreadData {
   readonly drivers: readonly {
     readonly connection: string;

@@ -14,6 +14,7 @@ import { rootService } from '../../tracing/resource.ts';
 import { isSampled } from '../../tracing/sampling.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 
+/** Ask it each time: what it returns is out of date after the next {@link adopt}. */
 export interface TracingControl extends LiveTracing {
   settings(): TracingSettings;
   adopt(settings: TracingSettings): void;

@@ -15,7 +15,9 @@ import { openRecordView, type RecordView } from './record-view.ts';
 import { openWaitingEvents, type WaitingEvents } from './waiting-events.ts';
 import { openWaitingRequests, type WaitingRequests } from './waiting-requests.ts';
 
+/** Shows the last known state while the store is out of contact, and reads all of it again afterwards. */
 export interface LiveView extends Disposable {
+  /** Layouts, pipelines and items of all tenants. */
   readonly live: LiveTenants;
   readonly waiting: WaitingEvents;
   readonly requests: WaitingRequests;

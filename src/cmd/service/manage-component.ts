@@ -18,6 +18,7 @@ import { VERSION } from '../version.ts';
 import type { Component, ComponentName, Core } from './core.ts';
 import { type Part, type Supervised, supervise } from './supervise.ts';
 
+/** One component of the process, in whichever session it is. */
 export interface Managed<C extends Component> {
   readonly name: ComponentName;
   /** Resolves when it was first started and registered; rejects when it never will be. */
@@ -48,6 +49,11 @@ interface RunningComponent<C extends Component> extends Part {
   readonly closed: Promise<void>;
 }
 
+/**
+ * Begins at once and never throws; failures are in `begun` and `ended`. An executor starts paused if its settings want it.
+ *
+ * @param start called once per session; with `paused` the component must take no work.
+ */
 export function manageComponent<C extends Component>(
   name: ComponentName,
   core: ProcessCore,

@@ -20,11 +20,13 @@ const CLOSE_GRACE = 1_000;
 const REQUEST_TIMEOUT = 10_000;
 const MAX_CONNECTIONS = 100;
 
+/** Both are read for each request. */
 export interface MetricsServerDeps {
   readonly metrics: Pick<Metrics, 'exposition'>;
   readonly health: () => readonly ComponentHealth[];
 }
 
+/** Listens until disposed; a pending answer then has one second. */
 export interface MetricsServer extends AsyncDisposable {
   /** Without trailing slash. */
   readonly url: string;

@@ -6,11 +6,13 @@ import { optionReader, showOptionProblem } from '../../lib/option-reader.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { ConnectionSection } from '../../settings/settings.ts';
 
+/** A section with an error has no connection. The caller closes the others, also when there are errors. */
 export interface OpenedConnections {
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
   readonly errors: readonly string[];
 }
 
+/** Contacts no host. @param known drivers by name; a section that names another one is an error. */
 export function openConnections(
   sections: readonly ConnectionSection[],
   known: ReadonlyMap<string, Driver>,

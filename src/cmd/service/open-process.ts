@@ -25,6 +25,7 @@ import { openStoreSource, storeName } from './open-store-source.ts';
 import { type ReadTenants, readTenants } from './read-tenants.ts';
 import { sessionMeasurements } from './service-metrics.ts';
 
+/** `components` decides what is opened. */
 export interface ProcessOptions {
   readonly settings: Settings;
   readonly log: Log;
@@ -37,6 +38,7 @@ export interface ProcessOptions {
   readonly stack: AsyncDisposableStack;
 }
 
+/** What was opened before a refusal is closed with {@link ProcessOptions.stack}. */
 export type OpenedProcess =
   | { readonly kind: 'opened'; readonly core: ProcessCore }
   /** Each error is one line for a person. */

@@ -9,6 +9,7 @@ import { openEmbeddedStore } from '../../store/embedded/server.ts';
 import type { StoreSource } from '../../store/port.ts';
 import { openZooKeeper } from '../../store/zookeeper/source.ts';
 
+/** The source has no session yet; the caller disposes of it. */
 export type OpenedStore =
   | { readonly kind: 'source'; readonly source: StoreSource }
   /** Each error is one line for a person. */

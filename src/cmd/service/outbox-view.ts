@@ -9,6 +9,7 @@ import { listOutbox } from '../../store/outbox.ts';
 import type { Store } from '../../store/port.ts';
 import { createRefresher, touchOnContact } from '../../store/refresher.ts';
 
+/** Follows the number of rows at once, the age of the oldest within some seconds. */
 export interface OutboxView extends Disposable {
   waiting(): number;
   /** When the oldest row was written; null: none waits, or its age is unknown. */

@@ -3,6 +3,7 @@ import type { Settings } from '../../settings/settings.ts';
 import type { TracingSettings } from '../../settings/tracing-settings.ts';
 import type { Installation } from '../../tracing/resource.ts';
 
+/** What the settings do not know. */
 export interface InstallationFacts {
   readonly version: string;
   /** Undefined: not known yet. */
@@ -14,6 +15,7 @@ export interface InstallationFacts {
 /** Used while tracing is off: pages still show spans. */
 const UNNAMED = { serviceName: 'gatehouse', servicePerComponent: false, resourceAttributes: new Map() };
 
+/** With the same settings, equal in all processes of an installation: spans made in several of them are the same. */
 export function installationOf(
   tracing: TracingSettings,
   { version, instance, host }: InstallationFacts,

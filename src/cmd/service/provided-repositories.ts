@@ -8,6 +8,10 @@ import type { Store } from '../../store/port.ts';
 import { readNow } from '../../store/read-now.ts';
 import type { WorkerCore } from './worker-core.ts';
 
+/**
+ * @param store the executor's session: a worker that read the request through it also finds the item.
+ * @param repositories the executor's mirrors.
+ */
 export function providedRepositories(
   { paths, connections }: Pick<WorkerCore, 'paths' | 'connections'>,
   store: Store,

@@ -11,6 +11,7 @@ const INTERVAL = 600_000;
 const REST = 50;
 const MOST = 200;
 
+/** `keep` bounds the age of items, decisions and traces; the number of traces is bounded in any case. */
 export interface PruneDeps {
   readonly history: Pick<History, 'prune'>;
   /** Seconds; undefined: for ever. */

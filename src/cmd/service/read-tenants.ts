@@ -5,10 +5,12 @@ import { configErrorText } from '../../model/config-error.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { ConnectionName } from '../../model/project.ts';
 
+/** Tenants in the order of the file, or every mistake in it. */
 export type ReadTenants =
   | { readonly kind: 'tenants'; readonly tenants: readonly Tenant[] }
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
+/** @param file as errors shall show it. @param connections names that tenants may use. */
 export async function readTenants(
   file: string,
   connections: ReadonlySet<ConnectionName>,

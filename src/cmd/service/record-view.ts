@@ -8,6 +8,7 @@ import type { Codec } from '../../model/codec/record.ts';
 import type { Store } from '../../store/port.ts';
 import { createRefresher, touchOnContact } from '../../store/refresher.ts';
 
+/** The value last read: it stays while the store is out of contact. */
 export interface RecordView<T> extends Disposable {
   /** Undefined: there is none, or none yet. */
   value(): T | undefined;

@@ -42,6 +42,7 @@ export function outboxMeasurements(
   ];
 }
 
+/** 1: ready, 0: not; one for each component of this process. */
 export function healthMeasurements(health: readonly ComponentHealth[]): readonly Measurement[] {
   return health.map(({ component, ready }) => ({
     metric: 'gatehouse_component_ready',
@@ -61,6 +62,7 @@ export function sessionMeasurements(
   }));
 }
 
+/** @param executor name of its machine. @param slots builds it may run at a time. */
 export function executorMeasurements(
   executor: string,
   running: Pick<Executor, 'running'>,

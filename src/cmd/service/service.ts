@@ -47,11 +47,13 @@ import { startMerger } from './start-merger.ts';
 import { startScheduler } from './start-scheduler.ts';
 import { type OpenWeb, openWeb } from './start-web.ts';
 
+/** The caller must close a started service. */
 export type StartedService =
   | { readonly kind: 'started'; readonly service: Service }
   /** Nothing visible to others was opened. Each error is one line for a person. */
   | { readonly kind: 'refused'; readonly errors: readonly string[] };
 
+/** The components of this process as one. */
 export interface Service {
   /** URL of the page without trailing slash; in a process without web, the expected one. */
   readonly url: string;

@@ -13,6 +13,7 @@ import { type SpanSender, spanSender } from '../../tracing/otlp/sender.ts';
 import type { SenderHealth } from '../../tracing/otlp/sender-health.ts';
 import { installationOf } from './own-installation.ts';
 
+/** All but clock, log and backlog shape the bytes that are sent. */
 export interface SpanSenderDeps {
   readonly settings: TracingOn;
   readonly clock: Clock;
@@ -42,6 +43,7 @@ export function createSpanSender(deps: SpanSenderDeps): SpanSender {
   return spanSender({ exporter, clock, log, random: Math.random, backlog });
 }
 
+/** `sender` outlives the drain, which ends with its session. */
 export interface SpanDrainDeps {
   readonly settings: TracingOn;
   readonly sender: SpanSender;
@@ -55,6 +57,7 @@ export interface SpanDrainDeps {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+/** Rows beyond the age and size that `[tracing]` allows are dropped, logged and counted as lost. Run it only as the leader. */
 export function createSpanDrain(deps: SpanDrainDeps): OutboxDrain {
   const { settings, sender, store, paths, clock, log, onProgress } = deps;
   return createOutboxDrain({

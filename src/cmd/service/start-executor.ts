@@ -24,11 +24,17 @@ import { executorMeasurements } from './service-metrics.ts';
 import type { WorkerCore } from './worker-core.ts';
 import { workerRoom } from './worker-room.ts';
 
+/** With what the executor found out about its sandbox when it started. */
 export interface ExecutorComponent extends Component {
   readonly sandboxReport: string;
   readonly isolated: boolean;
 }
 
+/**
+ * Takes requests when it returns, unless it is paused.
+ *
+ * @throws what prevents a start: a directory, the log server's port, the session.
+ */
 export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent> {
   await using opening = new AsyncDisposableStack();
   const store = await core.session();

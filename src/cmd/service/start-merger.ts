@@ -11,6 +11,7 @@ import { workerRoom } from './worker-room.ts';
 /** Milliseconds `close` waits for pending answers; a fetch may take minutes, and another merger then serves its request. */
 const CLOSE_GRACE = 2_000;
 
+/** Takes requests when it returns, unless it is paused. @throws StoreError when the session is lost before. */
 export async function startMerger(core: WorkerCore): Promise<Component> {
   const store = await core.session();
   const queue = new RequestQueue({ store, path: core.paths.requests('merge'), codec: mergerRequestCodec });

@@ -35,6 +35,7 @@ import { createThrottledSignal } from './throttled-signal.ts';
 import { snapshotOf } from './web-view.ts';
 import { createWebhookIntake, type WebhookStore } from './webhook-intake.ts';
 
+/** What the web shows besides the store. */
 export interface WebParts {
   readonly history: History;
   readonly health: () => readonly ComponentHealth[];
@@ -42,14 +43,17 @@ export interface WebParts {
   readonly realms: readonly AuthRealm[];
 }
 
+/** Listens until disposed. */
 export interface OpenWeb extends AsyncDisposable {
   /** The bound port. */
   readonly port: number;
   /** Resolves when the store was first read; rejects when it never will be. */
   readonly ready: Promise<void>;
+  /** Uses the session until the component is closed, which closes the session and leaves the port open. One at a time. */
   join(session: Store): Component;
 }
 
+/** Listens at the address and, if no other process does, at the command socket. @throws when either cannot be bound. */
 export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenWeb> {
   await using opening = new AsyncDisposableStack();
   const { clock, paths, ids, settings, connections } = core;

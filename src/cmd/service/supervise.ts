@@ -17,6 +17,7 @@ import { pause } from '../../lib/pause.ts';
 import { isOutOfContact } from '../../store/connection.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 
+/** Works in one session with the store, which the supervisor closes after it. */
 export interface Part {
   /** Resolves when it was closed, rejects when it cannot continue. */
   readonly ended: Promise<void>;
@@ -24,6 +25,7 @@ export interface Part {
   close(): Promise<void>;
 }
 
+/** What to start in each session, and which of its failures to outlast. */
 export interface Supervision<P extends Part> {
   /** For the log and the reasons of {@link Supervised.notReady}. */
   readonly name: string;
@@ -44,6 +46,7 @@ export interface Supervision<P extends Part> {
   readonly closeGraceMs?: number;
 }
 
+/** A part over all its sessions. */
 export interface Supervised<P extends Part> {
   /** Undefined between two sessions. */
   current(): P | undefined;
@@ -65,6 +68,10 @@ const CLOSE_GRACE = 2_000;
 /** Milliseconds of waiting for a session after which a warning is logged. */
 const LONG_WAIT = 1_000;
 
+/**
+ * Begins at once and never throws; failures are in `begun` and `ended`. After repeated failures it waits longer before the next
+ * session, up to 15 s.
+ */
 export function supervise<P extends Part>(deps: Supervision<P>): Supervised<P> {
   return new Supervisor(deps);
 }

@@ -13,6 +13,7 @@ export interface ThrottledSignal {
 /** Milliseconds. */
 const INTERVAL = 1_000;
 
+/** @param forward called within `touch`, or by a timer at the end of the interval; `close` drops a pending call. */
 export function createThrottledSignal(forward: () => void): ThrottledSignal {
   let resting: NodeJS.Timeout | undefined;
   let again = false;

@@ -5,6 +5,7 @@ import type { LiveTenants } from '../../store/live-tenants.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 
+/** Numbers as last read; 0 for a queue that is not there. */
 export interface WaitingEvents extends Disposable {
   ofConnection(connection: ConnectionName): number;
   /** Of all connections together. */
@@ -15,14 +16,17 @@ export interface WaitingEvents extends Disposable {
   onChange(listener: (tenant: TenantName) => void): Disposable;
 }
 
+/** `tenants` may grow: the queue of a new tenant is followed, too. */
 export interface WaitingEventsDeps {
   readonly store: Store;
   readonly paths: StorePaths;
   readonly connections: Iterable<ConnectionName>;
   readonly tenants: Pick<LiveTenants, 'tenants' | 'onChange'>;
+  /** Called when a read fails; the number stays until the next change. */
   readonly onError: (error: unknown) => void;
 }
 
+/** Resolves when all queues were read once. Disposing of it leaves the store open. */
 export async function openWaitingEvents({
   store,
   paths,

@@ -3,6 +3,7 @@ import { openLiveCounts } from '../../store/live-counts.ts';
 import type { RequestKind, StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 
+/** Merge and build requests; 0 for any other kind. */
 export interface WaitingRequests extends Disposable {
   of(kind: RequestKind): number;
 }

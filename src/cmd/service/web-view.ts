@@ -13,6 +13,7 @@ import type { OutboxView } from './outbox-view.ts';
 import type { RecordView } from './record-view.ts';
 import type { WaitingEvents } from './waiting-events.ts';
 
+/** All of it is in memory: a snapshot reads nothing from the store. */
 export interface WebViewDeps {
   readonly live: LiveTenants;
   readonly waiting: Pick<WaitingEvents, 'ofConnection' | 'ofTenant'>;
@@ -27,6 +28,7 @@ interface SpanOutbox {
   readonly report: Pick<RecordView<SenderReport>, 'value'>;
 }
 
+/** Undefined: the tenant has no layout yet. A pipeline removed from the configuration is shown while it holds items. */
 export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapshot | undefined {
   const layout = deps.live.layout(tenant);
   if (layout === undefined) return undefined;

@@ -16,11 +16,13 @@ import { deliveryLogFacts } from '../../tracing/log-facts.ts';
 import type { Contact } from './contact.ts';
 import { type DuplicateDeps, traceDuplicate } from './duplicate-delivery.ts';
 
+/** Shared by all requests of a web. */
 export interface WebhookStore {
   /** @throws Error when durability is not confirmed in time; the host should send the webhook again. */
   store(connection: ConnectionName, event: NewConnectionEvent): Promise<'stored' | 'duplicate'>;
 }
 
+/** `connections` are all that may get events; their queues are created with the first one. */
 export interface WebhookIntakeDeps extends DuplicateDeps {
   readonly store: Store;
   readonly paths: StorePaths;
@@ -43,6 +45,7 @@ const PATIENCE = 6_000;
 const TRACED_BURST = 20;
 const TRACED_PER_SECOND = 0.1;
 
+/** Offers of one connection are written together. A duplicate is traced here, at a bounded rate. */
 export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookStore {
   const { store, paths, contact, clock, ids } = deps;
   const queues = new Map<

@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { CommandTrace } from '../client/command-trace.ts';
 
+/** The part of a writable stream that commands use. */
 export interface TextStream {
   /** False: its buffer is full; write again after `drain`. */
   write(text: string): unknown;
@@ -11,6 +12,7 @@ export interface TextStream {
   readonly rows?: number;
 }
 
+/** `main.ts` makes it for the process, and `program.ts` adds the trace. */
 export interface Io {
   /** Answers. */
   readonly stdout: TextStream;
@@ -26,10 +28,12 @@ export interface Io {
   readonly trace?: CommandTrace;
 }
 
+/** Adds the newline; does not wait for a slow reader. */
 export function print(io: Pick<Io, 'stdout'>, text: string): void {
   io.stdout.write(`${text}\n`);
 }
 
+/** Indented, on several lines. */
 export function printJson(io: Pick<Io, 'stdout'>, value: unknown): void {
   print(io, JSON.stringify(value, null, 2));
 }

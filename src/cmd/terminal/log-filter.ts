@@ -16,6 +16,7 @@ const RESET = '\u001b[0m';
 /** A line longer than the executor writes any. */
 const LONGEST = 65_536;
 
+/** For one log, in order: a line may come in several pieces. */
 export interface LogFilter {
   /** The lines completed by these bytes, without newline. */
   lines(bytes: Uint8Array): readonly string[];
@@ -23,6 +24,7 @@ export interface LogFilter {
   end(): readonly string[];
 }
 
+/** @param colour false: the job's colours are dropped as well. */
 export function createLogFilter({ colour }: { readonly colour: boolean }): LogFilter {
   const split = createLineSplitter();
   const show = (line: string) => shownLine(parseLogLine(line), colour);

@@ -8,7 +8,9 @@ import { cutTo } from '../../lib/text-width.ts';
 import type { TextStream } from './io.ts';
 import { hasColour } from './style.ts';
 
+/** On a stream that is not `live`, frames are not drawn at all and lines are written as they are. */
 export interface Screen {
+  /** The stream is a terminal. */
   readonly live: boolean;
   /** Columns; follows the terminal's size. */
   readonly width: number;
@@ -24,6 +26,7 @@ export interface Screen {
 const UNKNOWN_WIDTH = 100;
 const UNKNOWN_HEIGHT = 24;
 
+/** Expects to be the only writer to the stream while a frame is shown. */
 export function createScreen(out: TextStream): Screen {
   const live = out.isTTY === true;
   let drawn: readonly string[] = [];

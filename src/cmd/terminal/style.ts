@@ -1,6 +1,7 @@
 /** Width and colours of an answer. */
 import type { Io, TextStream } from './io.ts';
 
+/** How an answer is drawn; read anew for each picture. */
 export interface TerminalStyle {
   /** Columns, 60 to 220. */
   readonly width: number;
@@ -24,6 +25,7 @@ export function styleOf(
   return { width: widthOf(stdout, environment.COLUMNS), colour: wanted && hasColour(stdout, environment) };
 }
 
+/** Of this stream: standard output and error may differ. `NO_COLOR` wins over `FORCE_COLOR`. */
 export function hasColour({ isTTY }: TextStream, environment: Io['environment']): boolean {
   const isSet = (name: string) => (environment[name] ?? '') !== '';
   if (isSet('NO_COLOR')) return false;
