@@ -4,6 +4,7 @@
  */
 import { CONVENTION } from './conventions.ts';
 
+/** Short name → name on the wire. To rename a released one, add its former name to former-names.ts: stored spans still have it. */
 export const ATTRIBUTE = {
   tenant: 'gatehouse.tenant',
   pipeline: 'gatehouse.pipeline',

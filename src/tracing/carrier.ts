@@ -22,10 +22,12 @@ interface Baggage {
   readonly job: string;
 }
 
+/** What a playbook's process inherits: from its build request and the place of the playbook, before the process starts. */
 export interface CarrierFacts {
   readonly traceId: TraceId;
   /** The span the process is part of: `playbookSpan` of span-ids.ts. */
   readonly spanId: SpanId;
+  /** Of the item; a sampler in the job reads it from the flags of TRACEPARENT. */
   readonly sampled: boolean;
   /** Absent: none. */
   readonly traceState?: string;

@@ -26,6 +26,7 @@ export interface KeepRules {
   readonly slowerThanMs: number | null;
 }
 
+/** While it is true, unsampled items are held back until they leave, and the spans of their events are stored with them. */
 export function hasRules({ outcomes, slowerThanMs }: KeepRules): boolean {
   return outcomes.length > 0 || slowerThanMs !== null;
 }

@@ -23,11 +23,13 @@ import type { Uuid } from '../lib/ids.ts';
 import type { KeepRules } from './keep.ts';
 import type { SpanOptions } from './spans/span-options.ts';
 
+/** One per process, made by `src/cmd/service/live-tracing.ts`. Each call answers by the settings of that moment. */
 export interface LiveTracing {
   /** Undefined: tracing is off; no spans are stored. */
   spans(): SpanOptions | undefined;
   /** Decides once per event whether its traces, and those of the items it leads to, are exported. False while tracing is off. */
   isSampled(event: Uuid): boolean;
+  /** {@link WHOLE_TRACES} while tracing is off. */
   policy(): TracePolicy;
 }
 

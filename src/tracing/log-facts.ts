@@ -13,6 +13,7 @@ import type { ConnectionEvent, PipelineEvent, TenantEvent } from '../model/event
 import type { MergerRequest } from '../model/merge.ts';
 import type { ReportIntent } from '../model/report-intent.ts';
 
+/** A field is absent when the line is not about one. Ids and uuids are lower-case hexadecimal, as in addresses of the API. */
 export interface LogFacts {
   readonly trace_id?: TraceId;
   readonly span_id?: SpanId;
@@ -43,6 +44,7 @@ export function eventLogFacts(event: Uuid): LogFacts {
   return { ...inTraceOf(event, event), event };
 }
 
+/** For a line about an item; the span is the root of its trace. */
 export function itemLogFacts(item: Uuid): LogFacts {
   return { ...inTraceOf(item, item), item };
 }

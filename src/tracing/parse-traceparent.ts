@@ -2,6 +2,7 @@
 import type { SpanId, TraceId } from '../lib/ids.ts';
 import type { SpanReference } from '../model/event.ts';
 
+/** The sender's claim, well-formed but not authenticated: the caller of {@link parseTraceparent} decides whether to trust it. */
 export interface TraceContext {
   readonly span: SpanReference;
   /** The caller records its own spans. */

@@ -30,6 +30,7 @@ export function serverOfRemote(remote: string): ServerAddress {
   return { address, port: Number(url?.port) || undefined };
 }
 
+/** @param remote as git takes it. @returns undefined for a path, a `file:` URL and any other address that only this machine can use. */
 export function publicRepositoryUrl(remote: string): string | undefined {
   const [, host, path] = SCP_LIKE.exec(remote) ?? [];
   const text =

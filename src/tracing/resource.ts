@@ -11,6 +11,7 @@
 import type { Attributes, SpanRecord } from '../model/span.ts';
 import { COMPONENTS, makerOf, type SpanMaker } from './span-maker.ts';
 
+/** What all processes of an installation agree on, so that a span sent again by another process has the same resource. */
 export interface Installation {
   /** `service.name` of all spans, or its prefix with `servicePerComponent`. */
   readonly serviceName: string;
@@ -25,6 +26,10 @@ export interface Installation {
   readonly extra: ReadonlyMap<string, string>;
 }
 
+/**
+ * Attributes by their names on the wire. `extra` overrides all but `service.name`, `gatehouse.component` and, where there may be
+ * several machines, a worker's `host.name`.
+ */
 export function resourceOf(installation: Installation, { component, worker }: SpanMaker): Attributes {
   const { serviceName, servicePerComponent, hostName, extra } = installation;
   const instance = extra.get('service.instance.id') ?? installation.instanceId;

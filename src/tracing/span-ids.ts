@@ -15,6 +15,7 @@ export function rootSpanOf(uuid: Uuid): SpanReference {
   return { traceId: traceIdOf(uuid), spanId: spanIdOf(uuid) };
 }
 
+/** The same in the item's trace and, as the root, in a long job's own. @param build id of the `Build` span. */
 export function jobExecutionSpanId(build: SpanId): SpanId {
   return derivedSpanId(build, 'JobExecution', 0);
 }
@@ -60,6 +61,7 @@ export function playbookSpan(build: Uuid, trace: BuildTrace, playbook: PlaybookP
   return { traceId, spanId: stepSpanId(continuationSpanId(trace.buildSpan), 'Playbook', subject, ordinal) };
 }
 
+/** Place of a playbook among those of its build: known before it starts, and the same as that of the step recorded when it has ended. */
 export interface PlaybookPlace {
   /** Exactly the step's `subject`, e.g. `run/test.sh`. */
   readonly subject: string;

@@ -6,9 +6,11 @@ import type { SpanRecord } from '../model/span.ts';
 import type { SpanKind } from './allowed-attributes.ts';
 import { ATTRIBUTE } from './attributes.ts';
 
+/** Components that make spans. With a service per component each gives a `service.name`, e.g. `gatehouse-merger`. */
 export const COMPONENTS = ['scheduler', 'merger', 'executor', 'web'] as const;
 type Component = (typeof COMPONENTS)[number];
 
+/** Which process a span's resource describes; not which one sends it. */
 export interface SpanMaker {
   readonly component: Component;
   /** The machine; undefined: a scheduler, or not recorded. */

@@ -31,10 +31,12 @@ const CICD_RESULTS: ReadonlyMap<string, CicdResult> = new Map<string, CicdResult
   ['DEQUEUED', 'cancellation'],
 ]);
 
+/** @param result in Zuul's words, or `SUPERSEDED`. @returns undefined without a result, and for one that is not listed. */
 export function cicdResultOf(result: string | undefined): CicdResult | undefined {
   return result === undefined ? undefined : CICD_RESULTS.get(result);
 }
 
+/** False without a result, and for one that is not listed. Terminal output colours results by it, too. */
 export function isFailure(result: string | undefined): boolean {
   const cicd = cicdResultOf(result);
   return cicd === 'failure' || cicd === 'error' || cicd === 'timeout';

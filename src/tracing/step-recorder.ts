@@ -17,6 +17,7 @@ export interface StepRecorder {
   steps(): readonly Step[];
 }
 
+/** Empty; a merger makes one for each request. @param clock of the worker; the scheduler clamps its times into those of the request. */
 export function createStepRecorder(clock: Clock): StepRecorder {
   const done: { readonly order: number; readonly step: Step }[] = [];
   let begun = 0;

@@ -10,6 +10,7 @@ export interface TraceUi {
   readonly service: string;
 }
 
+/** The trace, or the span in it, that a link opens. The times only matter for viewers that search by range. */
 export interface UiTarget {
   readonly traceId: TraceId;
   readonly spanId?: SpanId;
@@ -47,6 +48,7 @@ export function uiUrl({ template, service }: TraceUi, target: UiTarget): string 
   return httpAddress(template.replace(/\{([a-z_]+)\}/g, (whole, name: string) => values.get(name) ?? whole));
 }
 
+/** Which traces a search finds. The range is widened by a minute at both ends, because clocks differ. */
 export interface UiSearch {
   /** Attributes that the spans must have. */
   readonly tags: { readonly [name: string]: string };

@@ -30,6 +30,7 @@ const BY_KIND: ReadonlyMap<SpanKind, WireKind> = new Map<SpanKind, WireKind>([
 /** Roots of background work. */
 const BY_ITSELF: ReadonlySet<SpanKind> = new Set<SpanKind>(['Sweep', 'Reconfigure', 'CacheCleanup']);
 
+/** @param isRoot the span has no parent: a kind that is not listed is then `server`, unless it is background work. */
 export function wireKindOf(kind: SpanKind, isRoot: boolean): WireKind {
   return BY_KIND.get(kind) ?? (isRoot && !BY_ITSELF.has(kind) ? 'server' : 'internal');
 }

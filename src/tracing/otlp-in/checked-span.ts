@@ -11,6 +11,7 @@ export interface WeighedSpan {
   readonly bytes: number;
 }
 
+/** `reason` goes back to the client in the partial success: a noun phrase without any text of the client. */
 export type CheckedSpan =
   | ({ readonly kind: 'good' } & WeighedSpan)
   | { readonly kind: 'rejected'; readonly reason: string };

@@ -17,6 +17,7 @@ import type { SpanInRequest } from './received-span.ts';
 import { REQUEST_LIMITS, type RequestLimits } from './request-limits.ts';
 import type { OtlpEncoding } from './trace-answer.ts';
 
+/** Raw, as the HTTP server has it: headers undefined when they were not sent. */
 export interface TraceRequest {
   /** Possibly compressed; more than {@link RequestLimits.bodyBytes} is refused. */
   readonly body: Uint8Array;
@@ -24,6 +25,7 @@ export interface TraceRequest {
   readonly contentEncoding: string | undefined;
 }
 
+/** `refused`: nothing of the request counts, and it is answered with `status`. `encoding` is that of the answer, too. */
 export type ReadSpans = {
   /** Bytes read, after decompression; 0 when the body was refused unread. */
   readonly unpacked: number;
@@ -46,6 +48,7 @@ export type ReadSpans = {
 
 const unpack = promisify(gunzip);
 
+/** Never rejects for what a client sends: malformed, too large and of an unknown type are refusals. */
 export async function readTraceRequest(
   request: TraceRequest,
   limits: RequestLimits = REQUEST_LIMITS,

@@ -3,18 +3,21 @@ import { stripUserinfo } from '../../lib/redact.ts';
 import type { Attributes, AttributeValue } from '../../model/span.ts';
 import type { RequestLimits } from './request-limits.ts';
 
+/** By name, cut to the limits and without passwords in URLs. Of two values of one name the later counts. */
 export interface ReceivedAttributes {
   readonly values: Attributes;
   /** Number of attributes not kept: of an unsupported type, without a name, or over the limit. */
   readonly dropped: number;
 }
 
+/** `at` should be nanoseconds since the epoch; not checked yet. */
 export interface ReceivedEvent {
   readonly at: bigint;
   readonly name: string;
   readonly attributes: ReceivedAttributes;
 }
 
+/** A link without a valid target is dropped later, by checked-span.ts; it does not make the span invalid. */
 export interface ReceivedLink {
   /** Hexadecimal when valid; not checked yet. */
   readonly traceId: string;
@@ -22,6 +25,7 @@ export interface ReceivedLink {
   readonly attributes: ReceivedAttributes;
 }
 
+/** Ids are lower-case hexadecimal when valid, but may be any text; times are nanoseconds since the epoch, but may be any number. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -50,6 +54,7 @@ export interface SharedResource {
   readonly bytes: number;
 }
 
+/** @param attributes already cut to the limits by an {@link AttributeCollector}. */
 export function sharedResource(attributes: Attributes): SharedResource {
   return { attributes, bytes: jsonBytes({ resource: attributes }) };
 }
@@ -74,11 +79,13 @@ export interface SpanInRequest {
 /** A value of OTLP's `AnyValue`; undefined for what is not kept (bytes, nested lists, maps, no value). */
 export type ReceivedValue = string | number | bigint | boolean | readonly ReceivedValue[] | undefined;
 
+/** Collects one span's, event's, link's or resource's attributes within the limits; the rest is counted, never an error. */
 export interface AttributeCollector {
   add(key: string, value: ReceivedValue): void;
   done(): ReceivedAttributes;
 }
 
+/** One for each set of attributes: the limit on their number is per set. */
 export function attributeCollector(limits: RequestLimits): AttributeCollector {
   const values = new Map<string, AttributeValue>();
   let dropped = 0;

@@ -1,12 +1,15 @@
 /** Responses of an OTLP endpoint, in the encoding of the request. */
 
+/** Of a request, by its content type; the answer has the same. */
 export type OtlpEncoding = 'protobuf' | 'json';
 
+/** What the HTTP server sends, apart from the status. */
 export interface TraceAnswer {
   readonly contentType: 'application/x-protobuf' | 'application/json';
   readonly body: Uint8Array;
 }
 
+/** The outcome of an accepted request. `reason` is that of the first rejected span; undefined: there is none. */
 export interface Rejection {
   /** Number of spans not accepted. */
   readonly rejected: number;

@@ -2,6 +2,7 @@
 import { type Backoff, backoffDelay } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 
+/** One per sender, shared by its concurrent requests. In memory only: a restarted process begins without a wait. */
 export interface CollectorPace {
   /** Milliseconds until the next request; 0: now. */
   waitMs(): number;
@@ -11,10 +12,12 @@ export interface CollectorPace {
   worked(): number;
 }
 
+/** Time and randomness of the back-off; tests set both. */
 export interface PaceDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Uniform in [0, 1). */
   readonly random: () => number;
+  /** Default: at most 0.5 s before the first retry, doubling to 30 s. */
   readonly backoff?: Backoff;
 }
 
@@ -22,6 +25,7 @@ const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
 /** Longest wait that a collector can ask for. */
 const LONGEST_WAIT_MS = 300_000;
 
+/** Begins without a wait. Requests that fail together count as one failure, so that eight in flight do not double the wait eight times. */
 export function collectorPace({ clock, random, backoff = BACKOFF }: PaceDeps): CollectorPace {
   let failures = 0;
   let notBefore = 0;

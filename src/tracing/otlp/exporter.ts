@@ -10,6 +10,7 @@ import { grpcExporter } from './grpc-exporter.ts';
 import { httpExporter } from './http-exporter.ts';
 import type { SpanExporter } from './span-exporter.ts';
 
+/** `[tracing]` with the contents of its TLS files; made by `src/cmd/service/span-delivery.ts`. */
 export interface ExporterOptions extends Omit<CollectorOptions, 'url' | 'userAgent'> {
   readonly protocol: 'grpc' | 'http/protobuf';
   /** `http://host:port`, `https://host:port` or `host:port`; with http/protobuf followed by the whole path. */

@@ -15,6 +15,7 @@ import { refusalIn } from './partial-success.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { utf8, wireFields } from './wire.ts';
 
+/** The parts of an answer that decide its outcome; absent headers are undefined. */
 export interface HttpAnswer {
   readonly status: number;
   /** Time of the answer by the server's clock, which Retry-After refers to. */
@@ -28,6 +29,7 @@ export interface HttpAnswer {
 const TRANSIENT: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const LOCKED: ReadonlySet<number> = new Set([401, 403]);
 
+/** Never throws: the body of an error that is no protobuf is quoted as text. */
 export function outcomeOfAnswer(answer: HttpAnswer): ExportOutcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered', refused: refusalIn(answer.body) };

@@ -1,6 +1,7 @@
 /** Runs at most `limit` tasks concurrently; the others wait in order. */
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
 
+/** A task that rejects frees its place like any other. Waiting tasks cannot be withdrawn. */
 export function createLimiter(limit: number): Limiter {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -16,6 +16,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Attributes, AttributeValue, SpanRecord } from '../../model/span.ts';
 
+/** What surrounds a span in a request. The serializer groups by identity of `resource`: spans of one process must share the object. */
 export interface SpanEnvelope {
   readonly resource: Resource;
   readonly scope: { readonly name: string; readonly version?: string };

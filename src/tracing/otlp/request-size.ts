@@ -35,6 +35,7 @@ function textBytes(text: string): number {
   return text.length < 64 ? text.length * 3 : Buffer.byteLength(text);
 }
 
+/** Every given span is in exactly one of the two. */
 export interface PackedSpans {
   readonly requests: readonly (readonly SpanRecord[])[];
   /** Each too large for a request of its own. */

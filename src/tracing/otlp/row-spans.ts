@@ -4,6 +4,7 @@ import { spansCodec } from '../../model/codec/records.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { withCurrentNames } from '../former-names.ts';
 
+/** What a batch of rows holds. Open spans are left out without a count, since only ended ones are exported. */
 export interface RowSpans {
   readonly ended: readonly SpanRecord[];
   /** One error text per unreadable row; each counts as one span. */
@@ -12,6 +13,7 @@ export interface RowSpans {
   readonly newer: RecordError | undefined;
 }
 
+/** @param rows encoded `spans` records. An unreadable row does not affect the others. */
 export function spansInRows(rows: readonly Uint8Array[]): RowSpans {
   const ended: SpanRecord[] = [];
   const unreadable: string[] = [];

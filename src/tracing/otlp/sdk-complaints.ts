@@ -10,6 +10,7 @@ import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { collectorText } from './collector-text.ts';
 import type { PartialSuccess } from './export-outcome.ts';
 
+/** Warnings of one request, apart from those of requests in flight beside it. */
 export interface ExportDiagnostics {
   /** Captures warnings in the async context of `work`. */
   during(work: () => void): void;

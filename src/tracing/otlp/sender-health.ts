@@ -1,6 +1,7 @@
 /** Counters of the sender for the status page and the metrics: every span is sent, waiting or counted as lost. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 
+/** Counts since the sender was made. Its process stores them as a sender report, from which every web reads them. */
 export interface SenderHealth {
   /** `idle`: nothing sent yet; `failing`: the last request failed and is retried. */
   readonly state: 'idle' | 'ok' | 'failing';
@@ -23,15 +24,19 @@ export interface SenderHealth {
   readonly backlog: number;
 }
 
+/** A failed request only changes the state; spans count when they are delivered or lost for good. */
 export interface SenderCounters {
   requested(): void;
   delivered(spans: number, at: Nanoseconds): void;
   partial(at: Nanoseconds, text: string): void;
   failed(at: Nanoseconds, text: string): void;
+  /** Leaves the state as it is. */
   lost(reason: string, spans: number, at: Nanoseconds, text: string): void;
+  /** A copy of the present values. @param backlog rows in the outbox. */
   read(backlog: number): SenderHealth;
 }
 
+/** All zero, in memory only. */
 export function senderCounters(): SenderCounters {
   let state: SenderHealth['state'] = 'idle';
   let sent = 0;

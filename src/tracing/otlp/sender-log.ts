@@ -2,16 +2,21 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
+/** Errors are texts of the collector without passwords; they are logged as they are. */
 export interface SenderLog {
+  /** Once per outage, not once per attempt. */
   waits(error: string): void;
+  /** @param after number of failures in a row before. */
   worksAgain(after: number): void;
   partial(rejected: number, answer: string): void;
+  /** Limited by reason: the first loss for another reason is logged at once. */
   lost(reason: string, spans: number, error: string): void;
 }
 
 /** Minimum time between two lines about the same kind of problem. */
 const QUIET_MS = 300_000;
 
+/** @param clock monotonic, so that a step of the wall clock neither silences nor repeats lines. */
 export function senderLog(log: Log, clock: Pick<Clock, 'monotonic'>): SenderLog {
   const logged = new Map<string, number>();
   const limited = (kind: string, write: () => void) => {

@@ -44,12 +44,14 @@ export type SendOutcome =
   /** Deliver the same rows again, not earlier. */
   | { readonly retryAfterMs: number };
 
+/** One per process. Batches that are delivered side by side share the limit of requests at a time and the back-off. */
 export interface SpanSender {
   /**
    * @param rows encoded `spans` records, as the outbox holds them.
    * @throws RecordError `newer` when one was written by an upgraded process; nothing else.
    */
   deliver(rows: readonly Uint8Array[]): Promise<SendOutcome>;
+  /** Counters at the time of the call. */
   health(): SenderHealth;
   /** Counts spans that the outbox dropped unsent (`too-old`, `outbox-full`); {@link deliver} counts its own losses. */
   noteLost(reason: string, spans: number): void;
@@ -57,6 +59,7 @@ export interface SpanSender {
   close(graceMs: number): Promise<void>;
 }
 
+/** The exporter belongs to the sender, which closes it with itself. */
 export interface SenderDeps {
   readonly exporter: SpanExporter;
   readonly clock: Clock;
@@ -73,6 +76,7 @@ const CLOSED_WAIT_MS = 1000;
 /** Maximum number of marks for unfinished batches. */
 const MOST_SETTLED = 200_000;
 
+/** Sends nothing by itself: the outbox drain calls it for each batch. */
 export function spanSender(deps: SenderDeps): SpanSender {
   return new OutboxSender(deps);
 }

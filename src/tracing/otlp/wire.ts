@@ -85,6 +85,7 @@ function readBytes(cursor: Cursor, length: number): Uint8Array {
   return bytes;
 }
 
+/** A copy as text; malformed bytes become U+FFFD, they are no error. */
 export function utf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }

@@ -15,6 +15,7 @@ import { type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
 import { planTurnWork } from './turn-work-spans.ts';
 
+/** What the rest of the item contributes to the spans of one buildset, and what need not be planned again. */
 export interface BuildSetPlace {
   /** The buildset it replaced. */
   readonly previous: BuildSet | undefined;
@@ -24,6 +25,7 @@ export interface BuildSetPlace {
   readonly other: BuildSet | undefined;
 }
 
+/** Parents first. Open parts end with the buildset, and an open buildset ends with the item's root. */
 export function planBuildSet(
   context: ItemContext,
   buildset: BuildSet,

@@ -22,6 +22,7 @@ import { workerAttributes } from './worker-attributes.ts';
 /** Characters: a reason, not a log. */
 const MOST_DETAIL = 300;
 
+/** @param index of the build in `buildset.builds`; none for an index without a build. A skipped build has no `ExecutorQueue`. */
 export function planBuild(
   context: ItemContext,
   buildset: BuildSet,

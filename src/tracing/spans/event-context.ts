@@ -10,6 +10,7 @@ import type { SpanStyle } from './span-options.ts';
 import type { ParentSpan, SpanDraft } from './span-plan.ts';
 import { spanOf } from './span-plan.ts';
 
+/** The fields that all spans of one event's trace share, and its root as a parent; the root's own span is made by each kind of event. */
 export interface EventTrace {
   readonly draft: Pick<SpanDraft, 'traceId' | 'style' | 'common' | 'driver'>;
   readonly root: ParentSpan;

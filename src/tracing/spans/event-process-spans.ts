@@ -13,6 +13,7 @@ import { planSteps } from './step-spans.ts';
 /** Why an attempt failed: a code, never the host's text. */
 type FailureReason = 'host-unreachable' | 'not-understood';
 
+/** What the scheduler that holds the connection records while it handles one event, over all attempts it made itself. */
 export interface Processing {
   /** When the first attempt began. */
   readonly startedAt: Nanoseconds;
@@ -27,6 +28,7 @@ export interface Processing {
   readonly queries: readonly Step[];
 }
 
+/** A time in which the host did not serve, of one reason; the next reason begins another. */
 export interface HostPause {
   readonly reason: HostTroubleReason;
   /** Time of the first attempt that failed for this reason. */

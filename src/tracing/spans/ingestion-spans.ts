@@ -18,6 +18,7 @@ import { linkTo } from './links.ts';
 import type { SpanOptions } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
 
+/** Where the event went. Each kind is a value of `gatehouse.event.outcome`. */
 export type IngestionOutcome =
   | { readonly kind: 'forwarded'; readonly tenants: readonly TenantName[] }
   /** It led to no trigger, but tenants check changes or configuration again. */
@@ -57,6 +58,7 @@ export interface IngestionFacts {
   readonly sampled: boolean;
 }
 
+/** All spans of the trace, the root first; none for an unsampled event. */
 export function ingestionSpans(facts: IngestionFacts, options: SpanOptions): readonly SpanRecord[] {
   if (!facts.sampled) return [];
   const { outcome, processing, storedAt } = facts;

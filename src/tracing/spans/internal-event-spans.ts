@@ -22,6 +22,7 @@ import { type LayoutRenewal, reconfigureSpans } from './reconfigure-spans.ts';
 import type { SpanOptions } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
 
+/** Recorded by the scheduler that processed the event; `queuedAt` is by the clock of the one that queued it. */
 export interface InternalEventFacts {
   /** Its trace id. */
   readonly event: Uuid;
@@ -40,6 +41,7 @@ export interface InternalEventFacts {
   readonly renewal: LayoutRenewal | null;
 }
 
+/** The root first. Does not sample: the caller leaves out events whose origin is not sampled, and events without an effect. */
 export function internalEventSpans(facts: InternalEventFacts, options: SpanOptions): readonly SpanRecord[] {
   const { event, tenant, origin, renewal } = facts;
   const window = { start: facts.queuedAt, end: facts.endedAt };

@@ -9,6 +9,7 @@ import { changeAttributes } from './change-attributes.ts';
 import type { SpanOptions } from './span-options.ts';
 import { once, type ParentSpan, type SpanDraft } from './span-plan.ts';
 
+/** Made once per item and version, so that attributes and options common to hundreds of spans are not computed for each. */
 export interface ItemContext {
   readonly item: QueueItem;
   readonly options: SpanOptions;
@@ -20,6 +21,7 @@ export interface ItemContext {
   readonly draft: Pick<SpanDraft, 'traceId' | 'style' | 'common'>;
 }
 
+/** Computes ids and shared attributes; {@link ItemContext.withChange} on its first call only. */
 export function itemContext(item: QueueItem, options: SpanOptions): ItemContext {
   const traceId = traceIdOf(item.uuid);
   const common = attributesOf('Wait', {

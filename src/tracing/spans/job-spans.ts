@@ -32,6 +32,7 @@ export interface ReportedSpan {
   readonly at: Nanoseconds;
 }
 
+/** A build whose executor has finished, with what is needed to compute its own spans again. */
 export interface EndedBuild {
   readonly request: BuildRequest;
   readonly trace: BuildTrace;
@@ -40,6 +41,7 @@ export interface EndedBuild {
   readonly cancelledAt: Nanoseconds | null;
 }
 
+/** Spans as they are exported, below those of the build. `rejected` goes into the log of the build. */
 export interface PlacedSpans {
   /** Parents first. */
   readonly spans: readonly SpanRecord[];

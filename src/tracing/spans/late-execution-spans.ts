@@ -13,6 +13,7 @@ import { planExecution } from './execution-spans.ts';
 import type { SpanOptions } from './span-options.ts';
 import { workerAttributes } from './worker-attributes.ts';
 
+/** From the build's result, which came after the item had left: the item's record is gone. */
 export interface LateExecution {
   readonly tenant: TenantName;
   readonly pipeline: PipelineName;
@@ -29,6 +30,7 @@ export interface LateExecution {
   readonly execution: Execution;
 }
 
+/** None for an unsampled trace. The result is `CANCELED`, also of a build that succeeded before it could be stopped. */
 export function lateExecutionSpans(late: LateExecution, options: SpanOptions): readonly SpanRecord[] {
   const { tenant, pipeline, item, build, job, trace, worker } = late;
   if (!trace.sampled) return [];

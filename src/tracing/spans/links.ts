@@ -17,6 +17,7 @@ export type Relation =
   | 'continued_from'
   | 'caller';
 
+/** The relation is the link's only attribute, `gatehouse.link.relation`. */
 export function linkTo(target: SpanReference, relation: Relation): SpanLink {
   return { ...target, attributes: { [ATTRIBUTE.linkRelation]: relation } };
 }

@@ -17,6 +17,7 @@ import { linkTo } from './links.ts';
 import type { SpanOptions } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
 
+/** Recorded by the turn that consumed the request; times of `origin` are by the clock of the web that received it. */
 export interface ManagementEventFacts {
   readonly event: Uuid;
   readonly command: 'dequeue';
@@ -32,6 +33,7 @@ export interface ManagementEventFacts {
   readonly effect: EventEffect;
 }
 
+/** The root first, also for a request without effect. The caller leaves out unsampled ones. */
 export function managementEventSpans(
   facts: ManagementEventFacts,
   options: SpanOptions,

@@ -6,6 +6,7 @@ import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent, planSteps, windowOfSteps } from './step-spans.ts';
 import { workerAttributes } from './worker-attributes.ts';
 
+/** The request, then the merger's work once its answer has steps. A request without an answer ends with the buildset, as `withdrawn`. */
 export function planMergerWork(
   context: ItemContext,
   buildset: BuildSet,

@@ -4,6 +4,7 @@ import { isBefore } from '../../lib/time-window.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { continuedSpan } from './links.ts';
 
+/** One line of a drawn trace. */
 export interface TraceRow {
   readonly span: SpanRecord;
   /** 0 for the root. */

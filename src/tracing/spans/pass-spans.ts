@@ -17,6 +17,7 @@ import { linkTo } from './links.ts';
 import type { SpanStyle } from './span-options.ts';
 import { type ParentSpan, spanOf } from './span-plan.ts';
 
+/** Recorded by `src/scheduler/care/pass-recorder.ts`, also for passes that did nothing. */
 export interface PassFacts {
   /** Its trace id. */
   readonly pass: Uuid;
@@ -40,6 +41,7 @@ interface PassBuild {
   readonly span: SpanReference | null;
 }
 
+/** One concern of the pass, with what it counted; parts with both counts 0 get no span. */
 export interface PassPart {
   /** `CacheCleanup`: removed records are made again when needed. */
   readonly kind: 'Sweep' | 'CacheCleanup';

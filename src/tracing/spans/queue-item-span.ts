@@ -13,6 +13,7 @@ import { type SpanPlan, spanOf } from './span-plan.ts';
 import { takeoverCount } from './takeover-spans.ts';
 import { testedBases } from './tested-bases.ts';
 
+/** The only span with the item's events. Outcome, resets and takeovers are attributes only when it has left. */
 export function planQueueItem(context: ItemContext): SpanPlan {
   const { item, root } = context;
   return {

@@ -16,6 +16,7 @@ import { type ParentSpan, spanOf } from './span-plan.ts';
 import { clampedParent, planSteps } from './step-spans.ts';
 import { workerAttributes } from './worker-attributes.ts';
 
+/** One reconfiguration, as the scheduler that holds the tenant recorded it. */
 export interface LayoutRenewal {
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
@@ -78,6 +79,7 @@ export interface LayoutRebuild {
   readonly reason: 'first-layout' | 'tenant-file-changed' | 'files-missing';
 }
 
+/** A trace of its own, with `pass` as its id. The caller samples. */
 export function takeoverSpans(
   { pass, tenant, reason }: LayoutRebuild,
   renewal: LayoutRenewal,

@@ -5,6 +5,7 @@ import type { QueueItem } from '../../model/queue-item.ts';
 import type { ServerAddress } from '../repository-url.ts';
 import type { TraceUi } from '../ui-url.ts';
 
+/** The part that spans of passes and reconfigurations need, too. */
 export interface SpanStyle {
   /** `gatehouse`: kind and subject (`Build unit-tests`); `zuul`: the bare kind (`Build`). */
   readonly names: 'gatehouse' | 'zuul';
@@ -12,6 +13,7 @@ export interface SpanStyle {
   readonly servers?: ReadonlyMap<string, ServerAddress>;
 }
 
+/** From `[tracing]` and the connections (`src/cmd/service/live-tracing.ts`): the same for live spans, the export and a back-fill. */
 export interface SpanOptions extends SpanStyle {
   /** Page of an item and of a build, for `cicd.*.url.full`, and the log of a build; absent: no URLs. */
   readonly urls?: {
@@ -27,4 +29,5 @@ export interface SpanOptions extends SpanStyle {
   readonly repositoryUrl?: (project: ProjectKey) => string | undefined;
 }
 
+/** Our names and nothing optional; used while tracing is off, when pages still show traces. */
 export const DEFAULT_SPAN_OPTIONS: SpanOptions = { names: 'gatehouse' };

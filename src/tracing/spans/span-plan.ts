@@ -16,11 +16,13 @@ import { zuulAttributes } from '../zuul-attributes.ts';
 import { zuulNameOf } from '../zuul-names.ts';
 import type { SpanStyle } from './span-options.ts';
 
+/** What decides whether a span has just ended, without the cost of making it. */
 export interface SpanPlan {
   /** Unique within the trace and the same for every version of the record; cheaper than the span id. */
   readonly key: string;
   /** null: still open. */
   readonly end: Nanoseconds | null;
+  /** An equal record at each call. */
   make(): SpanRecord;
 }
 
@@ -29,6 +31,7 @@ export interface ParentSpan extends TimeWindow {
   readonly id: () => SpanId;
 }
 
+/** What a span's author decides; {@link spanOf} derives the rest: the name, the wire kind, the status, the time inside the parent. */
 export interface SpanDraft {
   readonly traceId: TraceId;
   readonly style: SpanStyle;

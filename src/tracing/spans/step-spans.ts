@@ -9,6 +9,7 @@ import { keyedStepSpanId, stepSpanId } from '../span-ids.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 
+/** Where a list of steps hangs in its trace. */
 export interface StepsPlace {
   /** Prefix of the plans' keys, unique within the trace. */
   readonly key: string;

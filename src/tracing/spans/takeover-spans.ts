@@ -11,6 +11,7 @@ import type { AttributeInput } from '../attribute-values.ts';
 import type { ItemContext } from './item-context.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
 
+/** One per listed takeover, ended from the start; those only counted in `moreTakeovers` have no span. */
 export function planTakeovers(context: ItemContext): readonly SpanPlan[] {
   return (context.item.takeovers ?? []).map(takeover => planTakeover(context, takeover));
 }
@@ -40,6 +41,7 @@ export function takeoverWithin({ takeovers = [] }: QueueItem, { start, end }: Ga
   return found === undefined ? {} : { takeoverFrom: found.from, takeoverTo: found.to };
 }
 
+/** Listed and unlisted ones; undefined: the pipeline stayed with one scheduler. */
 export function takeoverCount({ takeovers, moreTakeovers }: QueueItem): number | undefined {
   return takeovers === undefined ? undefined : takeovers.length + (moreTakeovers?.count ?? 0);
 }

@@ -18,6 +18,7 @@ import type { SpanOptions } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
 import { planSteps } from './step-spans.ts';
 
+/** Recorded by the scheduler that holds the tenant; `queuedAt` is by the clock of the one that forwarded the event. */
 export interface TenantEventFacts {
   /** Uuid of the tenant event: the trace id. */
   readonly event: Uuid;
@@ -41,6 +42,7 @@ export interface TenantEventFacts {
   readonly gaveUp: boolean;
 }
 
+/** The root first; none for an unsampled trigger. Without `Reconfigure`, which {@link tenantRenewalSpans} exports earlier. */
 export function tenantEventSpans(facts: TenantEventFacts, options: SpanOptions): readonly SpanRecord[] {
   const { trigger } = facts;
   if (!trigger.sampled) return [];

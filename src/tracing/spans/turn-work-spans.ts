@@ -5,6 +5,7 @@ import type { ItemContext } from './item-context.ts';
 import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
 
+/** All ended: computations are recorded when they are done. Each is followed by its `FreezeJob`s, one per job. */
 export function planTurnWork(
   context: ItemContext,
   buildset: BuildSet,
