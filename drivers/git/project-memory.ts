@@ -23,6 +23,7 @@ export interface KnownProposal {
   readonly status: 'open' | 'merged';
   readonly approved: boolean;
   readonly subject: string;
+  /** Empty: the commit names no author. */
   readonly owner: string;
   /** Digest of the change record: shows whether the record changed. */
   readonly digest: string;

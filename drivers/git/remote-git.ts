@@ -95,6 +95,7 @@ export interface ProjectGit {
   bring(wants: readonly { readonly ref: RefName; readonly commit: ObjectId }[]): Promise<readonly Absent[]>;
   /** Fetches refs and what they point at, unless that is too large. @throws HostFailed */
   bringRefs(refs: readonly RefName[]): Promise<void>;
+  /** Asks the mirror alone. */
   has(commit: ObjectId): Promise<boolean>;
   /** The mirror must have the commit. */
   text(commit: ObjectId): Promise<CommitText>;

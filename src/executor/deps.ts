@@ -111,6 +111,7 @@ export interface ExecutorOptions {
   readonly hostname: string;
   /** Parent of all build directories; several executors may share it (`claim-job-dir.ts`). */
   readonly jobDir: string;
+  /** Parent of the logs of all builds, which stay when workspaces go (`log-file.ts`). */
   readonly logDir: string;
   /** Root of the repository cache: everything {@link Repositories} provides lies below it. */
   readonly gitDir: string;

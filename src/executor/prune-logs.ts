@@ -24,6 +24,7 @@ export interface PruneLogsDeps {
   /** Milliseconds since 1970, to compare with the times of files. */
   readonly now: () => number;
   readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Called after each removal, for metrics. */
   onPruned(logs: number): void;
 }
 

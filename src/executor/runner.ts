@@ -39,6 +39,7 @@ import type { Workspace } from './workspace.ts';
 export interface RunnerBuild {
   readonly request: BuildRequest;
   readonly places: BuildPlaces;
+  /** Runs no other build meanwhile; see `take-builds.ts`. */
   readonly slot: number;
   readonly log: JobLog;
   readonly halt: Halt;
@@ -86,6 +87,7 @@ export interface Runner {
   prepare(build: RunnerBuild, steps: BuildSteps): Promise<Workspace>;
   /** @returns the part of the workspace that an earlier playbook removed or replaced; nothing may be started then. */
   tampered(build: RunnerBuild, workspace: Workspace): Promise<string | undefined>;
+  /** Resolves also when the process could not be started: its end says why. */
   start(build: RunnerBuild, workspace: Workspace, run: PlaybookRun): Promise<RunningPlaybook>;
   /** @param at when the playbook ended. @throws Error of the file system. */
   collect(build: RunnerBuild, run: PlaybookRun, at: Nanoseconds): Promise<ReportedSteps>;

@@ -19,7 +19,7 @@ import { createRequestWorker } from '../store/request-worker.ts';
 import { splitOperations } from '../store/split-operations.ts';
 import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from './deps.ts';
 
-/** Where results and spans are written, and who signs them. */
+/** Where results and spans are written. */
 export interface StoreBuildsDeps {
   readonly store: Store;
   readonly paths: StorePaths;

@@ -11,6 +11,7 @@ export interface WallFacts {
   readonly limits: CgroupLimits;
   /** Of one build, measured; null: no limit. */
   readonly diskBytes: number | null;
+  /** Of one build, counted; null: no limit. */
   readonly files: number | null;
   /** Between two measurements. */
   readonly seconds: number;

@@ -15,6 +15,7 @@ import { type FetchDeps, fetchRefs, forgetTips, tipRef, type Want } from './run-
 
 /** What fetching apart came to. Without a failure, all that the remote has is here but what is too large. */
 export interface Brought {
+  /** Why it was given up; undefined: all was tried. */
   readonly failure: RemoteFailure | undefined;
   readonly tooLarge: {
     readonly commits: ReadonlySet<ObjectId>;

@@ -63,6 +63,7 @@ export type GitResult =
 /** Starts git for any number of repositories. */
 export interface Git {
   readonly identity: Identity;
+  /** Schemes of URLs that its processes may use. */
   readonly protocols: readonly string[];
   /** Of one process; null: no limit. */
   readonly memoryBytes: number | null;

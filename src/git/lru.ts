@@ -1,5 +1,6 @@
 /** A map that drops the least recently used entries, for values that can be read or computed again. */
 export interface Lru<K, V> {
+  /** Counts as a use. */
   get(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;

@@ -15,6 +15,7 @@ import { type ObjectId, parseObjectId } from './object-id.ts';
 
 /** Writes loose objects to one repository. @throws Error of the file system. */
 export interface ObjectWriter {
+  /** Resolves when readers find the object. */
   write(type: 'commit' | 'tree' | 'blob', content: Uint8Array): Promise<ObjectId>;
   writeCommit(commit: NewCommit): Promise<ObjectId>;
 }

@@ -65,7 +65,9 @@ export interface Repository {
   weigh(base: ObjectId, change: ObjectId): Promise<void>;
   /** What the commit takes when it is checked out; see `tree-size.ts`. @throws OverBudget */
   checkoutSize(commit: ObjectId): Promise<TreeSize>;
+  /** Since it was opened. */
   counters(): RepositoryCounters;
+  /** Ends its coprocesses after their open questions. */
   close(): Promise<void>;
 }
 

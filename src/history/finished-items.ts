@@ -25,6 +25,7 @@ import { readOnlySqliteDialect } from './sqlite-dialect.ts';
 export interface FinishedItems extends AsyncDisposable {
   /** Id of the service that recorded them: `service.instance.id` of its spans. Null: no service of this version has written yet. */
   readonly installation: string | null;
+  /** Items that fit the question, in the order in which they were recorded. */
   page(question: FinishedItemsQuestion): Promise<FinishedItemsPage>;
   /** Traces of events, requests and passes, in the order in which they were recorded. */
   traces(question: Pick<FinishedItemsQuestion, 'since' | 'until' | 'after'>): Promise<TracesPage>;

@@ -6,6 +6,7 @@ import { type HistoryTable, historyTable } from './history-table.ts';
 
 /** `write`: creates or upgrades the tables; one thread per process does. */
 export interface HistoryThreadData {
+  /** Of the SQLite file. */
   readonly path: string;
   readonly access: 'write' | 'read';
 }

@@ -67,6 +67,7 @@ export interface History {
   build(tenant: string, uuid: string): Promise<BuildFacts | undefined>;
   /** Newest first. */
   buildsets(filter: BuildsetFilter): Promise<readonly BuildsetFacts[]>;
+  /** With its builds, oldest first. Undefined: the tenant has no such finished buildset. */
   buildset(
     tenant: string,
     uuid: string,

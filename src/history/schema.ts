@@ -27,6 +27,7 @@ export interface BuildsetTable {
   uuid: string;
   tenant: string;
   pipeline: string;
+  /** Uuid of its item. */
   item: string;
   /** From 1, within the item. */
   number: number;
@@ -34,11 +35,13 @@ export interface BuildsetTable {
   result: string | null;
   /** JSON of the ResetCause that made it; null for the first. */
   cause: string | null;
+  /** Of the event that enqueued the item; likewise type and time. */
   event_id: string;
   event_type: string;
   event_timestamp: string;
   created_at: string;
   ended_at: string | null;
+  /** Null: no worker took any of its builds; likewise the end. */
   first_build_start_time: string | null;
   last_build_end_time: string | null;
 }
@@ -46,14 +49,19 @@ export interface BuildsetTable {
 /** One change of a buildset; several only for cycles. */
 export interface RefTable {
   buildset_id: number;
+  /** From 0, in the order of the item. */
   position: number;
   project_key: string;
   project: string;
+  /** Id at the host; null for a ref update. Likewise the patchset. */
   change: string | null;
   patchset: string | null;
+  /** Null: a tag, or another ref that is no branch. */
   branch: string | null;
   ref: string;
+  /** Null for a change, and for a ref that was created. */
   oldrev: string | null;
+  /** Null for a change, and for a ref that was deleted. */
   newrev: string | null;
   ref_url: string | null;
 }
@@ -72,6 +80,7 @@ export interface BuildTable {
   final: number;
   result: string | null;
   requested_at: string;
+  /** Null: no worker took it. */
   start_time: string | null;
   end_time: string | null;
   worker: string | null;

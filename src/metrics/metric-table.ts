@@ -7,6 +7,7 @@
  */
 export interface MetricDefinition {
   readonly kind: 'counter' | 'gauge' | 'histogram';
+  /** One line for operators, shown with the metric. */
   readonly help: string;
   readonly labels: readonly string[];
   /** Upper bounds of a histogram's buckets. */

@@ -22,6 +22,7 @@ export interface MeasuredTurn {
   readonly traced: boolean;
   /** From reading its events to the commit. */
   readonly seconds: number;
+  /** In the commit of the turn. */
   readonly operations: number;
 }
 

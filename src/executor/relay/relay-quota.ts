@@ -10,6 +10,7 @@ export interface RelayLimits {
 export interface RelayCounts {
   /** Spans accepted. */
   readonly taken: number;
+  /** Of the accepted spans, as they are stored. */
   readonly bytes: number;
   /** Spans rejected, by reason. */
   readonly rejected: ReadonlyMap<RejectionReason, number>;

@@ -88,6 +88,7 @@ export interface SandboxedCommand {
 
 /** Of each process in the sandbox, `processes` of all together. */
 export interface Limits {
+  /** Processes and threads together. */
   readonly processes: number;
   readonly openFiles: number;
   /** Bytes one file may hold; null: no limit. */

@@ -94,6 +94,7 @@ export interface Sandbox {
   view(places: BuildPlaces): JobView;
   /** Whether such a job has a loopback that is not the host's. */
   ownLoopback(command: Pick<JobCommand, 'network'>): boolean;
+  /** @param owner from {@link Sandbox.ownerOf}. */
   job(command: JobCommand, owner: Owner | null): Launch;
   /** A process of our own (git) that works on the job's future files, as the job's user. */
   own(argv: readonly string[], env: ProcessSpec['env'], owner: Owner | null): Launch;

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** Keeps the last bytes of a process's output: errors are at the end. */
 export interface Tail {
+  /** Returns at the end of the stream. Two streams may be read side by side. */
   read(stream: Readable): Promise<void>;
   text(): string;
   /** Bytes kept. */

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 
 /** Directories of one hierarchy of control groups. */
 export interface ChildCgroup {
+  /** The group the child begins in. */
   readonly path: string;
   /** Our own group. */
   readonly home: string;
