@@ -15,15 +15,18 @@ import type { LiveTracing } from '../tracing/live-tracing.ts';
 import type { ProjectPlaces } from './turn/build-projects.ts';
 import type { RecordedDuration } from './turn/expected-durations.ts';
 
+/** Passed by `src/cmd/service/start-scheduler.ts`; a scheduler with another session gets new ones. */
 export interface SchedulerDeps {
   readonly clock: Clock;
   readonly ids: IdMaker;
   readonly log: Log;
   readonly store: Store;
   readonly paths: StorePaths;
+  /** All configured ones: this scheduler contends for each of them. */
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
   /** By name. */
   readonly drivers: ReadonlyMap<string, Driver>;
+  /** From this process's tenant file; other schedulers may have others during an upgrade. */
   readonly tenants: readonly Tenant[];
   /** Opens the thread that builds and queries the layouts of one tenant, with the drivers of its connections; closed with the scheduler. */
   openLayouts(drivers: ReadonlyMap<ConnectionName, Driver>): Calls<LayoutTable>;

@@ -17,11 +17,13 @@ export interface FairShare {
   isExceeded(contenders: number): boolean;
 }
 
+/** A pipeline that this process holds; disposing of it ends the count. */
 export interface Held extends Disposable {
   /** Its number of items, set by its holder. */
   items: number;
 }
 
+/** One for each scheduler, shared by its pipelines. Counts what this process knows and holds, nothing of others. */
 export function createFairShare(): FairShare {
   let known = 0;
   const held = new Set<Held>();

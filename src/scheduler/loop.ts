@@ -14,6 +14,7 @@ import { acquireFence, type Fence, Fenced, type FenceRequest } from '../store/fe
 import { type Store, StoreError } from '../store/port.ts';
 import type { ActivePeriod, PauseSwitch } from './pause-switch.ts';
 
+/** What every loop needs besides its own work; `pauseSwitch` is that of the scheduler. */
 export interface LoopDeps {
   readonly store: Store;
   readonly clock: Clock;

@@ -11,16 +11,20 @@ export interface ActivePeriod extends Disposable {
   readonly paused: AbortSignal;
 }
 
+/** One for each scheduler; an operator's request and the end of the process pause it. */
 export interface PauseSwitch {
+  /** Returns immediately; await `idle` for the release of the fences. */
   pause(): void;
   resume(): void;
   /** Resolves while not paused. Rejects with the signal's reason when aborted. */
   resumed(signal: AbortSignal): Promise<void>;
+  /** Call when not paused. Disposing of it says that the fence is released. */
   begin(): ActivePeriod;
   /** Resolves when every active period has ended. */
   idle(): Promise<void>;
 }
 
+/** Not paused at first. */
 export function createPauseSwitch(): PauseSwitch {
   let paused = new AbortController();
   let resumed = Promise.withResolvers<void>();

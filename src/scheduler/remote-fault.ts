@@ -4,6 +4,7 @@
 import type { HostTrouble, HostTroubleReason } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
 
+/** @param error of any call of a driver. False: the request itself is at fault, and asking again gives the same. */
 export function isRemoteFault(error: unknown): boolean {
   return error instanceof Error && 'retryable' in error && error.retryable === true;
 }

@@ -51,6 +51,7 @@ import { createExpectedDurations, followHistory } from './turn/expected-duration
  */
 const END_LIMIT = 10_000;
 
+/** One object per session with the store; a new session needs a new one. */
 export interface Scheduler {
   /** A layout of every tenant is adopted. Never settles when the scheduler ends before. */
   readonly ready: Promise<void>;
@@ -67,6 +68,11 @@ export interface Scheduler {
   drain(): Promise<void>;
 }
 
+/**
+ * Creates the nodes that all loops expect and reads the change cache; no loop runs before `run`.
+ *
+ * @throws StoreError when the store cannot be read or written.
+ */
 export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   const { store, paths } = deps;
   const cached = [...deps.connections.keys()].map(name => paths.changeCache(name));

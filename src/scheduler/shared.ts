@@ -14,10 +14,12 @@ import type { FairShare } from './fair-share.ts';
 import type { PauseSwitch } from './pause-switch.ts';
 import type { ExpectedDurations } from './turn/expected-durations.ts';
 
+/** Made once by scheduler.ts; loops get it whole or the part they need. */
 export interface SchedulerShared {
   readonly deps: SchedulerDeps;
   readonly pauseSwitch: PauseSwitch;
   readonly share: FairShare;
+  /** The copy of the change cache: one for all connections and pipelines of this process. */
   readonly changes: ChangeCache;
   readonly dependencies: DependencyResolver;
   readonly expected: ExpectedDurations;
@@ -25,10 +27,12 @@ export interface SchedulerShared {
   readonly buildRequests: RequestQueue<BuildRequest>;
   /** The registered executors. */
   readonly executors: SteadyExecutors;
+  /** Each with the configuration language of its connection. */
   readonly driversOfConnections: ReadonlyMap<ConnectionName, Driver>;
   /** Logs a queue entry that cannot be read. */
   onDeadLetter(path: string, error: unknown): void;
   tenantQueue(tenant: TenantName): EventQueue<TenantEvent>;
+  /** The same object for the same pipeline. */
   pipelineQueue(tenant: TenantName, pipeline: PipelineName): EventQueue<PipelineEvent>;
   /** A loop that ends with an error ends the scheduler. */
   track(loop: Promise<void>, name: string): void;

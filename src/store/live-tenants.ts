@@ -47,6 +47,7 @@ interface LiveTenant {
 
 /**
  * Resolves when everything was read once; disposing of the view stops the watches.
+ *
  * @param onError called for a record that cannot be read and for a failed read; the view stays usable.
  */
 export async function openLiveTenants(

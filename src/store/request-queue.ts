@@ -112,6 +112,7 @@ export class RequestQueue<T extends Requestable> {
 
   /**
    * A new request, behind those of the same priority.
+   *
    * @throws RangeError for a priority outside 0–999.
    */
   submit(request: T): readonly Operation[] {

@@ -14,6 +14,7 @@ import type { PipelineContext } from '../turn/pipeline-context.ts';
 
 type BuildResult = Extract<PipelineEvent, { kind: 'build-result' }>;
 
+/** @param events of the turn; those about items that stay are applied to the items and need no rows here. */
 export async function lateExecutionRows(
   events: readonly PipelineEvent[],
   { state, left }: Draft,

@@ -20,6 +20,7 @@ import { buildLogFacts, mergerRequestLogFacts } from '../../tracing/log-facts.ts
 import { buildSpanOf } from '../../tracing/span-ids.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 
+/** Of the sweeper, which runs it whenever a claim vanishes. */
 export interface LostWorkersDeps extends PassDeps {
   readonly store: Store;
   readonly clock: Clock;

@@ -12,6 +12,7 @@ import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import { type PassFacts, type PassPart, passSpans } from '../../tracing/spans/pass-spans.ts';
 import { type TracePlaces, traceRows } from './trace-rows.ts';
 
+/** `tracing` decides for each pass whether its trace is exported. */
 export interface PassDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: IdMaker;
@@ -19,7 +20,9 @@ export interface PassDeps {
   readonly tracing: Pick<LiveTracing, 'spans' | 'isSampled'>;
 }
 
+/** Of one pass, in one process. */
 export interface PassRecorder {
+  /** Runs the work and counts what it did. Rejects with the work's error; the part is then not recorded. */
   part(
     kind: PassPart['kind'],
     name: string,
@@ -27,6 +30,7 @@ export interface PassRecorder {
   ): Promise<void>;
   /** Whether any part did something. */
   readonly didSomething: boolean;
+  /** For the last commit of the pass; none while tracing is off, or when the pass is not sampled. Call once. */
   rows(): readonly Operation[];
 }
 

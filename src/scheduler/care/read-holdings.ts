@@ -19,6 +19,7 @@ interface PipelinePlace {
   readonly items: number;
 }
 
+/** As of some time during the read; removing what is not in it needs a check of its own. */
 export interface Holdings {
   readonly tenants: readonly TenantName[];
   readonly pipelines: readonly PipelinePlace[];
@@ -30,6 +31,7 @@ export interface Holdings {
 
 const READ_AT_ONCE = 200;
 
+/** Reads every item and waiting event of the installation. Broken and newer records are listed, not quarantined. */
 export async function readHoldings(store: Store, paths: StorePaths): Promise<Holdings> {
   const pipelines: PipelinePlace[] = [];
   const blobs = new Set<string>();

@@ -29,6 +29,7 @@ import { type CommandContext, commandOperations } from '../turn/commands.ts';
 import type { PipelineContext } from '../turn/pipeline-context.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 
+/** Of one pipeline, passed by its holder. */
 export interface SettleDeps extends PassDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -37,6 +38,10 @@ export interface SettleDeps extends PassDeps {
   readonly buildRequests: RequestQueue<BuildRequest>;
 }
 
+/**
+ * @param state what is stored, with nothing of a turn under way.
+ * @throws Fenced when the fence is lost.
+ */
 export async function settleLostWork(
   state: PipelineState,
   deps: SettleDeps,

@@ -11,6 +11,7 @@ import type { ExecutorLabels } from '../../store/components.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 
+/** What a turn asks about labels, in place of the bare list of executors. */
 export interface SteadyExecutors extends ExecutorLabels {
   /** Resolves when no executor has come or gone for as long as patience lasts, or when aborted. */
   steady(signal: AbortSignal): Promise<void>;

@@ -17,11 +17,14 @@ interface BlobCandidates {
   readonly versions: ReadonlyMap<string, number>;
 }
 
+/** One for each term of the sweeper: it remembers what was unused at the sweep before. */
 export interface BlobSweeper {
   candidates(): Promise<BlobCandidates>;
+  /** One removal for each; any of them may fail when a turn uses the graph again. */
   unused(candidates: BlobCandidates, used: ReadonlySet<string>): readonly Operation[];
 }
 
+/** Its first sweep removes nothing. */
 export function createBlobSweeper(store: Store, paths: StorePaths): BlobSweeper {
   let unusedBefore: ReadonlySet<string> = new Set();
   return {

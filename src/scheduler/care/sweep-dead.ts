@@ -10,6 +10,7 @@ import { splitOperations } from '../../store/split-operations.ts';
 import type { SchedulerShared } from '../shared.ts';
 import type { Holdings } from './read-holdings.ts';
 
+/** @returns lists of operations, each for a commit of its own; one that fails leaves its part for the next sweep. */
 export async function deadLeftovers(
   shared: Pick<SchedulerShared, 'deps' | 'mergeRequests' | 'buildRequests'>,
   holdings: Holdings,

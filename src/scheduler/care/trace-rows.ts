@@ -10,11 +10,13 @@ import { outboxRows } from '../../store/outbox-rows.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Operation } from '../../store/port.ts';
 
+/** The two outboxes that a trace goes to. */
 export type TracePlaces = Pick<StorePaths, 'spanOutbox' | 'historyOutbox'>;
 
 /** Spans per row of the history. */
 const PER_ROW = 100;
 
+/** @param spans of any number of traces, ended. @param at when the rows are written. @returns none for no spans. */
 export function traceRows(
   { spanOutbox, historyOutbox }: TracePlaces,
   spans: readonly SpanRecord[],

@@ -19,6 +19,7 @@ import { labelProblem } from '../turn/node-labels.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 import type { SteadyExecutors } from './steady-executors.ts';
 
+/** Of the sweeper; the results go to the queues of the builds' pipelines. */
 export interface UnservableDeps extends PassDeps {
   readonly store: Store;
   readonly paths: StorePaths;

@@ -23,7 +23,9 @@ import {
 } from '../../store/port.ts';
 import { readNow } from '../../store/read-now.ts';
 
+/** One for each scheduler. Disposing of it stops the watches. */
 export interface ChangeCache extends Disposable {
+  /** Undefined: the change is unknown, or its record cannot be read. */
   record(key: ChangeKey): ChangeRecord | undefined;
   records(project: ProjectKey): readonly ChangeRecord[];
   /** Operations that store these records; they fail when one was written since. Call `remember` after the commit. */
@@ -32,6 +34,7 @@ export interface ChangeCache extends Disposable {
   remember(records: readonly ChangeRecord[]): void;
   /** Operations that remove unused records; they fail when one was written since. */
   forget(keys: readonly ChangeKey[]): readonly Operation[];
+  /** Of every connection, in no order. */
   all(): Iterable<ChangeRecord>;
   /** Open changes that depend on it. */
   dependentsOf(key: ChangeKey): readonly ChangeKey[];

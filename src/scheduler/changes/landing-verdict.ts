@@ -6,6 +6,7 @@ import type { Pipeline } from '../../model/pipeline.ts';
 import { projectIdOf } from '../../model/project.ts';
 import type { ChangeFacts } from '../../pipeline/turn.ts';
 
+/** Empty for a ref, where no success reporter lands the change, and where the driver knows no rules of its host. */
 export function landingVerdict(
   record: ChangeRecord,
   { reporters }: Pipeline,

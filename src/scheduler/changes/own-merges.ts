@@ -19,6 +19,7 @@ import { rootSpanOf } from '../../tracing/span-ids.ts';
 /** Milliseconds; the host's event comes within seconds, or when the host can be reached again. */
 const KEPT = 6 * 3_600_000;
 
+/** @param landings parent of the notes. @returns none for a report that lands nothing. */
 export function landingOperations(intent: ReportIntent, landings: string): readonly Operation[] {
   const { item, parts, requestedAt } = intent;
   if (item === null) return [];
@@ -70,6 +71,7 @@ function treeKey({ project, branch, tree }: Pick<LandedBranch, 'project' | 'bran
   return sha256(JSON.stringify([project, branch, tree])).slice(0, 40);
 }
 
+/** Removals of notes that are older than six hours. Any of them may fail, when its note is gone already. */
 export async function outdatedLandings(
   store: Store,
   landings: string,

@@ -13,6 +13,7 @@ import { type ChangeKey, type ChangeRecord, connectionOfKey } from '../../model/
 import type { ConnectionName, ProjectKey } from '../../model/project.ts';
 import { isRemoteFault } from '../remote-fault.ts';
 
+/** Asks hosts, so it is called before a commit is made, and never by a turn. */
 export interface DependencyResolver {
   /**
    * @returns the same record when no line of it names a known change.
@@ -21,6 +22,7 @@ export interface DependencyResolver {
   resolve(record: ChangeRecord, signal: AbortSignal): Promise<ChangeRecord>;
 }
 
+/** All connections: a line may name a change of any. */
 export interface DependencyResolverDeps {
   readonly connections: ReadonlyMap<
     ConnectionName,
@@ -40,6 +42,7 @@ export class HostNotAsked extends Error {
   }
 }
 
+/** Keeps no state; each call asks again. */
 export function createDependencyResolver(deps: DependencyResolverDeps): DependencyResolver {
   async function named(
     line: string,

@@ -26,6 +26,7 @@ const AT_ONCE = 16;
 /** Of them, lanes that are retried: repositories that hang leave room for those that are served. */
 const RETRIES_AT_ONCE = 4;
 
+/** Of one connection, passed by its holder (connection-runner.ts). */
 export interface ConnectionEventsDeps extends HostReadDeps {
   /** Absent: metrics are off. */
   readonly metrics?: Pick<MetricsSink, 'source'>;

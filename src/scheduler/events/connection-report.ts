@@ -10,6 +10,10 @@ type Troubled = Iterable<readonly [lane: string, tries: ReadTries]>;
 /** Lanes shown; the record stays small. */
 const MOST_LANES = 20;
 
+/**
+ * @param health as the driver knows it.
+ * @param troubled lanes that are held or being retried; the first {@link MOST_LANES} that wait for the host are shown.
+ */
 export function connectionReport(
   health: HealthView,
   troubled: Troubled,
@@ -33,6 +37,7 @@ function waitingLanes(troubled: Troubled): readonly WaitingLane[] {
   });
 }
 
+/** Read at each scrape. Without `health` only the waiting lanes are measured. */
 export function* connectionMeasurements(
   { name, health }: Pick<Connection, 'name' | 'health'>,
   troubled: Troubled,

@@ -26,6 +26,7 @@ import { connectionReport } from './connection-report.ts';
 import { openDriverMemory } from './driver-memory.ts';
 import { type ForeignTenants, foreignTenants } from './foreign-tenants.ts';
 
+/** The tenants that hold a project, with their queues, as of the call. */
 export type TenantsOf = ConnectionEventsDeps['tenantsOf'];
 
 /** @param projects all projects of any tenant on this connection. */

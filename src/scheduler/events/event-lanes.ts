@@ -14,6 +14,7 @@ interface WaitingEvent {
   readonly readKey: string | undefined;
 }
 
+/** Events of one lane that are processed together; end it with `done` or `hold`. */
 export interface LaneTurn<Hold> {
   readonly lane: string;
   /** At least one. */
@@ -22,7 +23,9 @@ export interface LaneTurn<Hold> {
   readonly hold: Hold | undefined;
 }
 
+/** The order of a connection's events, in memory. `Hold` is what the caller keeps between attempts. */
 export interface EventLanes<Hold> {
+  /** At the end of the lane. Add each event once. */
   add(lane: string, event: WaitingEvent): void;
   /**
    * From the lane that has waited longest; undefined: every lane is empty, busy or held.
@@ -34,6 +37,7 @@ export interface EventLanes<Hold> {
   done(lane: string): void;
   /** The events taken stay in the queue, and the lane pauses until `release`. */
   hold(turn: LaneTurn<Hold>, hold: Hold): void;
+  /** The pause of a held lane is over: it can be taken as a retry. */
   release(lane: string): void;
   /** Lanes that are held, or are being retried after a hold. */
   troubled(): Iterable<readonly [lane: string, hold: Hold]>;
@@ -49,6 +53,7 @@ interface Lane<Hold> {
 /** Events processed with one read: each is an operation of its commit. */
 const MOST_TOGETHER = 200;
 
+/** Empty: after each restart of the loop the events of the queue are added again. */
 export function createEventLanes<Hold>(): EventLanes<Hold> {
   const lanes = new Map<string, Lane<Hold>>();
   /** In the order in which they became ready. */

@@ -10,6 +10,7 @@ import type { ProjectKey, TenantName } from '../../model/project.ts';
 import { nameOfNode, type StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 
+/** With the projects of the stored layout; none while that cannot be read. */
 export type ForeignTenants = ReadonlyMap<TenantName, ReadonlySet<ProjectKey>>;
 
 /** @param own the tenants to leave out. @returns usually nothing, at the cost of one read. */

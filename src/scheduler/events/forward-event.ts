@@ -34,6 +34,7 @@ import { type Landings, landerOf } from '../changes/own-merges.ts';
 import { decisionRows } from '../turn/decision-rows.ts';
 import { type EventHandling, endedFacts, forwardedFacts } from './ingestion-facts.ts';
 
+/** Of one connection; the queues are those that the commit writes to. */
 export interface ForwardDeps {
   readonly connection: Connection;
   readonly paths: StorePaths;

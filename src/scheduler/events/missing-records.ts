@@ -31,6 +31,7 @@ const MOST_REFRESHED = 40;
 /** Queries shown in a trace. */
 const MOST_QUERIES = 50;
 
+/** Passed by the tenant's holder, before a pipeline takes the change. */
 export interface MissingRecordsDeps {
   readonly changes: Pick<ChangeCache, 'record' | 'fresh' | 'mark' | 'changedSince'>;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;

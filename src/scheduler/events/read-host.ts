@@ -33,11 +33,13 @@ const MOST_CONFLICTS = 50;
 /** Milliseconds. A host that names a later time is asked after this, because the limit may be gone or a clock be wrong. */
 const LONGEST_HOLD = 3_600_000;
 
+/** Of one connection, the same for every read. */
 export interface HostReadDeps extends ForwardDeps {
   readonly store: Store;
   readonly dependencies: Pick<DependencyResolver, 'resolve'>;
   /** Milliseconds before the second, third, ... attempt; the last one repeats. Default {@link REMOTE_PAUSES}. */
   readonly pauses?: readonly number[];
+  /** Those any tenant has on this connection, at the time of the call. */
   projects(): ReadonlySet<ProjectKey>;
   /** Reads which tenants there are; called before each read of the host. */
   refreshTenants?(): Promise<void>;
@@ -46,6 +48,7 @@ export interface HostReadDeps extends ForwardDeps {
 /** The event, and those processed with it. */
 type ReadEntries = readonly [QueueEntry<ConnectionEvent>, ...QueueEntry<ConnectionEvent>[]];
 
+/** What becomes of the lane. */
 export type ReadEnd =
   /** Its events are out of the queue. */
   | { readonly kind: 'taken' }

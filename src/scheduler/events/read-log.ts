@@ -12,6 +12,10 @@ import type { ReadTries } from './read-tries.ts';
 /** Milliseconds: a wait that is longer is worth an operator's attention. */
 const ALARM_MS = 5 * 60_000;
 
+/**
+ * @param turn its `hold` has the attempts before this read; by it a recovery is known.
+ * @param event the first one.
+ */
 export function logRead(
   end: ReadEnd,
   turn: LaneTurn<ReadTries>,

@@ -22,6 +22,7 @@ type ReadFailure =
     }
   | { readonly kind: 'not-understood'; readonly error: unknown };
 
+/** Immutable; a lane holds it between two attempts. */
 export interface ReadTries extends Pick<Processing, 'startedAt' | 'failures' | 'waits'> {
   /** Attempts, including the present one. */
   readonly tries: number;

@@ -8,11 +8,13 @@ import type { PipelineState } from '../../model/pipeline-state.ts';
 /** Milliseconds; a longer wait is worth an operator's attention. */
 const ALARM_MS = 5 * 60_000;
 
+/** In memory: the next holder of the pipeline logs long waits again. */
 export interface HostAlarm {
   /** Call with every new state; each wait is logged once, and once when it is over. */
   observe(state: PipelineState, now: Nanoseconds): void;
 }
 
+/** @param log of the pipeline; a long wait is an error there, its end an information. */
 export function createHostAlarm(log: Pick<Log, 'error' | 'info'>): HostAlarm {
   const logged = new Map<string, HostWait>();
   return {

@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { ProjectKey } from '../../model/project.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
 
+/** Asked by report-loop.ts before each report, and informed of its outcome. */
 export interface LaterReports {
   /** Its time has not come yet. */
   holds(intent: ReportIntent): boolean;
@@ -20,6 +21,7 @@ export interface LaterReports {
 const LONGEST_NAMED_MS = 3_600_000;
 const BACKOFF = { firstMs: 2_000, maxMs: 60_000 };
 
+/** Nothing is held at first. */
 export function createLaterReports(clock: Pick<Clock, 'monotonic'>): LaterReports {
   const waits = new Map<ProjectKey, { readonly tries: number; readonly until: number }>();
   return {

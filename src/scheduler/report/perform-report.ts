@@ -25,6 +25,7 @@ import { hostTroubleOf } from '../remote-fault.ts';
 import type { ProjectStanding } from './right-to-act.ts';
 import { reportOf } from './stored-report.ts';
 
+/** `prove` and `mayAct` come from the fence of the pipeline's holder. */
 export interface PerformReportDeps {
   readonly clock: Clock;
   readonly log: Log;
@@ -37,6 +38,7 @@ export interface PerformReportDeps {
 
 type ReportPart = NonNullable<ReportRecord['done']>['parts'][number];
 
+/** The outcome as the pipeline gets it, and the parts as the item's record and trace have them. */
 export interface PerformedReport {
   readonly outcome: ReportOutcome;
   readonly parts: readonly ReportPart[];
@@ -47,6 +49,7 @@ export interface PerformedReport {
 /** Milliseconds before the second and third try. */
 const SHORT_PAUSES = [200, 1_000] as const;
 
+/** The right to act is in doubt, so the report is broken off. The holder of the pipeline, this process or another, performs it again. */
 export class NotAllowedToAct extends Error {
   override readonly name = 'NotAllowedToAct';
 }

@@ -15,6 +15,7 @@ import type { QueueItem } from '../../model/queue-item.ts';
 import type { FileComment, ReportedJob, ReportReason } from '../../model/report.ts';
 import type { ReportFacts } from './report-text.ts';
 
+/** What the turn decided about the report. */
 export interface ReportOccasion {
   readonly action: ReportAction;
   /** In Zuul's words; empty for start and enqueue. */
@@ -23,6 +24,7 @@ export interface ReportOccasion {
   readonly text?: string;
 }
 
+/** What a report says that is not in the item. */
 export interface ReportSurroundings {
   /** Public URL of the service, without a trailing slash. */
   readonly root: string;
@@ -34,6 +36,7 @@ export interface ReportSurroundings {
   readonly traceUrl: string | null;
 }
 
+/** @param item as it is when the report is requested: the report does not change with it afterwards. */
 export function itemReport(
   { action, result, text }: ReportOccasion,
   item: QueueItem,

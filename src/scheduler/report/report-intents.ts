@@ -14,6 +14,7 @@ import { storedReport } from './stored-report.ts';
 
 type ReportCommand = Extract<Command, { kind: 'report' }>;
 
+/** `now` is the time at which the report is requested. */
 export interface ReportContext extends ReportSurroundings {
   readonly now: Nanoseconds;
   /** As that connection's driver says; null: this reporter does not land the change. */

@@ -41,6 +41,7 @@ import {
 } from './perform-report.ts';
 import { type LayoutInForce, proveRight } from './right-to-act.ts';
 
+/** Of one pipeline, passed by its holder. */
 export interface ReportLoopDeps extends Omit<PerformReportDeps, 'prove' | 'mayAct'> {
   readonly ids: IdMaker;
   readonly store: Store;

@@ -18,8 +18,10 @@ import type { Report, ReportedJob, ReportReason } from '../../model/report.ts';
 
 const SHOWN_ERRORS = 10;
 
+/** A report before its text is written. */
 export type ReportFacts = Omit<Report, 'text'>;
 
+/** Lines joined by newlines, without one at the end. */
 export function reportText(report: ReportFacts): string {
   const { action, headline, item, urls, footer, retests } = report;
   if (item === null) return [headline, '', ...reasonLines(report)].join('\n');

@@ -13,17 +13,21 @@ import { type Operation, type Store, StoreError } from '../../store/port.ts';
 import type { TenantLayout } from '../tenant/tenant-layout.ts';
 import type { PipelineContext } from '../turn/pipeline-context.ts';
 
+/** What the layout in force says of a change's project. */
 export type ProjectStanding = 'held' | 'removed';
 
+/** Asked directly before each write at a host, so it may wait for a layout that is being adopted. */
 export interface LayoutInForce {
   /**
    * @returns whether the layout holds the change's project, and the check that it is still the layout in force.
    * @throws what keeps the newest layout from being adopted.
    */
   standingOf(change: Change): Promise<{ readonly standing: ProjectStanding; readonly check: Operation }>;
+  /** After the check failed: there is a newer layout. */
   refresh(): Promise<void>;
 }
 
+/** @param context called when the newest layout is adopted. */
 export function layoutInForce(
   layout: Pick<TenantLayout, 'upToDate' | 'refresh' | 'settled'>,
   context: () => Pick<PipelineContext, 'queueOf' | 'layoutCheck'>,

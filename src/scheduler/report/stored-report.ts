@@ -8,6 +8,7 @@ type StoredReport = Pick<
   'tenant' | 'pipeline' | 'item' | 'action' | 'result' | 'message' | 'url' | 'details'
 >;
 
+/** With the text as it is now: a later release sends what this one wrote. */
 export function storedReport(report: ReportFacts): StoredReport {
   const { action, result, item, place, urls, ...rest } = report;
   const details: ReportDetails = { ...rest, queue: place.queue, traceUrl: urls.trace };
@@ -15,6 +16,7 @@ export function storedReport(report: ReportFacts): StoredReport {
   return { tenant, pipeline, item, action, result, message: reportText(report), url: urls.item, details };
 }
 
+/** The reverse of {@link storedReport}, for the drivers. */
 export function reportOf(intent: StoredReport): Report {
   const { tenant, pipeline, item, action, result, message: text, url, details } = intent;
   const { queue, traceUrl, ...rest } = details;

@@ -21,6 +21,7 @@ import { wakeUps } from '../../store/wake-ups.ts';
 /** Milliseconds between checks whether the request still exists. */
 const LOST_CHECK_MS = 60_000;
 
+/** Of one tenant; `asked` is shared by all its requests. */
 export interface AskDeps {
   readonly store: Store;
   readonly paths: StorePaths;

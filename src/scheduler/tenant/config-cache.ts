@@ -18,6 +18,7 @@ import type { StorePaths } from '../../store/paths.ts';
 import { create, type Operation, remove, type Store, type StoredNode } from '../../store/port.ts';
 import type { Quarantine } from '../../store/quarantine.ts';
 
+/** The configuration of one branch, with the hash that its node is named for. */
 export interface CachedConfig extends BranchConfig {
   /** 32 hex digits over paths, texts and problems: equal configuration makes an equal layout. */
   readonly digest: string;
@@ -27,6 +28,7 @@ type Branches = ReadonlyMap<ProjectKey, ReadonlyMap<BranchName, CachedConfig>>;
 
 const READ_AT_ONCE = 100;
 
+/** The commit is not hashed: another commit with the same files is the same configuration. */
 export function hashed(config: BranchConfig): CachedConfig {
   const { project, branch, commit, files } = config;
   const text = JSON.stringify(files.map(({ path, text, problem }) => [path, text ?? null, problem ?? null]));
@@ -93,6 +95,7 @@ function decoded(path: string, node: StoredNode): BranchConfig | RecordError {
   }
 }
 
+/** In this order a crash leaves unused files at most, never a record that names missing ones. */
 export interface CacheChange {
   /** To be committed before the record that names the files. */
   readonly before: readonly Operation[];

@@ -17,6 +17,7 @@ import { CallLost } from '../../lib/worker-calls.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { BranchConfig } from '../../model/merge.ts';
 
+/** One for each tenant; disposing of it ends the thread. */
 export interface Layouts extends AsyncDisposable {
   /** @throws Error saying which limit it exceeds, when it cannot be built. */
   build(tenant: Tenant, configs: readonly BranchConfig[]): Promise<LayoutFacts>;
@@ -27,6 +28,7 @@ export interface Layouts extends AsyncDisposable {
 /** A limit that was exceeded once may be met on a less busy machine. */
 const TRIES = 2;
 
+/** @param calls to a thread of this tenant alone: the numbers of its layouts are given here. */
 export function createLayouts(calls: Calls<LayoutTable>): Layouts {
   /** The inputs of each layout, to build it again in a new thread. */
   const sources = new WeakMap<LayoutFacts, BuildQuestion>();

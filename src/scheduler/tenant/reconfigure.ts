@@ -39,6 +39,7 @@ import {
   withProject,
 } from './tenant-config.ts';
 
+/** Of one tenant in this scheduler; only the holder of its fence uses them to write. */
 export interface ReconfigureDeps extends ConfigDeps, AskDeps {
   readonly clock: Clock;
   readonly ids: IdMaker;

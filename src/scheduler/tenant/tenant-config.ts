@@ -15,6 +15,7 @@ import type { BranchName, ProjectKey } from '../../model/project.ts';
 import { type CachedConfig, hashed } from './config-cache.ts';
 import type { Layouts } from './layouts.ts';
 
+/** Immutable: a new layout is a new object. */
 export interface TenantConfig {
   /** The tenant that the layout was built for; this process's tenant file may differ. */
   readonly tenant: Tenant;
@@ -23,6 +24,7 @@ export interface TenantConfig {
   readonly layout: LayoutFacts;
   /** Pipelines that are gone from the layout and may still hold items: they finish under their last definition. */
   readonly retired: readonly Pipeline[];
+  /** Counts the tenant's layouts; the same in every scheduler. */
   readonly version: number;
   readonly reconfiguredAt: Nanoseconds;
   /**
@@ -32,6 +34,7 @@ export interface TenantConfig {
   readonly node: number;
 }
 
+/** Where layouts are built: the thread of the tenant. */
 export interface ConfigDeps {
   readonly layouts: Pick<Layouts, 'build' | 'freeze'>;
 }
@@ -94,6 +97,7 @@ function sourcesOf({ tenant, branches }: Pick<TenantConfig, 'tenant' | 'branches
   };
 }
 
+/** The stored record: what views show of the layout, and what another scheduler builds it from. */
 export function layoutSummary(config: Omit<TenantConfig, 'node'>): LayoutSummary {
   return {
     tenant: config.tenant.name,
@@ -109,6 +113,7 @@ export function layoutSummary(config: Omit<TenantConfig, 'node'>): LayoutSummary
   };
 }
 
+/** {@link layoutSummary} as the bytes of the tenant's layout node. */
 export function encodeSummary(config: Omit<TenantConfig, 'node'>): Uint8Array {
   return layoutSummaryCodec.encode(layoutSummary(config));
 }

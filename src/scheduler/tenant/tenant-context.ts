@@ -24,7 +24,9 @@ import type { PipelineRunnerDeps } from '../turn/pipeline-runner.ts';
 import { createRechecks } from '../turn/rechecks.ts';
 import type { ConfigDeps, TenantConfig } from './tenant-config.ts';
 
+/** Of one pipeline, for as long as this scheduler runs it. */
 export interface ContextMaker {
+  /** The same object until layout or definition differ, so that job graphs under way are kept from turn to turn. */
   context(config: TenantConfig, pipeline: Pipeline): PipelineContext;
   readonly runnerDeps: Omit<PipelineRunnerDeps, 'context' | 'layout'>;
 }

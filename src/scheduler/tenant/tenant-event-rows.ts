@@ -20,6 +20,7 @@ import { traceRows } from '../care/trace-rows.ts';
 import { decisionRows } from '../turn/decision-rows.ts';
 import { matchDecision, type PipelineMatch } from './tenant-matching.ts';
 
+/** `clock` has caught up with the event: the scheduler that forwarded it may have one that is ahead. */
 export interface TenantEventRowsDeps {
   readonly tenant: TenantName;
   readonly clock: Pick<Clock, 'now'>;
@@ -31,12 +32,14 @@ type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 /** How it was handled. */
 type Handling = Pick<TenantEventFacts, 'takenAt' | 'queries' | 'gaveUp'>;
 
+/** What matching an event leaves to be committed. */
 export interface Matched {
   readonly rows: readonly Operation[];
   /** The event as it is forwarded to the pipelines. */
   readonly trigger: TriggerEvent;
 }
 
+/** @param matches one for each pipeline; each becomes a decision, matched or not. */
 export function matchRows(
   event: Trigger,
   matches: readonly PipelineMatch[],

@@ -44,6 +44,7 @@ const CONFIGURATION_PAUSES = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
 /** Commit conflicts in a row about one event; more are no coincidence. */
 const MOST_CONFLICTS = 50;
 
+/** Passed by the holder of the tenant (tenant-runner.ts); the functions read the layout in force at the time of the call. */
 export interface TenantEventsDeps {
   readonly tenant: TenantName;
   readonly clock: Clock;

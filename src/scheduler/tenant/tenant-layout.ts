@@ -22,6 +22,7 @@ import { createRefresher } from '../../store/refresher.ts';
 import { readConfigs } from './config-cache.ts';
 import { type ConfigDeps, layoutFrom, type TenantConfig } from './tenant-config.ts';
 
+/** Of one tenant in this scheduler. */
 export interface TenantLayoutDeps extends ConfigDeps {
   /** From this process's tenant file. */
   readonly tenant: Pick<Tenant, 'name' | 'projects'>;
@@ -30,7 +31,9 @@ export interface TenantLayoutDeps extends ConfigDeps {
   readonly log: Log;
 }
 
+/** Every scheduler has one for each of its tenants, holder or not. Disposing of it stops following the record. */
 export interface TenantLayout extends Disposable {
+  /** Undefined: none is stored yet, or none could be adopted so far. */
   readonly current: TenantConfig | undefined;
   /**
    * Resolves when every announced change of the record is adopted.
@@ -54,6 +57,7 @@ export interface TenantLayout extends Disposable {
 /** Milliseconds a holder of the tenant has, after our start, to make the layout of its tenant file current. */
 const RENEWAL_LIMIT = 30_000;
 
+/** Reads nothing before the first change of the record: call `refresh`. */
 export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
   const { store, paths, log, tenant } = deps;
   const path = paths.tenant(tenant.name).layout;

@@ -7,6 +7,7 @@ import type { TriggerEvent } from '../../model/event.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import type { TenantName } from '../../model/project.ts';
 
+/** The answer of one pipeline to one event. */
 export interface PipelineMatch {
   readonly pipeline: Pipeline;
   readonly matched: boolean;
@@ -14,6 +15,10 @@ export interface PipelineMatch {
   readonly text: string;
 }
 
+/**
+ * @param record of the event's change, for filters on its state; undefined: it is not in the cache.
+ * @returns one for each pipeline, in their order.
+ */
 export function matchPipelines(
   trigger: TriggerEvent,
   pipelines: Iterable<Pipeline>,
@@ -38,6 +43,7 @@ function matchPipeline(
   return { pipeline, matched: false, text: [...new Set(verdicts.map(verdict => verdict.text))].join('; ') };
 }
 
+/** The match as the history keeps it. @param at the time of the decision. */
 export function matchDecision(
   match: PipelineMatch,
   trigger: TriggerEvent,

@@ -14,6 +14,7 @@ interface RunningPipeline {
   pipeline: Pipeline;
 }
 
+/** A runner stays while layouts follow one another; it asks for the definition in force at each turn. */
 export class TenantPipelines {
   readonly #tenant: TenantName;
   readonly #layout: TenantLayout;

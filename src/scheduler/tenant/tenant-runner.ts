@@ -32,15 +32,18 @@ import { processTenantEvents, type TenantEventsDeps } from './tenant-events.ts';
 import { openTenantLayout, type TenantLayout } from './tenant-layout.ts';
 import { TenantPipelines } from './tenant-pipelines.ts';
 
+/** One for each tenant of this process's tenant file. */
 export interface TenantRunner {
   readonly queue: EventQueue<TenantEvent>;
   /** Of the tenant in its current layout. */
   projects(): ReadonlySet<ProjectKey>;
+  /** Returns when aborted, or when the session with the store is over. */
   run(signal: AbortSignal): Promise<void>;
   /** A layout is adopted: events can be taken. */
   readonly ready: Promise<void>;
 }
 
+/** Reads and writes nothing before `run`. */
 export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: SchedulerShared): TenantRunner {
   return new TenantLoop(tenant, layouts, shared);
 }

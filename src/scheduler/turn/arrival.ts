@@ -13,6 +13,7 @@ import { lastSign } from '../../store/signs-of-life.ts';
 import { latestTime } from './pipeline-clock.ts';
 import { countersOf } from './turn-operations.ts';
 
+/** Of the scheduler that has just acquired the pipeline's fence. */
 export interface ArrivalDeps {
   readonly store: Store;
   readonly paths: Pick<StorePaths, 'sign'>;
@@ -59,6 +60,7 @@ async function lastHeardOf(
   return [sign ?? since, latestTime(state.items.values())].reduce(laterOf, since);
 }
 
+/** `clock` is the pipeline's, so that the release is not before a recorded time. */
 export interface ReleaseDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: IdMaker;

@@ -16,9 +16,11 @@ import type { ProjectKey } from '../../model/project.ts';
 /** Tried in order when a project lacks the change's branch and names no default branch of its own that it has. */
 export const USUAL_BRANCHES = ['master', 'main'] as const;
 
+/** What the layout and the connections say of projects. */
 export interface ProjectPlaces {
   /** The project's `default-branch`. */
   defaultBranch(project: ProjectKey): string | undefined;
+  /** Host and name, as in `example.org/app`: the path of its checkout below `src/`. */
   canonicalName(project: ProjectKey): string;
 }
 

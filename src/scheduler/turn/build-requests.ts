@@ -11,6 +11,7 @@ import { buildPlaybooks, buildProjects, type ProjectPlaces } from './build-proje
 import { chainOf } from './item-chain.ts';
 import { zuulVariables } from './zuul-variables.ts';
 
+/** `priority` includes the rank of relative-priority.ts; `graph` is that of the item's buildset. */
 export interface BuildRequestContext {
   readonly items: ReadonlyMap<Uuid, QueueItem>;
   readonly pipeline: Pipeline;
@@ -22,11 +23,13 @@ export interface BuildRequestContext {
   readonly tracing: null | Pick<TracePolicy, 'splitAfterMs'>;
 }
 
+/** `impossible`: the build ends with ERROR and `text`, without a request. */
 export type BuildRequestOutcome =
   | { readonly kind: 'request'; readonly request: BuildRequest }
   /** It cannot run, and a retry would not help. */
   | { readonly kind: 'impossible'; readonly text: string };
 
+/** @throws Error when item, graph and command do not belong together, which is an internal error. */
 export function buildRequestFor(
   command: { readonly build: Uuid; readonly job: string; readonly attempt: number },
   item: QueueItem,

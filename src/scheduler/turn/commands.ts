@@ -26,6 +26,7 @@ import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-reques
 import { labelProblem } from './node-labels.ts';
 import type { PipelineContext, PipelineNodes } from './pipeline-context.ts';
 
+/** The part of the pipeline's context that commands need; settle-lost-work.ts uses it, too. */
 export interface CommandContext
   extends Pick<
     PipelineContext,

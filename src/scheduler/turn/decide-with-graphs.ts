@@ -6,10 +6,12 @@ import type { QueueItem } from '../../model/queue-item.ts';
 import { decideTurn } from '../../pipeline/decide-turn.ts';
 import type { Command, FreezeFact, IgnoredEvent, Need, TurnInput, TurnOutput } from '../../pipeline/turn.ts';
 
+/** A whole turn as decided; nothing of it is stored yet. */
 export interface Draft {
   readonly state: PipelineState;
   readonly commands: readonly Command[];
   readonly decisions: readonly Decision[];
+  /** Events that change nothing, for the debug log. */
   readonly ignored: readonly IgnoredEvent[];
   readonly left: readonly QueueItem[];
   readonly postponed: TurnOutput['postponed'];
@@ -18,6 +20,7 @@ export interface Draft {
 /** Supplies the job graph of a merged buildset. `state` is the state the need came from. */
 export type Freeze = (need: Need, state: PipelineState) => FreezeFact;
 
+/** @param freeze called for each need; it must answer, so that every round comes closer to a state without needs. */
 export function decideWithNeeds(input: Omit<TurnInput, 'frozen'>, freeze: Freeze): Draft {
   let output = decideTurn({ ...input, frozen: new Map() });
   const { ignored, postponed } = output;

@@ -9,6 +9,7 @@ import type { Operation } from '../../store/port.ts';
 /** Decisions per history row, so that a reset of thousands of items makes many small rows and not one too large. */
 const PER_ROW = 200;
 
+/** In their order; none for no decisions. */
 export function decisionHistory(decisions: readonly Decision[]): readonly HistoryRow[] {
   const rows: HistoryRow[] = [];
   for (let at = 0; at < decisions.length; at += PER_ROW) {
@@ -17,6 +18,7 @@ export function decisionHistory(decisions: readonly Decision[]): readonly Histor
   return rows;
 }
 
+/** @param at when the rows are written: their age in the outbox counts from there. */
 export function decisionRows(
   decisions: readonly Decision[],
   historyOutbox: string,

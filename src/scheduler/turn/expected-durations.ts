@@ -16,11 +16,13 @@ export interface KnownJob {
   readonly job: JobName;
 }
 
+/** What the history, or a turn that saw a success, says of a job. */
 export interface RecordedDuration extends KnownJob {
   /** Mean of its last successes, in milliseconds. */
   readonly ms: number;
 }
 
+/** One for each scheduler; a guess that is wrong costs only the shape of a trace. */
 export interface ExpectedDurations {
   /** Milliseconds; undefined: the job is unknown. */
   of(job: KnownJob): number | undefined;
@@ -44,6 +46,7 @@ interface Known {
   readonly seen: number[];
 }
 
+/** Knows no job at first. */
 export function createExpectedDurations(): ExpectedDurations {
   const jobs = new Map<string, Known>();
 

@@ -7,6 +7,7 @@
 import type { Uuid } from '../../lib/ids.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 
+/** @param items of the pipeline, as after the pass that set the links. */
 export function chainOf(items: ReadonlyMap<Uuid, QueueItem>, item: QueueItem): readonly QueueItem[] {
   const chain: QueueItem[] = [item];
   for (let ahead = item.behind; ahead !== null; ) {

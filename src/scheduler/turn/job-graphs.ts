@@ -20,6 +20,7 @@ import {
   set,
 } from '../../store/port.ts';
 
+/** Names are SHA-256 hashes in hexadecimal, as the item's record has them (`blob`). */
 export interface JobGraphs {
   /** Names a graph; it is stored by the next `flush`. */
   put(graph: JobGraph): string;
@@ -41,6 +42,7 @@ export interface JobGraphs {
   retain(blobs: ReadonlySet<string>): void;
 }
 
+/** Empty: the holder loads what the stored items name. */
 export function createJobGraphs(store: Store, paths: StorePaths): JobGraphs {
   const graphs = new Map<string, JobGraph>();
   const unsaved = new Map<string, Uint8Array>();

@@ -13,6 +13,7 @@ export function priorityOf(precedence: Precedence): number {
   return priorities[precedence];
 }
 
+/** `items` are those of the draft: the chain is read from their `behind` links. */
 export interface MergerRequestContext {
   readonly items: ReadonlyMap<Uuid, QueueItem>;
   readonly now: Nanoseconds;
@@ -21,6 +22,10 @@ export interface MergerRequestContext {
   mergeMessage(change: ProposedChange): string;
 }
 
+/**
+ * @param request the uuid that the item waits for.
+ * @param likelyStates heads to be read along with the merge; the freeze asks for missing ones later.
+ */
 export function mergeRequestFor(
   request: Uuid,
   item: QueueItem,
@@ -50,6 +55,7 @@ function goesPastConflicts({ buildset: { stage } }: QueueItem, ahead: readonly Q
   return ahead.every(({ uuid }, place) => stage.ahead?.[place] === uuid);
 }
 
+/** Asks for heads that the merge did not bring. @param request the uuid that the item waits for. */
 export function repoStateRequestFor(
   request: Uuid,
   item: QueueItem,

@@ -16,6 +16,7 @@ import type { EventQueue } from '../../store/event-queue.ts';
 import type { Operation } from '../../store/port.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
 
+/** @returns the records to write, as `merged`; none for changes that are not in the cache. */
 export function landedChanges(
   state: PipelineState,
   events: readonly PipelineEvent[],
@@ -52,6 +53,7 @@ export async function landedConfiguration(
   return (await Promise.all(operations)).flat();
 }
 
+/** `now` is the time at which the events are queued. */
 export interface LandedConfigurationDeps {
   /** Every tenant that holds the project, of this or another scheduler. */
   tenantsOf(

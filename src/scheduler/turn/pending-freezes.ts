@@ -22,6 +22,7 @@ import type { Layouts } from '../tenant/layouts.ts';
 type Merged = Extract<MergerOutcome, { kind: 'merged' }>;
 type Entry = QueueEntry<PipelineEvent>;
 
+/** A job graph with the times of its computation, for the trace. */
 export interface PreparedFreeze {
   readonly askedAt: Nanoseconds;
   readonly answeredAt: Nanoseconds;
@@ -35,6 +36,7 @@ interface SortedEvents {
   readonly freezes: ReadonlyMap<Uuid, PreparedFreeze>;
 }
 
+/** One for each pipeline and layout: with a new layout, all graphs under way are computed again. */
 export interface PendingFreezes {
   /** Events that wait for their job graph, as of the last `sort`. */
   readonly waiting: number;

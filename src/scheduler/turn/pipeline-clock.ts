@@ -11,6 +11,7 @@
 import { type Clock, type Nanoseconds, parseNanoseconds } from '../../lib/clock.ts';
 import type { HostWait } from '../../model/host-trouble.ts';
 
+/** Its times strictly increase for as long as the object lives. */
 export interface PipelineClock extends Clock {
   /** From now on `now` is later than every time in these records. */
   catchUp(records: Iterable<object>): void;
@@ -19,6 +20,7 @@ export interface PipelineClock extends Clock {
 /** A time in a record, and nothing else: 19 digits, from the year 2001 to 2286. */
 const TIME = /^[1-9]\d{18}$/;
 
+/** @param clock the process's own; `monotonic` is passed on. */
 export function pipelineClock(clock: Clock): PipelineClock {
   let last = 0n;
   return {

@@ -38,6 +38,7 @@ import type { PendingFreezes } from './pending-freezes.ts';
 import type { PipelineClock } from './pipeline-clock.ts';
 import type { Rechecks } from './rechecks.ts';
 
+/** From `SchedulerShared`, without what a turn has no use for. */
 export interface PipelineServices {
   readonly ids: IdMaker;
   readonly store: Store;
@@ -72,6 +73,7 @@ export interface PipelineNodes
   readonly reportOutbox: string;
 }
 
+/** Made once per pipeline; job graphs and clock keep their state from turn to turn. */
 export interface PipelinePlace {
   readonly clock: PipelineClock;
   readonly log: Log;
@@ -81,6 +83,7 @@ export interface PipelinePlace {
   readonly tenantsOf: LandedConfigurationDeps['tenantsOf'];
 }
 
+/** A turn decided by these is committed only while `layoutCheck` holds. */
 export interface PipelineRules {
   readonly tenant: Tenant;
   readonly pipeline: Pipeline;
@@ -103,4 +106,5 @@ export interface PipelineRules {
   likelyStates(item: QueueItem): readonly ProjectState[];
 }
 
+/** All three; made by tenant-context.ts. */
 export interface PipelineContext extends PipelineServices, PipelinePlace, PipelineRules {}

@@ -43,6 +43,7 @@ const MAX_AGAIN = 50;
 /** Milliseconds between searches for lost work. */
 const CARE_INTERVAL = 60_000;
 
+/** Passed by tenant-pipelines.ts; the same for every layout. */
 export interface PipelineRunnerDeps extends LoopDeps, SettleDeps, Omit<ReportLoopDeps, 'layout'> {
   readonly tenant: string;
   readonly pipeline: string;
@@ -56,12 +57,15 @@ export interface PipelineRunnerDeps extends LoopDeps, SettleDeps, Omit<ReportLoo
   readonly name: string;
 }
 
+/** Every scheduler runs one for each pipeline of its tenants; only one of them holds the fence. */
 export interface PipelineRunner {
   /** Something outside the pipeline's own queue has changed: take a turn. */
   poke(): void;
+  /** Returns when aborted, or when the session with the store is over; in between, any number of terms. */
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** Reads and writes nothing before `run`. */
 export function createPipelineRunner(deps: PipelineRunnerDeps): PipelineRunner {
   const dirty = createDirty();
   const places = deps.paths.pipeline(deps.tenant, deps.pipeline);

@@ -51,6 +51,7 @@ import { seenSuccesses } from './seen-successes.ts';
 import { commitTurn, type TurnCommit } from './turn-commit.ts';
 import { judgedDepartures, outboxOperations, stateOperations } from './turn-operations.ts';
 
+/** Bounds of one turn, set by the runner. */
 export interface TurnLimits {
   /** Events taken at most, so that a commit stays small; the rest waits for the next turn. */
   readonly events: number;
@@ -58,6 +59,7 @@ export interface TurnLimits {
   readonly patience: number;
 }
 
+/** Of every turn but those that search for a failing event. */
 export const USUAL_LIMITS: TurnLimits = { events: 200, patience: 50 };
 /** To find an event that makes turns fail: it alone, or none. */
 export const oneEvent = (entry: object | undefined): TurnLimits => ({
@@ -65,12 +67,17 @@ export const oneEvent = (entry: object | undefined): TurnLimits => ({
   patience: Number.POSITIVE_INFINITY,
 });
 
+/** What the runner has to do next. `more`: take another turn immediately. */
 export type TurnEnd =
   | { readonly kind: 'committed'; readonly state: PipelineState; readonly more: boolean }
   | { readonly kind: 'nothing-to-do' }
   /** Commit conflict: retry the turn. `layout`: with the new layout. */
   | { readonly kind: 'again'; readonly because: 'layout' | 'facts' | 'workers' };
 
+/**
+ * @param state what is stored, as this holder knows it.
+ * @throws Fenced when the fence is lost.
+ */
 export async function pipelineTurn(
   context: PipelineContext,
   state: PipelineState,

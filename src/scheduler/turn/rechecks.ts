@@ -12,6 +12,7 @@ import type { QueueEntry } from '../../store/event-queue.ts';
 /** More would make every turn read a long queue; further events are refused immediately. */
 export const MOST_WAITING_RECHECKS = 200;
 
+/** Of one pipeline under one layout; in memory only. */
 export interface Rechecks {
   /** Events that wait for their time. */
   readonly waiting: number;
@@ -32,6 +33,7 @@ export interface Rechecks {
   next(now: Nanoseconds): Nanoseconds | null;
 }
 
+/** No event waits at first. */
 export function createRechecks(): Rechecks {
   /** By event. */
   const events = new Map<Uuid, Nanoseconds>();

@@ -6,6 +6,7 @@ import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { Draft } from './decide-with-graphs.ts';
 import type { RecordedDuration } from './expected-durations.ts';
 
+/** @param before what is stored; builds that are in it unchanged were seen by an earlier turn. */
 export function seenSuccesses(
   before: PipelineState,
   draft: Pick<Draft, 'state' | 'left'>,

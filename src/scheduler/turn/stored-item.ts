@@ -12,6 +12,7 @@ import type { QueueItem } from '../../model/queue-item.ts';
 /** Bytes; below a multi-write's limit, with room for the other operations. */
 const WHOLE_LIMIT = 500_000;
 
+/** The bytes of the item's node. */
 export function encodeStoredItem(item: QueueItem): Uint8Array {
   return fitting(item).data;
 }

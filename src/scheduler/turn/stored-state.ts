@@ -14,6 +14,7 @@ import { createQuarantine } from '../../store/quarantine.ts';
 import { finishStaged } from '../../store/staged-commit.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 
+/** Of one pipeline, for its holder; `context` gives the graphs and the clock that are brought up to date. */
 export interface StoredStateDeps {
   readonly tenant: string;
   readonly pipeline: string;

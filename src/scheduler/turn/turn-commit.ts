@@ -15,12 +15,15 @@ import { operationBytes } from '../../store/size.ts';
 import { splitOperations } from '../../store/split-operations.ts';
 import { commitStaged } from '../../store/staged-commit.ts';
 
+/** A turn as operations; see above for the three parts. */
 export interface TurnCommit {
   readonly guards: readonly Operation[];
+  /** Reads the requests as they are now; called again for each try. */
   withdrawals(): Promise<readonly Operation[]>;
   readonly own: readonly Operation[];
 }
 
+/** Of one pipeline, for its holder. */
 export interface TurnCommitDeps {
   readonly fence: Pick<Fence, 'commit'>;
   readonly store: Store;

@@ -17,6 +17,7 @@ import { decisionHistory } from './decision-rows.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { encodeStoredItem, storableItem } from './stored-item.ts';
 
+/** While `spans()` is undefined no span is written, and held-back ones are dropped. */
 export type CommitContext = Pick<PipelineContext, 'nodes' | 'spans' | 'keep'>;
 
 /** Operations for what the draft changed in the pipeline's own records; unchanged items cost nothing. */

@@ -8,6 +8,7 @@ import type { Pipeline } from '../../model/pipeline.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 
+/** One build of an item. */
 export interface VariableInput {
   readonly item: QueueItem;
   /** The items it is tested behind and itself, oldest first. */
@@ -17,11 +18,13 @@ export interface VariableInput {
   readonly build: Uuid;
   readonly attempt: number;
   readonly projects: readonly BuildProject[];
+  /** As in build-projects.ts. */
   canonicalName(project: ProjectKey): string;
 }
 
 type Variables = { [name: string]: Json };
 
+/** Plain JSON, a part of the build request. */
 export function zuulVariables(input: VariableInput): Variables {
   const { item, job, pipeline } = input;
   const change = leadChange(item);

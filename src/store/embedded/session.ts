@@ -23,6 +23,7 @@ import { Watches } from './watches.ts';
 
 /**
  * Applies one transaction to the tree; valid only while its task runs.
+ *
  * @throws StoreError when an operation fails: nothing of the transaction is applied.
  */
 export type Apply = (operations: readonly Operation[]) => readonly OperationResult[];
