@@ -29,7 +29,7 @@ export interface MappingReader {
   node(key: string): YamlNode | undefined;
   /** Not empty. A number is taken as written: a branch may be called `1.0`. */
   string(key: string): string | undefined;
-  /** A {@link string} whose absence is a problem. */
+  /** As `string`; its absence is a problem. */
   required(key: string): string | undefined;
   boolean(key: string): boolean | undefined;
   /** Bounds are inclusive. */

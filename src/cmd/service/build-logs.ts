@@ -6,7 +6,7 @@ import type { ExecutorSettings } from '../../settings/settings.ts';
 import type { RegisteredComponent } from '../../store/component-view.ts';
 import type { LogQuestion } from '../../web/deps.ts';
 
-/** Where a log may be. `components` are the registered executors; one without an address is not asked. */
+/** Where a log may be. Of the registered components only executors with a log server have an address. */
 export interface BuildLogsDeps {
   readonly settings: Pick<ExecutorSettings, 'logDir' | 'logToken'>;
   readonly components: () => readonly RegisteredComponent[];
