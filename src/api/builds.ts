@@ -79,6 +79,7 @@ export const buildSchema = together(
   together(plainBuild, eventFields),
   document({ ref: refSchema, buildset: document({ uuid: uuid() }), gatehouse: ourBuild }),
 );
+/** Read by the page of a build's log. `gatehouse.trace_url` is absent in lists. */
 export type BuildDocument = Document<typeof buildSchema>;
 
 const buildOfSet = together(plainBuild, document({ gatehouse: ourBuild }));
@@ -107,6 +108,7 @@ export const buildsetSchema = together(
     }),
   }),
 );
+/** `builds` and `retry_builds` are undefined in lists only. */
 export type BuildsetDocument = Document<typeof buildsetSchema>;
 
 /** Address of a build's log; builds that never ran have none. */

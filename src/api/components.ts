@@ -43,6 +43,7 @@ export type ComponentJson = Document<typeof componentSchema>;
 
 /** `GET /api/components`. */
 export const componentsSchema = byName(list(componentSchema), 'By kind, including kinds without components');
+/** Printed by `gatehouse components`. Every kind is a key, also one without a component. */
 export type ComponentsJson = Document<typeof componentsSchema>;
 
 /** Actions of `POST /api/components/<id>/<action>`, each with the state it requests. */

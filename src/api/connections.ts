@@ -53,6 +53,7 @@ export const connectionsSchema = list(
     gatehouse: document({ health: nullable(healthSchema, 'Null: unknown') }),
   }),
 );
+/** Health is as old as its `reported_at`; null until a scheduler has reported it, and for a driver that knows none. */
 export type ConnectionsDocument = Document<typeof connectionsSchema>;
 
 interface ShownConnection {

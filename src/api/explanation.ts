@@ -122,6 +122,7 @@ export const explanationSchema = document({
     }),
   ),
 });
+/** What the page reads: the same as {@link Explanation}, with plain texts for its branded ids. */
 export type ExplanationDocument = Document<typeof explanationSchema>;
 
 /** Identity; compiles only if the type fits the schema. */

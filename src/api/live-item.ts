@@ -60,6 +60,7 @@ const jobSchema = document({
   worker: nullable(text('The executor')),
   detail: nullable(text('Reason of the result, for people')),
 });
+/** One job of the present buildset, at its last attempt; before the job graph is frozen there is none. */
 export type LiveJob = Document<typeof jobSchema>;
 
 const resetSchema = document({
@@ -109,6 +110,7 @@ export const liveItemSchema = document({
   traceUrl: nullable(text('In the trace viewer')),
   tracesUrl: nullable(text('Search for all its traces in the trace viewer')),
 });
+/** Read by the page and the command line; the status document is made of it, under Zuul's names. */
 export type LiveItem = Document<typeof liveItemSchema>;
 
 /** Each entry of `GET …/items`. */
@@ -122,6 +124,7 @@ export const finishedItemSchema = document({
   reason: nullable(text('Code')),
   resets: whole(),
 });
+/** A line of the lists of finished items; the item's own document has the rest. */
 export type FinishedItem = Document<typeof finishedItemSchema>;
 
 /** Facts of an item's document that its record does not have. */

@@ -38,6 +38,7 @@ export const liveTenantSchema = document({
   configErrors: whole(),
   tracing: nullable(liveTracingSchema, 'Delivery of spans; null: tracing is off'),
 });
+/** What the page's header needs; items and pipelines are documents of their own, so that a change of one sends only that. */
 export type LiveTenant = Document<typeof liveTenantSchema>;
 
 /** Documents `pipeline/<name>` of the live stream. */
@@ -58,6 +59,7 @@ export const livePipelineSchema = document({
     'Queues with items',
   ),
 });
+/** A pipeline's place and queues. Its items are only named: their documents change more often. */
 export type LivePipeline = Document<typeof livePipelineSchema>;
 
 /** Kinds of components that the gate cannot work without. */

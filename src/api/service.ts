@@ -50,12 +50,14 @@ export const infoSchema = document({
   }),
   gatehouse: document({ version: text(), tracing: flag('Spans are exported') }),
 });
+/** `info.tenant` is absent in the document of the whole service; the rest is the same. */
 export type InfoDocument = Document<typeof infoSchema>;
 
 /** `GET /api/tenants`. */
 export const tenantsSchema = list(
   document({ name: text(), projects: whole(), queue: whole('Live items in its pipelines') }),
 );
+/** Tenants whose layout this web has read: none right after the start. `projects` counts untrusted ones only. */
 export type TenantsDocument = Document<typeof tenantsSchema>;
 
 /** `GET …/pipelines`, in the layout's order. */
@@ -66,6 +68,7 @@ export const pipelinesSchema = list(
     triggers: list(document({ name: text(), driver: nullable(text()) })),
   }),
 );
+/** A trigger is named after its connection; `driver` is null for a connection that this web does not know. */
 export type PipelinesDocument = Document<typeof pipelinesSchema>;
 
 /** `GET …/projects`, by name. */
@@ -92,6 +95,7 @@ export const configErrorsSchema = list(
   }),
 );
 
+/** Empty: the configuration has neither errors nor warnings. */
 export type ConfigErrorsDocument = Document<typeof configErrorsSchema>;
 
 /** `GET …/changes/<change>/decisions`: decisions about one change, oldest first. */
@@ -113,6 +117,7 @@ export const decisionsSchema = document({
   ),
 });
 
+/** The history's decisions as they are: the compiler checks that their type fits the schema. */
 export type DecisionsDocument = Document<typeof decisionsSchema>;
 
 /** `GET /health/ready`, with status 200 or 503; `reason` says why a component is not ready. */

@@ -44,6 +44,7 @@ const jobSchema = document({
   finger_url: nullable(text()),
   report_url: nullable(text()),
 });
+/** Of the present buildset. Times that are not known, or not reached yet, are null. */
 export type StatusJob = Document<typeof jobSchema>;
 
 /** An item as Zuul's clients know it, and each entry of `GET …/status/change/<change>`. */
@@ -80,6 +81,7 @@ export const statusItemSchema = document({
     trace_url: nullable(text()),
   }),
 });
+/** Zuul's fields of an item, ours below `gatehouse`. Encoded by `statusItem`, also for a search by change. */
 export type StatusItem = Document<typeof statusItemSchema>;
 
 const senderSchema = document({
@@ -142,4 +144,5 @@ export const statusSchema = document({
   ),
   gatehouse: document({ tracing: nullable(tracingSchema, 'Null: tracing is off') }),
 });
+/** Of one tenant. It differs at every call, but caches may keep it for a second (status-routes.ts). */
 export type StatusDocument = Document<typeof statusSchema>;

@@ -18,6 +18,7 @@ import { ITEM_STATES, type StretchState } from '../model/item-states.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import type { Stretch } from './stretches.ts';
 
+/** One step of the path. Each begins where the one before ended; together they last as long as the item. */
 export interface PathLink {
   readonly from: Nanoseconds;
   readonly to: Nanoseconds;

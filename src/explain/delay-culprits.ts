@@ -20,6 +20,7 @@ export interface CulpritDelays {
   })[];
 }
 
+/** What one cause, job, project or change cost: its resets, and executor time that they discarded. */
 export interface Blamed {
   readonly resets: number;
   /** Items that were tested again because of it. */
@@ -34,6 +35,7 @@ interface Case {
   readonly reset: Reset;
 }
 
+/** Resets without a culprit count only in `byCause`. */
 export function culpritsOf(items: readonly DelayedItem[]): CulpritDelays {
   const cases = items.flatMap(({ item, resets }) => resets.map(reset => ({ item, reset })));
   return {

@@ -4,11 +4,13 @@ import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { StretchState } from '../model/item-states.ts';
 import type { DelayedItem } from './delayed-item.ts';
 
+/** A column of the chart: means over its period, and counts of what happened in it. */
 export interface LoadPoint {
   /** Begin of its period, which ends where the next begins. */
   readonly at: Nanoseconds;
   /** Mean number of items in each state; states without items are left out. */
   readonly states: { readonly [state in StretchState]?: number };
+  /** Items that left in the period; `succeeded` are those with the result SUCCESS. */
   readonly left: number;
   readonly succeeded: number;
   readonly resets: number;
@@ -23,6 +25,7 @@ interface Bucket {
   resets: number;
 }
 
+/** 48 points, or none for an empty period. What the items did before `covered` is left out. */
 export function loadOf(
   items: readonly DelayedItem[],
   { covered, until }: { readonly covered: Nanoseconds; readonly until: Nanoseconds },

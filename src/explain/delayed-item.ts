@@ -19,6 +19,7 @@ export type DelayedItem = Pick<
   | 'buildTime'
 >;
 
+/** @param now end of the stretches of an item that has not left. */
 export function delayedItem(item: QueueItem, now: Nanoseconds): DelayedItem {
   const { changes, enqueuedAt, until, duration, ended, stretches, totals, resets, lostBuildTime, buildTime } =
     explainItem(item, now);

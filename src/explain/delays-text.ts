@@ -11,6 +11,7 @@ import type { Blamed } from './delay-culprits.ts';
 import type { LoadPoint } from './delay-load.ts';
 import type { Delays, SlowItem, StateDelays } from './delays.ts';
 
+/** From the terminal and the command's arguments; a width below 60 counts as 60. */
 export interface DelaysTextOptions {
   /** Columns, at least 60. */
   readonly width: number;

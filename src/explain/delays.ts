@@ -18,6 +18,7 @@ import { type LoadPoint, loadOf } from './delay-load.ts';
 import type { DelayedItem } from './delayed-item.ts';
 import type { StateTotal } from './explain.ts';
 
+/** The period asked for, and the part of it that the given items cover. */
 export interface DelaysQuestion {
   readonly since: Nanoseconds;
   /** All items from this time on are counted; later than `since` when there were too many. */
@@ -26,6 +27,7 @@ export interface DelaysQuestion {
   readonly until: Nanoseconds;
 }
 
+/** Sent by the API with the links of its page added, and printed by delays-text.ts. */
 export interface Delays extends DelaysQuestion {
   /** Not all items were counted: see `covered`. */
   readonly truncated: boolean;
@@ -35,6 +37,7 @@ export interface Delays extends DelaysQuestion {
   readonly left: number;
   /** Results of the items that left, most frequent first. */
   readonly results: readonly { readonly result: BuildSetResult; readonly items: number }[];
+  /** Rates are over the covered time, rounded to hundredths; 0 for a period of no length. */
   readonly leftPerHour: number;
   readonly succeededPerHour: number;
   /** Time in the pipeline of the items that left; null: none left. */
@@ -82,6 +85,7 @@ interface ResetDelays extends CulpritDelays {
   readonly lostShare: number;
 }
 
+/** One of the items that were longest in the pipeline, also if it is still there. */
 export interface SlowItem {
   readonly item: Uuid;
   readonly changes: readonly string[];
@@ -99,6 +103,7 @@ export interface SlowItem {
 const SLOWEST = 10;
 const NS_PER_HOUR = 3.6e12;
 
+/** @param items each once, without dependency items; the caller has read all of them that were there since `covered`. */
 export function delaysOf(items: readonly DelayedItem[], question: DelaysQuestion): Delays {
   const left = items.filter(item => item.ended !== null);
   const time = sum(items.map(item => item.duration));

@@ -11,6 +11,7 @@ import type { PathLink } from './critical-path.ts';
 import type { BuildTimes, Explanation, Reset, StateTotal } from './explain.ts';
 import type { WaitedFor } from './waited-for.ts';
 
+/** From the terminal; a width below 60 counts as 60. */
 export interface ExplainTextOptions {
   /** Columns, at least 60. */
   readonly width: number;

@@ -20,6 +20,7 @@ import { criticalPath, type PathLink } from './critical-path.ts';
 import { type Stretch, stretchesOf } from './stretches.ts';
 import { type WaitedFor, waitedForOf } from './waited-for.ts';
 
+/** Plain data without functions, so that the command line prints the one it gets from the API. */
 export interface Explanation {
   readonly item: Uuid;
   readonly tenant: string;
@@ -59,6 +60,7 @@ export interface Explanation {
   readonly criticalPath: readonly PathLink[];
 }
 
+/** All stretches of one state, added up. */
 export interface StateTotal {
   readonly state: StretchState;
   readonly kind: 'wait' | 'work';
@@ -67,6 +69,7 @@ export interface StateTotal {
   readonly share: number;
 }
 
+/** A time the item had to be tested again, with what that cost. */
 export interface Reset {
   /** Number of the buildset it ended. */
   readonly buildset: number;
@@ -81,6 +84,7 @@ export interface Reset {
   readonly lostBuildTime: Nanoseconds;
 }
 
+/** One attempt. An open one counts up to the end of its buildset, or to now. */
 export interface BuildTimes {
   readonly uuid: Uuid;
   readonly job: string;

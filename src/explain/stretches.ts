@@ -11,6 +11,7 @@ import { ITEM_STATES, isWait, type StretchState } from '../model/item-states.ts'
 import { buildsetsOf, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
 import { type WorkWindows, workWindows } from '../model/work-windows.ts';
 
+/** A time in one state. Both ends are nanoseconds since the epoch; `duration` is their difference, never 0. */
 export interface Stretch {
   readonly state: StretchState;
   readonly kind: 'wait' | 'work';

@@ -13,6 +13,7 @@ import type { StretchState } from '../model/item-states.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type Stretch, stretchesOf } from './stretches.ts';
 
+/** All waits in one state for one item, added up. */
 export interface WaitedFor {
   readonly item: Uuid;
   /** Its changes, as recorded by the scheduler. */
@@ -31,6 +32,7 @@ export function itemsWaitedFor(stretches: readonly Stretch[]): readonly Uuid[] {
   return [...new Set(groups(stretches).map(group => group.item))].slice(0, MOST_ITEMS);
 }
 
+/** @param others records of {@link itemsWaitedFor} by uuid, as far as they were found. @param until end of the stretches of open items. */
 export function waitedForOf(
   stretches: readonly Stretch[],
   others: ReadonlyMap<Uuid, QueueItem> | undefined,

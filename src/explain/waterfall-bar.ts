@@ -4,12 +4,14 @@ import type { Colour, Paint } from '../lib/ansi.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanRecord } from '../model/span.ts';
 
+/** The time that a row of the picture covers, from the left edge to the right. */
 export interface Scale {
   readonly start: Nanoseconds;
   readonly end: Nanoseconds;
   readonly columns: number;
 }
 
+/** How a bar is drawn apart from its place: waits are shaded, results have colours. */
 export interface BarLook {
   /** Waiting: shaded instead of solid. */
   readonly shade: boolean;

@@ -20,6 +20,7 @@ import { ATTRIBUTE } from '../tracing/attributes.ts';
 import { orderSpans, type TraceRow } from '../tracing/spans/order-spans.ts';
 import { barText, type Scale } from './waterfall-bar.ts';
 
+/** From the terminal and the command's arguments; a width below 60 counts as 60. */
 export interface WaterfallOptions {
   /** Columns, at least 60. */
   readonly width: number;
