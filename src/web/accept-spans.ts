@@ -17,6 +17,7 @@ import type { Caller } from './auth/caller.ts';
 import { COMMAND_LINE_AGENT } from './auth/caller-context.ts';
 import { type ItemsOfTrace, mayActFor } from './items-of-trace.ts';
 
+/** What is known of one request's sender and of our own traces; made per request by otlp-route.ts. */
 export interface SpanRules {
   readonly caller: Exclude<Caller, { readonly kind: 'anonymous' }>;
   /** Values of `service.name` of our own spans. */
@@ -27,6 +28,7 @@ export interface SpanRules {
   readonly isSampled: (trace: TraceId) => boolean;
 }
 
+/** `spans` are cleaned of reserved attributes and may be fewer than sent without a rejection: those of unsampled traces are dropped. */
 export interface AcceptedSpans {
   readonly spans: readonly SpanRecord[];
   readonly rejected: number;
@@ -44,6 +46,7 @@ const COMMAND_ATTRIBUTES: ReadonlySet<string> = new Set([
   ATTRIBUTE.result,
 ]);
 
+/** @param spans of one request, read and checked. @returns rejections as counts, never as an error: the sender gets a partial success. */
 export async function acceptSpans(spans: readonly SpanRecord[], rules: SpanRules): Promise<AcceptedSpans> {
   const accepted: SpanRecord[] = [];
   let rejected = 0;

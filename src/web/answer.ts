@@ -7,6 +7,7 @@
 import type { RequestHandler, Response } from 'express';
 import { assertNever } from '../lib/assert-never.ts';
 
+/** All that a route can say. `text` is for logs of builds, which are bytes as the job wrote them. */
 export type Answer =
   | { readonly kind: 'json'; readonly body: unknown; readonly headers?: Headers }
   | { readonly kind: 'text'; readonly body: Uint8Array | string; readonly headers?: Headers }
@@ -14,6 +15,7 @@ export type Answer =
 
 type Headers = { readonly [name: string]: string };
 
+/** A 4xx or 5xx with the same body everywhere. Texts may quote the request, cut short, and hold no secret. */
 export interface HttpRefusal {
   readonly kind: 'refused';
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 410 | 413 | 415 | 429 | 500 | 503;
@@ -24,22 +26,27 @@ export interface HttpRefusal {
   readonly headers?: Headers;
 }
 
+/** The only parts of a request that a reading route sees: no headers, no body, no address. */
 export interface ReadRequest {
   /** Of the path, decoded; a wildcard's segments are joined again. */
   readonly parameter: (name: string) => string;
   readonly query: URLSearchParams;
 }
 
+/** May reject: createWeb answers with 500, or with 503 when the store or the history is out of reach. */
 export type Route = (request: ReadRequest) => Promise<Answer>;
 
+/** 200, unless the route sets another status first. */
 export function jsonAnswer(body: unknown, headers: Headers = {}): Answer {
   return { kind: 'json', body, headers };
 }
 
+/** 404. @param place the part of the request that names the missing thing, e.g. `path: item`. */
 export function notFound(error: string, place: string): HttpRefusal {
   return { kind: 'refused', status: 404, error, place };
 }
 
+/** 400. @param place the part of the request at fault, e.g. `query parameter limit`. */
 export function badRequest(error: string, place: string): HttpRefusal {
   return { kind: 'refused', status: 400, error, place };
 }
@@ -63,6 +70,7 @@ export function refusalBody({ error, place }: Pick<HttpRefusal, 'error' | 'place
   return { error, description: error, place };
 }
 
+/** Ends the response. A status set before stays, except for a refusal's own. */
 export function send(response: Response, answer: Answer): void {
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   switch (answer.kind) {

@@ -5,6 +5,7 @@ import { notFound, send } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import { readQuery } from './query.ts';
 
+/** @param router of a tenant. The picture may be kept by caches, which have to ask each time whether it is current. */
 export function addBadgeRoute(router: Router, deps: Pick<WebDeps, 'snapshot' | 'history'>): void {
   router.get<'/badge', { readonly tenant: string }>('/badge', async (request, response) => {
     const { tenant } = request.params;

@@ -14,6 +14,7 @@ import type { Authentication } from './auth/caller.ts';
 import { operatorOf } from './auth/operator.ts';
 import type { WebDeps } from './deps.ts';
 
+/** Only the list, which needs no token. @param router below `/api`. */
 export function addComponentRoutes(router: Router, deps: Pick<WebDeps, 'components'>): void {
   router.get(
     '/components',
@@ -26,6 +27,7 @@ type ActionDeps = Pick<WebDeps, 'components' | 'log' | 'tenants'> & {
   readonly askComponent: Exclude<WebDeps['askComponent'], undefined>;
 };
 
+/** Handles the POST; the caller restricts the method. Without `askComponent` there is no such route. */
 export function componentActionRoute(deps: ActionDeps): RequestHandler {
   return async (request, response) => {
     const answer = await requestState(deps, request);

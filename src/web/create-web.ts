@@ -56,6 +56,7 @@ import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-
 import { takeTurns } from './take-turns.ts';
 import { webhookRoute } from './webhook-route.ts';
 
+/** Listens only when asked to; port and socket are independent of each other. */
 export interface Web {
   /** @throws when the address is in use or not one of this machine. */
   listen(where: { readonly address: string; readonly port: number }): Promise<{ readonly port: number }>;
@@ -65,6 +66,7 @@ export interface Web {
   close(): Promise<void>;
 }
 
+/** Bounds against clients that are slow or many. From `[web]`; what it does not set has the default named here. */
 export interface WebLimits extends Partial<ConnectionLimits> {
   /** Addresses and CIDR ranges of proxies whose `X-Forwarded-For` is trusted. Default none. */
   readonly trustedProxies?: readonly string[];
@@ -81,6 +83,7 @@ export interface WebLimits extends Partial<ConnectionLimits> {
 /** Milliseconds an idle connection is kept for the next request. */
 const KEEP_ALIVE_MS = 5000;
 
+/** Follows changes of the deps and reads the page's files at once; takes requests from the first `listen` on. */
 export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
   const expected = expectedDurations(deps);
   const proxies = addressRanges(limits.trustedProxies ?? []);

@@ -33,6 +33,7 @@ import { KEEP_MS, RETRY_AFTER_S, type SharedAnswers, sharedAnswers } from './sha
 import { parseSince } from './since.ts';
 import { type FoundTenant, inTenant } from './tenant-access.ts';
 
+/** Finished items read for one answer, newest first; a bound of time and memory, since each is a whole record. */
 export const MOST_ITEMS = 2000;
 const PAGE = 50;
 /** Pages of the history to read; a page of a quiet pipeline may be empty. */
@@ -40,6 +41,7 @@ const MOST_PAGES = 500;
 
 type DelaysDeps = Pick<WebDeps, 'snapshot' | 'tenants' | 'history' | 'clock' | 'root' | 'traceUi'>;
 
+/** Each call makes a cache of answers of its own, so the two listeners share none. @param router of a tenant. */
 export function addDelaysRoute(router: Router, deps: DelaysDeps): void {
   const shared = sharedAnswers<DelaysAnswer>(deps.clock);
   router.get(

@@ -23,6 +23,7 @@ import type { TraceUi } from '../tracing/ui-url.ts';
 import type { Tokens } from './auth/caller.ts';
 import type { CallerContext } from './auth/caller-context.ts';
 
+/** A configured connection, as far as the web needs it: its names, and its driver's check of webhooks. */
 export interface WebConnection {
   readonly name: ConnectionName;
   readonly driver: string;
@@ -38,6 +39,7 @@ interface LogPiece {
   readonly complete: boolean;
 }
 
+/** Bytes of a build's log from `offset` on; while the build runs there may be more of them later. */
 export interface LogQuestion {
   readonly build: string;
   /** The machine that ran it; null: unknown. */
@@ -47,6 +49,7 @@ export interface LogQuestion {
   readonly limit: number;
 }
 
+/** An authorized request. It is stored as an event of the pipeline; the turn that takes it decides. */
 export interface DequeueRequest {
   readonly tenant: TenantName;
   readonly pipeline: string;
@@ -69,6 +72,7 @@ export interface SpanIntake {
   readonly store: (spans: readonly SpanRecord[]) => Promise<void>;
 }
 
+/** One part of this process, for `/health/ready`: the answer is 503 unless all are ready. */
 export interface ComponentHealth {
   readonly component: string;
   readonly ready: boolean;
@@ -92,6 +96,7 @@ interface WebLog {
   warn(facts: object, text: string): void;
 }
 
+/** All that the web can do to the rest of the service. One object serves both listeners. */
 export interface WebDeps {
   readonly clock: Clock;
   readonly log: WebLog;

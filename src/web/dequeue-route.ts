@@ -23,6 +23,7 @@ type DequeueDeps = TraceDeps &
     readonly dequeue: (request: DequeueRequest) => Promise<void>;
   };
 
+/** Answers `true` when the request is stored; that the item leaves is decided later, by the pipeline's turn. */
 export function dequeueRoute(deps: DequeueDeps): RequestHandler {
   return async (request, response) => send(response, await handle(deps, request));
 }

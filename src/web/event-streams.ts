@@ -14,6 +14,7 @@ import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
 import { type LiveFeed, liveFeed, type Update } from './live-feed.ts';
 
+/** The streams of both listeners together, with one feed for each tenant that a reader ever asked for. */
 export interface EventStreams {
   /** Takes over the response. */
   serve(tenant: string, request: Request, response: Response): Promise<void>;
@@ -34,6 +35,7 @@ type StreamDeps = Pick<
   readonly run: string;
 };
 
+/** Listens for changes and sends heartbeats until {@link EventStreams.close}. */
 export function eventStreams(deps: StreamDeps): EventStreams {
   return new Streams(deps);
 }

@@ -8,11 +8,13 @@ import type { QueueItem } from '../model/queue-item.ts';
 
 const KEEP_MS = 60_000;
 
+/** Means of the jobs' last successes for the project of the item's change, at most a minute old. */
 export interface ExpectedJobDurations {
   /** Milliseconds by job name; jobs that never succeeded are absent. */
   of(item: QueueItem): Promise<ReadonlyMap<string, number>>;
 }
 
+/** One per web: its cache is shared by the routes and the streams. */
 export function expectedDurations(deps: {
   readonly history: Pick<History, 'expectedDuration'>;
   readonly clock: Clock;

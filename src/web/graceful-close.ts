@@ -5,6 +5,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** Of one server; to be closed once. */
 export interface GracefulClose {
   /** @param timeout milliseconds after which pending requests are cut. */
   close(timeout: number): Promise<void>;

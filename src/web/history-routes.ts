@@ -16,6 +16,7 @@ import { readFilter } from './history-filter.ts';
 import { readQuery } from './query.ts';
 import { type FoundTenant, findBuild, findItemOfTenant, inTenant, liveItemWith } from './tenant-access.ts';
 
+/** @param router of a tenant, so that every query is restricted to it. */
 export function addHistoryRoutes(router: Router, deps: WebDeps): void {
   const logUrl: LogUrl = (tenant, build) => buildLog(deps.root(), tenant, build);
 

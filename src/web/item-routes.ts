@@ -17,6 +17,7 @@ import { ownOtlpJson } from './otlp-json.ts';
 import { readQuery } from './query.ts';
 import { type FoundTenant, findBuild, findItemOfTenant, inTenant } from './tenant-access.ts';
 
+/** @param router of a tenant: an item or build of another tenant is not found. */
 export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedJobDurations): void {
   router.get(
     '/item/:uuid',

@@ -12,8 +12,10 @@ import type { Caller } from './auth/caller.ts';
 import type { WebDeps } from './deps.ts';
 import { liveItems } from './tenant-access.ts';
 
+/** Empty: the trace is not ours, or too old to be found. May query the history. */
 export type ItemsOfTrace = (trace: TraceId) => Promise<readonly QueueItem[]>;
 
+/** Where items are found; all read memory but the history and its outbox. */
 export type TraceDeps = Pick<WebDeps, 'tenants' | 'snapshot' | 'history' | 'leavingItems'>;
 
 /** A trace without items is open to every caller. */
@@ -39,6 +41,7 @@ export function itemsOfTraces(deps: TraceDeps, traces: readonly TraceId[]): Item
   };
 }
 
+/** For a single trace; {@link itemsOfTraces} shares the outbox between several. */
 export function itemsOfTrace(deps: TraceDeps, trace: TraceId): Promise<readonly QueueItem[]> {
   return itemsOfTraces(deps, [trace])(trace);
 }

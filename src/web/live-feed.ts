@@ -19,6 +19,7 @@ const GATHER_MS = 100;
 const KEPT_UPDATES = 200;
 const KEPT_CHARACTERS = 4_000_000;
 
+/** Made once and sent to every reader; each sender adds its own `now`. Numbers grow by one and begin anew with the process. */
 export interface Update {
   readonly number: number;
   /** Members of a JSON object: `"set":{<name>: <document>},"gone":[<name>]`. */
@@ -29,6 +30,7 @@ type CatchUp =
   | { readonly kind: 'snapshot'; readonly update: Update }
   | { readonly kind: 'missed'; readonly updates: readonly Update[] };
 
+/** Of one tenant. Nothing is computed while it has no followers, apart from what {@link refresh} is called for. */
 export interface LiveFeed {
   /** Brings the documents up to date. */
   refresh(): Promise<void>;
@@ -45,6 +47,7 @@ type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components' 
   readonly expected: ExpectedJobDurations;
 };
 
+/** Reads nothing before the first {@link LiveFeed.refresh}. */
 export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   const listeners = new Set<(update: Update) => void>();
   let documents: ReadonlyMap<string, string> = new Map();

@@ -12,6 +12,7 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { PRIVATE_DIRECTORY, PRIVATE_SOCKET } from '../lib/unix-socket-path.ts';
 
+/** Returned once the socket is at its path. */
 export interface LocalSocket {
   /** Removes the socket, unless another process has replaced it. The server runs until it is closed. */
   remove(): Promise<void>;

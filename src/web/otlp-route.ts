@@ -35,6 +35,7 @@ type OtlpDeps = TraceDeps &
 
 type Known = Exclude<Caller, { readonly kind: 'anonymous' }>;
 
+/** Reads no body before the caller is known. @param deps the quota is shared by both listeners. */
 export function otlpRoute(deps: OtlpDeps): RequestHandler {
   const { quota } = deps;
   return async (request, response) => {

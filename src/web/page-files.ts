@@ -14,6 +14,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+/** Kept in memory as it is sent. */
 export interface PageFile {
   /** As for `response.type`. */
   readonly type: string;

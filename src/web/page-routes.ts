@@ -10,6 +10,7 @@ import { pageFiles } from './page-files.ts';
 
 const TEMPLATE = fileURLToPath(new URL('./page/index.html', import.meta.url));
 
+/** Only on the port: the socket's command line needs no page. @throws an error of the file system when the page is not installed. */
 export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root'>): void {
   const template = readFileSync(TEMPLATE, 'utf8');
   const files = pageFiles();

@@ -29,6 +29,7 @@ export type QueryValues<Table extends QueryTable> = {
 type Value = string | readonly string[] | number | boolean | undefined;
 type Read = { readonly value: Value } | { readonly wrong: string };
 
+/** An unknown parameter is refused, too. Texts have at most 1000 characters, a list at most 20 values. */
 export function readQuery<Table extends QueryTable>(
   query: URLSearchParams,
   table: Table,

@@ -20,8 +20,10 @@ interface Entry<T> {
   readonly answer: Promise<T>;
 }
 
+/** Undefined: too many wait. Rejects as `make` does, for all that share it. @param key all that the answer depends on, besides the time. */
 export type SharedAnswers<T> = (key: string, make: () => Promise<T>) => Promise<T> | undefined;
 
+/** One per kind of answer, with a queue and a memory of its own. @param clock monotonic. */
 export function sharedAnswers<T>(clock: Pick<Clock, 'monotonic'>): SharedAnswers<T> {
   const known = new Map<string, Entry<T>>();
   let waiting = 0;

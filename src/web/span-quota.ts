@@ -11,6 +11,7 @@ export const BYTES_PER_MINUTE_OF_ALL = 24_000_000;
 /** Callers remembered; the oldest is forgotten, and starts over with its full quota. */
 const MOST_CALLERS = 1000;
 
+/** In memory, per process: a restart, and another web, grant the full quota again. */
 export interface SpanQuota {
   /**
    * @param sizes bytes of each span.
@@ -25,6 +26,7 @@ interface Allowance {
   readonly at: number;
 }
 
+/** Every caller begins with a full minute's bytes. @param clock monotonic, so that a step of the wall clock grants nothing. */
 export function spanQuota(clock: Pick<Clock, 'monotonic'>): SpanQuota {
   const callers = new Map<string, Allowance>();
   let all: Allowance = { left: BYTES_PER_MINUTE_OF_ALL, at: clock.monotonic() };

@@ -22,6 +22,7 @@ import { inTenant, liveItems } from './tenant-access.ts';
 /** Zuul's status pages poll once a second, by the hundred. */
 const SHARED_SECOND = 'public, max-age=1';
 
+/** @param router of a tenant. @param expected for the estimates and remaining times that Zuul's clients show. */
 export function addStatusRoutes(router: Router, deps: WebDeps, expected: ExpectedJobDurations): void {
   router.get(
     '/status',

@@ -11,6 +11,7 @@ import type { WebDeps } from './deps.ts';
 /** On each stale answer: when contact was lost, as an HTTP date. */
 const AWAY_HEADER = 'X-Store-Away-Since';
 
+/** A header only: the body stays as it was, so that pages go on showing the last known state. */
 export function markWhatIsOld(deps: Pick<WebDeps, 'contact'>): RequestHandler {
   return (_request, response, next) => {
     const contact = deps.contact();

@@ -25,6 +25,7 @@ interface Line {
   busy: boolean;
 }
 
+/** Wraps a server's handler. @param clock monotonic; measures the turn. */
 export function takeTurns(handle: RequestListener, clock: Pick<Clock, 'monotonic'>): RequestListener {
   const lines = new WeakMap<Socket, Line>();
   let ready: Line[] = [];

@@ -9,6 +9,7 @@ import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import { type Answer, answering, type HttpRefusal, notFound, type ReadRequest } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 
+/** With the snapshot as of the begin of the request, which later changes do not affect. */
 export interface FoundTenant {
   readonly kind: 'found';
   readonly name: string;

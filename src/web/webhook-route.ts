@@ -25,6 +25,7 @@ const BURST_SECONDS = 10;
 type WebhookDeps = Pick<WebDeps, 'connections' | 'storeEvent' | 'countWebhook' | 'log' | 'clock'>;
 type Taking = WebConnection & Required<Pick<WebConnection, 'webhook'>>;
 
+/** Handles the POST; the caller restricts the method. The rate is per connection; each listener of each web counts by itself. */
 export function webhookRoute(deps: WebhookDeps): RequestHandler {
   const buckets = new Map<string, TokenBucket>();
   const bucketOf = ({ name, webhook: { ratePerSecond } }: Taking): TokenBucket => {

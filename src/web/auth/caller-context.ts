@@ -12,6 +12,7 @@ import type { SpanReference } from '../../model/event.ts';
 import { parseTraceparent } from '../../tracing/parse-traceparent.ts';
 import type { Caller } from './caller.ts';
 
+/** `parent`: our work becomes part of the caller's trace and follows its sampling; `caller`: it is only linked. */
 export interface CallerContext {
   readonly relation: 'parent' | 'caller';
   readonly span: SpanReference;

@@ -14,6 +14,7 @@ import type { HttpRefusal } from '../answer.ts';
 import { challenge } from './challenge.ts';
 import type { TokenVerifier, User } from './token.ts';
 
+/** Who is asking, not yet what they may do: operator.ts decides that. */
 export type Caller =
   | { readonly kind: 'anonymous' }
   | { readonly kind: 'here' }
@@ -28,6 +29,7 @@ export interface Tokens {
   readonly tokens: TokenVerifier;
 }
 
+/** What a route needs to find the {@link Caller}; differs between the listeners in `listener` only. */
 export interface Authentication extends Tokens {
   readonly listener: ListenerKind;
 }

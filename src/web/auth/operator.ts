@@ -5,6 +5,7 @@ import type { HttpRefusal } from '../answer.ts';
 import { type Authentication, type Caller, callerOf } from './caller.ts';
 import { challenge } from './challenge.ts';
 
+/** A caller who is allowed to make the change; only {@link operatorOf} makes one. */
 export interface Operator {
   readonly kind: 'operator';
   readonly caller: Exclude<Caller, { readonly kind: 'anonymous' }>;

@@ -26,10 +26,12 @@ type TokenVerdict =
   /** @property reason without any part of the token. */
   | { readonly kind: 'invalid'; readonly reason: string };
 
+/** Never rejects for a bad token. Keys are those of the settings; no request is made of an issuer. */
 export interface TokenVerifier {
   verify(token: string): Promise<TokenVerdict>;
 }
 
+/** @param clock the wall clock: `exp` and `iat` are compared with it, with the realm's skew. */
 export function tokenVerifier(realms: readonly AuthRealm[], clock: Pick<Clock, 'now'>): TokenVerifier {
   const byIssuer = new Map(realms.map(realm => [realm.settings.issuer, realm]));
   return {

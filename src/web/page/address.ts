@@ -3,6 +3,7 @@ import type { TenantsDocument } from '../../api/service.ts';
 
 const base = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '');
 
+/** Paths of our own pages. Reports name some of them, too: src/model/page-addresses.ts. */
 export const pages = {
   icon: `${base}/page/icon.svg`,
   tenant: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}`,
@@ -13,6 +14,7 @@ export const pages = {
   build: (tenant: string, uuid: string) => `${base}/t/${encodeURIComponent(tenant)}/build/${uuid}`,
 };
 
+/** @param path below the tenant, already encoded. */
 export function api(tenant: string, path: string): string {
   return `${base}/api/tenant/${encodeURIComponent(tenant)}/${path}`;
 }
@@ -30,6 +32,7 @@ export async function fetchTenants(): Promise<TenantsDocument> {
   return (await fetchJson<TenantsDocument>(`${base}/api/tenants`)) ?? [];
 }
 
+/** `none`: the start page, which shows the first tenant. */
 export type Place =
   | { readonly page: 'none'; readonly tenant?: undefined }
   | { readonly page: 'board' | 'errors'; readonly tenant: string }

@@ -4,6 +4,7 @@
  */
 import { CONTROL_SEQUENCES } from '../../lib/terminal-sequences.ts';
 
+/** Text without control sequences, to be shown as a text node. */
 export interface Piece {
   readonly text: string;
   /** Space-separated. */

@@ -11,6 +11,7 @@ import { tick } from './ticking.ts';
 
 const RECENT = 12;
 
+/** Redraws single items where it can, and everything when a queue changes; finished items are fetched, since no document has them. */
 export class Board implements View {
   readonly #live: Live;
   readonly #tenant: string;

@@ -7,6 +7,7 @@ import { count, durationOf, millisecondsOf, percent } from './format.ts';
 /** Rows shown of each list. */
 const SHOWN = 6;
 
+/** Six rows of each list; the API sends up to twenty. */
 export function culpritPanel({ tenant, resets }: DelaysAnswer): HTMLElement {
   const times = resets.count === 1 ? 'once' : count(resets.count, 'time');
   const lost = `${durationOf(resets.lostBuildTime)} of build time lost, ${percent(resets.lostShare)} of all`;

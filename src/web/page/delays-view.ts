@@ -23,6 +23,7 @@ const DEFAULT_PERIOD = '24h';
 /** Milliseconds between two updates: a pipeline changes all the time, figures over a day do not. */
 const REFRESH_MS = 15_000;
 
+/** Fetched again at most every 15 s while the pipeline changes. The period comes from `?since=` of the page's address. */
 export class DelaysView implements View {
   readonly #tenant: string;
   readonly #pipeline: string;

@@ -47,6 +47,7 @@ export function show(parent: Element, ...children: readonly Child[]): void {
   if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
+/** Opens a new tab that cannot reach this one. Null without an address. */
 export function externalLink(
   address: string | null | undefined,
   ...children: readonly Child[]

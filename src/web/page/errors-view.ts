@@ -6,6 +6,7 @@ import { element, show } from './dom.ts';
 import { count } from './format.ts';
 import type { Changed, View } from './messages.ts';
 
+/** Fetched again with each change of the document `tenant`, which has the number of errors but not their texts. */
 export class ErrorsView implements View {
   readonly #tenant: string;
   #list = element('section', { class: 'panel', 'aria-labelledby': 'errors-title' });

@@ -23,6 +23,7 @@ export function elapsed(ms: number): string {
   return ms < 10_000 ? `${Math.max(0, Math.round(ms / 1000))} s` : duration(ms);
 }
 
+/** Time of day, 24 hours, in the reader's time zone. @param ms since the epoch. */
 export function clock(ms: number): string {
   return new Date(ms).toLocaleTimeString(undefined, {
     hour: '2-digit',
@@ -32,6 +33,7 @@ export function clock(ms: number): string {
   });
 }
 
+/** For tooltips and for times that may be days ago. @param ms since the epoch. */
 export function dateAndClock(ms: number): string {
   return new Date(ms).toLocaleString(undefined, {
     dateStyle: 'medium',
@@ -40,6 +42,7 @@ export function dateAndClock(ms: number): string {
   });
 }
 
+/** `1 item`, `2 items`. @param many for words whose plural is not with an `s`. */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
@@ -72,6 +75,7 @@ const BAD = new Set([
   'FAILING',
 ]);
 
+/** Class of a result in the stylesheets, as `is-<kind>`. */
 export type ResultKind = 'good' | 'bad' | 'retry' | 'off' | 'open';
 
 /** `good`, `bad`, `retry`, `off` (cancelled, skipped, dequeued) or, for null, `open`. */
@@ -82,10 +86,12 @@ export function resultKind(result: string | null | undefined): ResultKind {
   return result === 'RETRY' || result === 'SUPERSEDED' ? 'retry' : 'off';
 }
 
+/** One character, read by people who do not see colours; never the only carrier of the result. */
 export function resultMark(kind: ResultKind): string {
   return { good: '✓', bad: '✕', retry: '↻', off: '–', open: '·' }[kind];
 }
 
+/** For people; a result without a word of its own is shown in lower case with blanks. */
 export function resultWord(result: string | null): string {
   const words: { readonly [result: string]: string } = {
     SUCCESS: 'passed',

@@ -6,6 +6,7 @@ import { type Child, element } from './dom.ts';
 import { count, duration } from './format.ts';
 import type { Live } from './live.ts';
 
+/** `live` is undefined while no tenant is known. `go` opens an address of this site without a new document. */
 export interface HeaderFacts {
   readonly tenants: TenantsDocument;
   /** The tenant shown. */
@@ -14,6 +15,7 @@ export interface HeaderFacts {
   readonly go: (address: string) => void;
 }
 
+/** The tenant can be chosen when there are several. Problems are shown only while they last. */
 export function headerContent({ tenants, tenant, live, go }: HeaderFacts): readonly Child[] {
   const facts = live?.tenant();
   const isLive = live?.connected === true && (facts?.awaySince ?? null) === null;

@@ -5,6 +5,7 @@ import { pages } from './address.ts';
 import { type Child, element, externalLink } from './dom.ts';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
 
+/** A line of a queue. Its clocks are empty until `tick` of ticking.ts fills them. */
 export function itemCard(item: LiveItem): HTMLElement {
   const [change] = item.changes;
   const failing = item.failing.length > 0;

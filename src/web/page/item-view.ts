@@ -20,6 +20,7 @@ const AFTER_UPDATE_MS = 300;
 /** An item reaches the history shortly after it left its queue. */
 const AFTER_LEAVING_MS = 1000;
 
+/** Shows what is known at once and loads the rest; after each burst of updates it loads explanation and trace again. */
 export class ItemView implements View {
   readonly #root: Element;
   readonly #tenant: string;

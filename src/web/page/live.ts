@@ -13,6 +13,7 @@ interface Listeners {
   readonly onConnection: (connected: boolean) => void;
 }
 
+/** Made per tenant shown and closed before the next. Documents are as the service sent them; do not change them. */
 export class Live {
   readonly documents = new Map<string, LiveDocument>();
   connected = false;

@@ -21,6 +21,7 @@ const LAYERS = Object.entries(WORDS).map(([role, word]) => ({
 }));
 const DAY_MS = 86_400_000;
 
+/** Scaled to the busiest interval. Times of the answer are texts of nanoseconds. */
 export function loadChart({ load, covered, until }: DelaysAnswer): HTMLElement {
   const columns = load.map(
     (point): Column => ({

@@ -11,6 +11,7 @@ interface DrawnLine {
   readonly pieces: readonly Piece[];
 }
 
+/** Takes a log piece by piece; a line that is not complete yet is kept for the next piece. */
 export class LogLines {
   #rest = '';
   /** The job's colours continue from line to line. */

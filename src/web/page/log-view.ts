@@ -14,6 +14,7 @@ const EVERY_MS = 1000;
 /** Characters kept on the page; the link "raw" has the whole log. */
 const KEPT = 2_000_000;
 
+/** Reads once a second until the log is complete. Shows the last 2 000 000 characters. */
 export class LogView implements View {
   readonly #root: Element;
   readonly #tenant: string;

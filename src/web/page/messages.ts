@@ -5,6 +5,7 @@ import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 /** By name: `tenant`, `pipeline/<name>`, `item/<uuid>`. */
 export type LiveDocument = LiveTenant | LivePipeline | LiveItem;
 
+/** The data of a server-sent event, with the event's name as its kind. */
 export interface LiveUpdate {
   /** A snapshot has all documents; an update only the changed ones. */
   readonly kind: 'snapshot' | 'update';
@@ -14,12 +15,15 @@ export interface LiveUpdate {
   readonly now: number;
 }
 
+/** From the stream to a tab: documents, or whether the service can be reached. */
 export type StreamMessage = LiveUpdate | { readonly kind: 'connection'; readonly connected: boolean };
 
+/** From a tab to the holder of the streams. `seen` is repeated while the tab is visible, so that a crashed tab is noticed. */
 export type TabMessage =
   | { readonly kind: 'follow'; readonly tenant: string }
   | { readonly kind: 'seen' | 'hidden' | 'leave' };
 
+/** Called in the order of the stream. A snapshot may come at any time and replaces all documents. */
 export type Take = (message: StreamMessage) => void;
 
 /** Names of changed documents, or null after a snapshot. */

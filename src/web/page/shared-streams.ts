@@ -25,6 +25,7 @@ interface Tab {
 type Stream = Pick<TenantStream, 'open' | 'close' | 'snapshot' | 'connected'>;
 type MakeStream = (tenant: string, listener: Take) => Stream;
 
+/** Runs in the shared worker; in a browser without one, each tab has its own. */
 export class SharedStreams {
   readonly #tabs = new Set<Tab>();
   readonly #streams = new Map<string, Stream>();

@@ -11,6 +11,7 @@ import type { LiveDocument, LiveUpdate, Take } from './messages.ts';
 /** After a refusal. */
 const REFUSED_MS = 3000;
 
+/** Made closed. It keeps its documents while it is closed, and continues after the last update it received. */
 export class TenantStream {
   readonly documents = new Map<string, LiveDocument>();
   connected = false;

@@ -7,6 +7,7 @@
  */
 import { elapsed } from './format.ts';
 
+/** Writes only texts that differ. @param now the server's time in milliseconds, not this machine's. */
 export function tick(root: Element, now: number): void {
   for (const clock of root.querySelectorAll<HTMLElement>('[data-since]')) {
     const text = elapsed(now - Number(clock.dataset.since));

@@ -11,6 +11,7 @@ export interface ShownStretch {
   readonly until: number;
 }
 
+/** @param stretches within `start` and `end`, which are milliseconds since the epoch, too. */
 export function timeBar(stretches: readonly ShownStretch[], start: number, end: number): HTMLElement {
   const total = Math.max(1, end - start);
   const bar = element('div', {

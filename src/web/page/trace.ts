@@ -27,6 +27,7 @@ interface OtlpSpan {
   readonly links?: readonly { readonly spanId: string; readonly attributes: readonly OtlpAttribute[] }[];
 }
 
+/** Answer of `…/item/<uuid>/trace`. Times are texts of nanoseconds; a span without an end is open. */
 export interface OtlpTrace {
   readonly resourceSpans: readonly {
     readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[];
@@ -53,11 +54,13 @@ interface TraceNode extends Bar {
   readonly children: TraceNode[];
 }
 
+/** `depth` is 0 for a root. A row is hidden while one of its `ancestors`, which are span ids, is folded. */
 export interface TraceNodeRow extends TraceNode {
   readonly depth: number;
   readonly ancestors: readonly string[];
 }
 
+/** Without spans: `start` 0 and no rows. */
 export interface Trace {
   /** Milliseconds since the epoch. */
   readonly start: number;
@@ -65,6 +68,7 @@ export interface Trace {
   readonly rows: readonly TraceNodeRow[];
 }
 
+/** A span whose parent is not in the trace is a root. */
 export function readTrace(otlp: OtlpTrace): Trace {
   const spans = otlp.resourceSpans.flatMap(resource => resource.scopeSpans.flatMap(scope => scope.spans));
   if (spans.length === 0) return { start: 0, rows: [] };

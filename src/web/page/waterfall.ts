@@ -31,6 +31,7 @@ interface Placed {
   readonly line: HTMLElement;
 }
 
+/** Keeps folded rows and the focus when it is drawn again, so that a live trace can be read while it grows. */
 export class Waterfall {
   readonly root = element('section', { class: 'panel waterfall', 'aria-labelledby': 'trace-title' });
   readonly #tenant: string;
