@@ -84,7 +84,9 @@ export interface RouteDescription {
   /** With `{parameters}`; those of {@link PATH_PARAMETERS}. */
   readonly path: string;
   readonly summary: string;
+  /** Parameters of the query; absent: the route reads none. */
   readonly query?: QueryTable;
+  /** Headers of the answer by name, each with its meaning. */
   readonly headers?: { readonly [name: string]: string };
   /** Body of the request. */
   readonly body?: Body;

@@ -19,8 +19,11 @@ import type { PipelineSnapshot, TenantSnapshot } from './tenant-snapshot.ts';
 export interface StatusContext {
   readonly now: Nanoseconds;
   readonly version: string;
+  /** Public URL without trailing slash. */
   readonly root: string;
+  /** Null: tracing is off, and no item has a link to its trace. */
   readonly traceUi: TraceUi | null;
+  /** By key of the project; one that is missing has its short name. */
   readonly canonicalNames: ReadonlyMap<string, string>;
   /** Usual durations in milliseconds, by key of the project, then by name of the job. */
   readonly expected: ReadonlyMap<string, ReadonlyMap<string, number>>;

@@ -12,6 +12,7 @@ export interface PipelineSnapshot {
   readonly state: PipelineState;
   /** Waiting for the pipeline's next turn. */
   readonly triggerEvents: number;
+  /** Zuul counts them separately; here 0, as is `managementEvents`: all events wait in one queue. */
   readonly resultEvents: number;
   readonly managementEvents: number;
 }
@@ -20,6 +21,7 @@ export interface PipelineSnapshot {
 export interface TracingHealth {
   /** Rows in the outbox; each holds the spans that ended in one commit. */
   readonly waiting: number;
+  /** Since when the oldest row has waited; null: none waits. */
   readonly oldestWaiting: Nanoseconds | null;
   /** Spans sent by the current sender since it began; null: no sender has reported yet. */
   readonly delivered: number | null;
@@ -35,11 +37,14 @@ export interface TracingHealth {
 export interface TenantSnapshot {
   /** In the layout's order. */
   readonly pipelines: readonly PipelineSnapshot[];
+  /** When the present layout was made. */
   readonly reconfiguredAt: Nanoseconds;
+  /** Events of the tenant that are not forwarded to its pipelines yet. */
   readonly triggerEvents: number;
   readonly managementEvents: number;
   /** Waiting events by connection. */
   readonly connectionEvents: { readonly [connection: ConnectionName]: number };
+  /** Errors and warnings of the present layout. */
   readonly configErrors: readonly ConfigError[];
   readonly projects: readonly {
     readonly project: ProjectKey;
@@ -47,5 +52,6 @@ export interface TenantSnapshot {
     readonly trusted: boolean;
   }[];
   readonly jobs: readonly { readonly name: string; readonly description?: string }[];
+  /** Null: tracing is off. */
   readonly tracing: TracingHealth | null;
 }

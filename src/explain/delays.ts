@@ -31,6 +31,7 @@ export interface DelaysQuestion {
 export interface Delays extends DelaysQuestion {
   /** Not all items were counted: see `covered`. */
   readonly truncated: boolean;
+  /** Number of items counted, those that left and those still in the pipeline. */
   readonly items: number;
   /** Number of them still in the pipeline. */
   readonly queued: number;
@@ -93,6 +94,7 @@ export interface SlowItem {
   readonly duration: Nanoseconds;
   /** Null: still in the pipeline. */
   readonly result: BuildSetResult | null;
+  /** Why it left; null with `result`. */
   readonly reason: LeaveCode | null;
   readonly resets: number;
   readonly lostBuildTime: Nanoseconds;

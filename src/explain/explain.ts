@@ -77,6 +77,7 @@ export interface Reset {
   readonly code: ResetCode;
   /** The cause: a sentence without a full stop. */
   readonly text: string;
+  /** Null: the cause is no item or build, such as a branch that moved. */
   readonly culprit: Culprit | null;
   /** Age of the buildset then. */
   readonly elapsed: Nanoseconds;
@@ -88,11 +89,13 @@ export interface Reset {
 export interface BuildTimes {
   readonly uuid: Uuid;
   readonly job: string;
+  /** Number of the first buildset that has it. */
   readonly buildset: number;
   readonly attempt: number;
   readonly voting: boolean;
   /** Null: not ended. */
   readonly result: BuildResult | null;
+  /** Null: no executor took it. */
   readonly worker: string | null;
   /** Requested → taken by an executor, or ended without, or now. */
   readonly waited: Nanoseconds;

@@ -8,6 +8,7 @@ import type { SpanRecord } from '../model/span.ts';
 export interface Scale {
   readonly start: Nanoseconds;
   readonly end: Nanoseconds;
+  /** Width of the bar's column of the picture, in characters. */
   readonly columns: number;
 }
 

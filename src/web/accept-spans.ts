@@ -22,7 +22,9 @@ export interface SpanRules {
   readonly caller: Exclude<Caller, { readonly kind: 'anonymous' }>;
   /** Values of `service.name` of our own spans. */
   readonly ownServices: ReadonlySet<string>;
+  /** The items of a trace; queried once for each trace of the request. */
   readonly itemsOf: ItemsOfTrace;
+  /** All spans of an item, whose ids no other program may use. */
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
   /** Sampling decision for a trace that belongs to no item. */
   readonly isSampled: (trace: TraceId) => boolean;

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressRanges } from '../lib/address-ranges.ts';
 import { networkOf } from './client-address.ts';
 
-/** createWeb has the defaults. An IPv6 client counts by its network of 64 bits, not by its address. */
+/** From `[web]`. An IPv6 client counts by its network of 64 bits, not by its address. */
 export interface ConnectionLimits {
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;

@@ -44,6 +44,7 @@ export interface LogQuestion {
   readonly build: string;
   /** The machine that ran it; null: unknown. */
   readonly worker: string | null;
+  /** In bytes from the begin of the log. */
   readonly offset: number;
   /** Maximum number of bytes. */
   readonly limit: number;
@@ -106,6 +107,7 @@ export interface WebDeps {
   readonly sse: SseSettings;
   /** The current `[tracing] ui_url`; null: tracing is off. */
   readonly traceUi: () => TraceUi | null;
+  /** Empty until the store was read for the first time. */
   readonly tenants: () => readonly TenantName[];
   /** Undefined: there is no such tenant. */
   readonly snapshot: (tenant: TenantName) => TenantSnapshot | undefined;
@@ -143,6 +145,7 @@ export interface WebDeps {
   readonly metrics: (
     accept: string | undefined,
   ) => Promise<{ readonly contentType: string; readonly body: string }>;
+  /** Called once for each answered webhook of a known connection. */
   readonly countWebhook: (connection: ConnectionName, outcome: WebhookOutcome) => void;
   readonly contact: () => StoreContact;
   /** All processes of the installation, by kind, the oldest first. */

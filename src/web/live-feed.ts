@@ -40,6 +40,7 @@ export interface LiveFeed {
   follow(listener: (update: Update) => void): () => void;
   /** Something may have changed. */
   touch(): void;
+  /** Cancels a pending update; followers are not informed. */
   close(): void;
 }
 

@@ -82,6 +82,7 @@ export type ReceivedValue = string | number | bigint | boolean | readonly Receiv
 /** Collects one span's, event's, link's or resource's attributes within the limits; the rest is counted, never an error. */
 export interface AttributeCollector {
   add(key: string, value: ReceivedValue): void;
+  /** To be called once, after the last {@link add}. */
   done(): ReceivedAttributes;
 }
 

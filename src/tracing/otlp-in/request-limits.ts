@@ -19,6 +19,7 @@ export interface RequestLimits {
   readonly nameLength: number;
   /** Characters of a value; longer ones are cut. */
   readonly textLength: number;
+  /** Values of a list. */
   readonly listLength: number;
   readonly events: number;
   readonly links: number;

@@ -18,6 +18,7 @@ export interface SenderHealth {
   readonly lost: { readonly [reason: string]: number };
   /** Requests with a partial success or a warning. */
   readonly partialSuccesses: number;
+  /** Of a failed request, a partial success or a loss; it stays when requests succeed again. */
   readonly lastError: { readonly at: Nanoseconds; readonly text: string } | null;
   readonly lastSentAt: Nanoseconds | null;
   /** Rows waiting in the outbox. */
@@ -26,8 +27,10 @@ export interface SenderHealth {
 
 /** A failed request only changes the state; spans count when they are delivered or lost for good. */
 export interface SenderCounters {
+  /** For every completed request, before its outcome is counted. */
   requested(): void;
   delivered(spans: number, at: Nanoseconds): void;
+  /** The accepted spans are counted by {@link delivered}, the rejected ones by {@link lost}. */
   partial(at: Nanoseconds, text: string): void;
   failed(at: Nanoseconds, text: string): void;
   /** Leaves the state as it is. */

@@ -8,6 +8,7 @@ export interface SenderLog {
   waits(error: string): void;
   /** @param after number of failures in a row before. */
   worksAgain(after: number): void;
+  /** @param rejected 0: the collector only sent a warning. */
   partial(rejected: number, answer: string): void;
   /** Limited by reason: the first loss for another reason is logged at once. */
   lost(reason: string, spans: number, error: string): void;

@@ -4,6 +4,7 @@
  *     for (const field of wireFields(bytes)) if (field.number === 2 && field.bytes) text = utf8(field.bytes);
  */
 export interface WireField {
+  /** From the message's definition: which field it is. */
   readonly number: number;
   /** Varint, fixed32 or fixed64, unsigned; 0 for bytes. */
   readonly value: bigint;

@@ -40,6 +40,7 @@ export interface IngestionFacts {
   readonly deliveryId: string;
   /** Other deliveries answered by the same poll; they have no trace of their own. */
   readonly answered: readonly string[];
+  /** Null for an event that led to no trigger, as is `change`. */
   readonly project: ProjectKey | null;
   readonly change: Change | null;
   /** First byte received. */
@@ -55,6 +56,7 @@ export interface IngestionFacts {
   readonly outcome: IngestionOutcome;
   /** Root of our item that caused it by landing, when known. */
   readonly causedBy: SpanReference | null;
+  /** False: {@link ingestionSpans} makes none. */
   readonly sampled: boolean;
 }
 

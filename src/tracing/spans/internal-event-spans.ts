@@ -38,6 +38,7 @@ export interface InternalEventFacts {
   readonly endedAt: Nanoseconds;
   readonly origin: { readonly span: SpanReference; readonly relation: 'caused_by' | 'follows' };
   readonly effect: EventEffect;
+  /** The new layout it led to; null: none. */
   readonly renewal: LayoutRenewal | null;
 }
 

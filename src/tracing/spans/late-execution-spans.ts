@@ -21,6 +21,7 @@ export interface LateExecution {
   readonly buildset: Uuid;
   readonly build: Uuid;
   readonly job: JobName;
+  /** From 1. */
   readonly attempt: number;
   readonly worker: string | null;
   readonly trace: BuildTrace;

@@ -28,6 +28,7 @@ export interface SpanPlan {
 
 /** A span as a parent. */
 export interface ParentSpan extends TimeWindow {
+  /** Derived on demand: a plan that is not made needs no id. */
   readonly id: () => SpanId;
 }
 
@@ -45,6 +46,7 @@ export interface SpanDraft {
   readonly id: SpanId;
   /** null: a root. */
   readonly parent: ParentSpan | null;
+  /** By the clock that recorded it; {@link spanOf} moves both ends into the parent. */
   readonly start: Nanoseconds;
   readonly end: Nanoseconds | null;
   /** Decides the status; one of Zuul's results. */
@@ -53,6 +55,7 @@ export interface SpanDraft {
   readonly detail?: string | undefined;
   /** Attributes shared by spans of the trace, made once by `attributesOf`. */
   readonly common: Attributes;
+  /** Facts of this span alone; those not allowed for its kind are dropped. */
   readonly own?: AttributeInput;
   /** Zuul's attributes with values that ours do not have, for `names = zuul`. */
   readonly zuul?: () => Attributes;

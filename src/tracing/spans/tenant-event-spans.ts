@@ -39,6 +39,7 @@ export interface TenantEventFacts {
   }[];
   /** Forwarded to all pipelines that matched, or quarantined after the last attempt. */
   readonly endedAt: Nanoseconds;
+  /** The event is a dead letter after its last attempt; its span has the status `Error`. */
   readonly gaveUp: boolean;
 }
 

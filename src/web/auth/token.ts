@@ -28,6 +28,7 @@ type TokenVerdict =
 
 /** Never rejects for a bad token. Keys are those of the settings; no request is made of an issuer. */
 export interface TokenVerifier {
+  /** @param token without `Bearer`. */
   verify(token: string): Promise<TokenVerdict>;
 }
 

@@ -31,8 +31,10 @@ export type Changed = ReadonlySet<string> | null;
 
 /** One of the page's views. */
 export interface View {
+  /** Called after each message with documents. A view decides itself whether it concerns it. */
   update(changed: Changed): void;
   /** Once a second. */
   tick(): void;
+  /** Before another view takes its place; nothing it still loads may be drawn after that. */
   close(): void;
 }

@@ -5,6 +5,7 @@ import { clock, duration } from './format.ts';
 
 /** Times in milliseconds since the epoch. */
 export interface ShownStretch {
+  /** A state of `ITEM_STATES`; decides colour and word. */
   readonly name: string;
   readonly subject: string | null;
   readonly since: number;

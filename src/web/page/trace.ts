@@ -38,6 +38,7 @@ type Value = string | number | boolean | undefined;
 
 /** Drawn as a bar. */
 export interface Bar {
+  /** Milliseconds since the begin of the trace, with a fraction. */
   readonly start: number;
   /** null: open. */
   readonly end: number | null;
