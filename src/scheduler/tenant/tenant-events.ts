@@ -12,7 +12,13 @@ import { type Change, type ChangeRecord, connectionOfKey } from '../../model/cha
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { EventOrigin, PipelineEvent, TenantEvent, TriggerEvent } from '../../model/event.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
-import type { ConnectionName, PipelineName, ProjectKey, TenantName } from '../../model/project.ts';
+import type {
+  BranchName,
+  ConnectionName,
+  PipelineName,
+  ProjectKey,
+  TenantName,
+} from '../../model/project.ts';
 import { isOutOfContact } from '../../store/connection.ts';
 import type { EventQueue, QueueEntry } from '../../store/event-queue.ts';
 import { type Fence, Fenced } from '../../store/fence.ts';
@@ -57,7 +63,7 @@ export interface TenantEventsDeps {
   readonly dependencies: DependencyResolver;
   readonly tracing: Pick<LiveTracing, 'spans'>;
   readonly queue: EventQueue<TenantEvent>;
-  /** Milliseconds before a host that is away is retried. Default {@link REMOTE_PAUSES}. */
+  /** Milliseconds before a held place is retried. Default {@link REMOTE_PAUSES}, for configuration {@link CONFIGURATION_PAUSES}. */
   readonly pauses?: readonly number[];
   pipelines(): Iterable<Pipeline>;
   /** They take nothing new, but get the updates of changes they hold. */
@@ -170,8 +176,10 @@ function failedPlace(error: unknown, places: readonly [string, ...string[]]): st
   return (error instanceof HostNotAsked ? places[1] : undefined) ?? places[0];
 }
 
-function configurationOf(project: ProjectKey): string {
-  return `the configuration of ${project}`;
+/** @param branch undefined: all branches. While that place is held an event that reads them all is in the queue. */
+function configurationOf(project: ProjectKey, branch?: BranchName): string {
+  const all = `the configuration of ${project}`;
+  return branch === undefined ? all : `${all} on branch ${branch}`;
 }
 
 /** The events of one place are processed in order. The first is held when the event fails, the others only by name. */
@@ -182,7 +190,7 @@ function placesOf(event: TenantEvent): readonly [string, ...string[]] {
     case 'updated':
       return [connectionOfKey(event.change), event.change];
     case 'first-look':
-      return [configurationOf(event.project)];
+      return [configurationOf(event.project, event.landed?.branch)];
   }
 }
 

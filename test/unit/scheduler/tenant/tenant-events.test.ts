@@ -3,7 +3,7 @@ import { parseNanoseconds } from '../../../../src/lib/clock.ts';
 import type { Change, ChangeKey, ChangeRecord } from '../../../../src/model/change.ts';
 import { spansCodec, tenantEventCodec } from '../../../../src/model/codec/records.ts';
 import type { TenantEvent } from '../../../../src/model/event.ts';
-import { projectKey } from '../../../../src/model/project.ts';
+import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
 import { HostNotAsked } from '../../../../src/scheduler/changes/resolve-dependencies.ts';
 import type { ConfigurationToRead } from '../../../../src/scheduler/tenant/reconfigure.ts';
 import {
@@ -222,6 +222,43 @@ test('configuration that a host did not give is read as soon as it does; the eve
   await eventually(async () => (await queue.depth()) === 0, 'the configuration');
   expect(asked[0]?.branches).toEqual(['master']);
   expect(asked.slice(1).every(({ branches }) => branches === null)).toBe(true);
+  await stop();
+});
+
+test('configuration of another branch is read although that of a branch we landed on waits for the host', async () => {
+  await using stand = openStand();
+  const { store, ids, clock } = stand;
+  const { queue, deps, run } = await openTenant(stand);
+  const asked: ConfigurationToRead[] = [];
+  let serves = false;
+  const landed = { branch: 'stable', commit: parseCommitId('1'.repeat(40)) };
+  const stop = await run({
+    ...deps,
+    async reconfigure(wanted) {
+      asked.push(wanted);
+      return serves ? 'read' : 'unread';
+    },
+  });
+  await store.multi(
+    queue.put({
+      kind: 'first-look',
+      uuid: ids.uuid(),
+      tenant: 'acme',
+      project: HERE,
+      landed,
+      queuedAt: clock.now(),
+    }),
+  );
+  await eventually(async () => asked.length > 1, 'the branch that waits');
+  await store.multi(queue.put(triggerEvent(stand, proposedChange('master/login'), ['master'])));
+  await eventually(async () => asked.some(({ branches }) => branches === null), 'all branches to wait');
+  expect(await queue.depth()).toBe(2);
+  serves = true;
+  const before = asked.length;
+  await eventually(async () => (await queue.depth()) === 0, 'both');
+  expect(new Set(asked.slice(before).map(({ branches }) => branches?.join() ?? 'all'))).toEqual(
+    new Set(['stable', 'all']),
+  );
   await stop();
 });
 
