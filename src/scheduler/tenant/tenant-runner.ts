@@ -11,7 +11,7 @@
  *
  *     following       tenant-layout → tenant-config, config-cache, layouts (the thread that builds them)
  *     pipelines       tenant-pipelines → tenant-context
- *     events          tenant-events → tenant-matching, held-places (events that wait), tenant-event-rows (traces, decisions)
+ *     events          tenant-events (the loop) → held-places (events that wait), tenant-event → tenant-matching, tenant-event-rows (traces)
  *     configuration   initial-config, reconfigure → ask-merger
  *
  * Only the holder of the tenant's fence writes a layout or takes an event. Layouts are built in their thread, never in the loop.
