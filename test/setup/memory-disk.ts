@@ -5,10 +5,11 @@
  * Needs root, to mount it, and a machine with memory to spare; elsewhere, or where `TMPDIR` is set, the folder stays as it is.
  */
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rmdir } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { isAlive } from '../../src/executor/spawner/stray-processes.ts';
 
 const run = promisify(execFile);
 
@@ -25,7 +26,8 @@ export interface TemporaryFolder {
 export async function memoryDisk(): Promise<TemporaryFolder | undefined> {
   if (process.env.TMPDIR !== undefined || process.getuid?.() !== 0 || freemem() < ENOUGH_MEMORY)
     return undefined;
-  const path = await mkdtemp(join(tmpdir(), 'gatehouse-tests-'));
+  await removeLeft(tmpdir());
+  const path = await mkdtemp(join(tmpdir(), `gatehouse-tests-${process.pid}-`));
   try {
     await run('mount', ['-t', 'tmpfs', '-o', 'size=4g,mode=1777', 'tmpfs', path]);
   } catch {
@@ -36,10 +38,20 @@ export async function memoryDisk(): Promise<TemporaryFolder | undefined> {
   await chmod(path, 0o1777);
   return {
     path,
-    async remove() {
-      // Lazily: an orphan that still has a file open loses it when it ends.
-      await run('umount', ['--lazy', path]);
-      await rmdir(path);
-    },
+    remove: () => unmount(path),
   };
+}
+
+/** Those of runs that were killed. */
+async function removeLeft(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const pid = /^gatehouse-tests-(\d+)-/.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid))) await unmount(join(folder, name));
+  }
+}
+
+async function unmount(path: string): Promise<void> {
+  // Lazily: an orphan that still has a file open loses it when it ends.
+  await run('umount', ['--lazy', path]);
+  await rmdir(path);
 }
