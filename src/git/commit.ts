@@ -17,11 +17,16 @@ export interface Commit {
 export interface NewCommit {
   readonly tree: ObjectId;
   readonly parents: readonly ObjectId[];
-  /** Author and committer. */
+  /** Committer; author, too, without `author`. */
   readonly identity: Identity;
-  /** Author and committer date in seconds since the Unix epoch, written as UTC. */
+  /** Committer date in seconds since the Unix epoch, written as UTC. */
   readonly date: number;
-  readonly message: string;
+  /** The author line of another commit, without its keyword (`authorship.ts`). Default: identity and date. */
+  readonly author?: Buffer;
+  /** Name of the encoding of `author` and `message`. Default UTF-8. */
+  readonly encoding?: Buffer;
+  /** A text is cleaned up as `git merge -m` does it; bytes are written as they are. */
+  readonly message: string | Buffer;
 }
 
 /** @throws Error when the bytes are not a commit. */
@@ -45,18 +50,22 @@ function dateOf(line: string): number {
   return Number.isSafeInteger(seconds) ? seconds : 0;
 }
 
-/** The content of the commit object, as `git merge -m` would write it. */
-export function encodeCommit(commit: NewCommit): Buffer {
-  const who = `${plain(commit.identity.name)} <${plain(commit.identity.email)}> ${commit.date} +0000`;
-  const lines = [
-    `tree ${commit.tree}`,
-    ...commit.parents.map(parent => `parent ${parent}`),
-    `author ${who}`,
-    `committer ${who}`,
-    '',
-    cleanMessage(commit.message),
-  ];
-  return Buffer.from(lines.join('\n'));
+/** The content of the commit object, as git would write it. */
+export function encodeCommit({ tree, parents, identity, date, ...rest }: NewCommit): Buffer {
+  const who = `${plain(identity.name)} <${plain(identity.email)}> ${date} +0000`;
+  const { author = who, encoding, message } = rest;
+  const header = [`tree ${tree}\n`, ...parents.map(parent => `parent ${parent}\n`)];
+  return joined([
+    ...header,
+    ...['author ', author, `\ncommitter ${who}\n`],
+    ...(encoding === undefined ? [] : ['encoding ', encoding, '\n']),
+    '\n',
+    typeof message === 'string' ? cleanMessage(message) : message,
+  ]);
+}
+
+function joined(parts: readonly (string | Buffer)[]): Buffer {
+  return Buffer.concat(parts.map(part => (typeof part === 'string' ? Buffer.from(part) : part)));
 }
 
 /** Drops characters that would break the header line, as git does. */

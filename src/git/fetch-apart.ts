@@ -26,15 +26,20 @@ export interface Brought {
 
 const NO_REFS: ReadonlyMap<RefName, ObjectId> = new Map();
 
-/** @param wants what could not be fetched together. Refs wanted without a commit are listed first, because only ids are fetched. */
+/**
+ * @param wants what could not be fetched together, or has a ref that led to a too large commit before. Refs wanted without a commit
+ *   are listed first, because only ids are fetched.
+ */
 export async function bringApart(deps: FetchDeps, remote: Remote, wants: readonly Want[]): Promise<Brought> {
   const refs = new Set(wants.filter(({ commit }) => commit === undefined).map(({ ref }) => ref));
   const tips = await tipsOf(deps, remote, [...refs]);
   if (tips.kind !== 'refs') return { failure: tips, tooLarge: { commits: new Set(), refs: NO_REFS } };
   const places = placesOf(wants, tips.refs);
   const known = [...places.keys()].filter(deps.tooLarge.has);
+  const others = [...places.keys()].filter(commit => !known.includes(commit));
   const { failure, tooLarge } = await fetchByHalves(
-    [...places.keys()].filter(commit => !known.includes(commit)),
+    // Without those that are known the others were not tried together yet.
+    known.length > 0 ? [others] : halves(others),
     commits =>
       fetchRefs(
         deps,
@@ -43,7 +48,12 @@ export async function bringApart(deps: FetchDeps, remote: Remote, wants: readonl
       ),
   );
   for (const commit of tooLarge) deps.tooLarge.add(commit);
-  return { failure, tooLarge: { commits: new Set([...known, ...tooLarge]), refs: tips.refs } };
+  const commits = new Set([...known, ...tooLarge]);
+  for (const ref of refs) {
+    const tip = tips.refs.get(ref);
+    deps.tooLarge.noteRef(ref, tip !== undefined && commits.has(tip) ? tip : undefined);
+  }
+  return { failure, tooLarge: { commits, refs: tips.refs } };
 }
 
 /** Where refs are now; our copies of deleted ones are removed. */
@@ -86,11 +96,11 @@ interface Halved {
 
 /** @param fetch of commits by id; one that the remote does not have is no failure in the end. */
 async function fetchByHalves(
-  commits: readonly ObjectId[],
+  groups: readonly (readonly ObjectId[])[],
   fetch: (commits: readonly ObjectId[]) => Promise<RemoteFailure | undefined>,
 ): Promise<Halved> {
   const tooLarge: ObjectId[] = [];
-  const open = halves(commits);
+  const open = groups.filter(group => group.length > 0);
   for (let group = open.pop(); group !== undefined; group = open.pop()) {
     const failure = await fetch(group);
     if (failure === undefined) continue;

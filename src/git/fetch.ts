@@ -6,18 +6,17 @@
  * the mirror has.
  *
  * One batch is one `git fetch` if all its refs exist. When one does not, git fetches nothing: then the remote lists its refs, and
- * the rest is fetched. A commit that its ref no longer leads to (there was another push) is fetched by id.
+ * the rest is fetched (`fetch-existing.ts`). A commit that its ref no longer leads to (there was another push) is fetched by id.
  *
  * A commit that takes more memory than git may use fails alone: the rest is fetched apart (`fetch-apart.ts`), and that commit is
  * not fetched again for a while (`too-large.ts`).
  */
 import { type Brought, bringApart } from './fetch-apart.ts';
+import { fetchExisting, fetchListed } from './fetch-existing.ts';
 import type { ObjectId } from './object-id.ts';
-import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
 import { type RemoteFailure, refusedUrl } from './remote-failure.ts';
-import { lsRemote } from './remote-refs.ts';
-import { type FetchDeps, fetchRefs, forgetTips, refspec, tipRef, type Want } from './run-fetch.ts';
+import { type FetchDeps, fetchRefs, refspec, tipRef, type Want } from './run-fetch.ts';
 import { type TooLarge, type TooLargeRef, tooLargeFailure } from './too-large.ts';
 
 /** Of one request. After a failure some of its commits may be here all the same. */
@@ -91,41 +90,24 @@ async function outcomeOf(
 async function bring(deps: FetchDeps, remote: Remote, wants: readonly Want[]): Promise<Brought> {
   const refused = refusedUrl(remote, deps.git.protocols);
   if (refused !== undefined) return { ...NOTHING, failure: refused };
-  const refs = [...new Set(wants.map(want => want.ref))];
-  const first = await fetchRefs(deps, remote, refs.map(refspec));
-  const existing = first?.nature === 'gone-ref' ? await fetchExisting(deps, remote, refs) : first;
+  if (wants.some(({ ref, commit }) => commit === undefined && deps.tooLarge.isLedToBy(ref)))
+    return bringApart(deps, remote, wants);
+  const existing = await bringRefs(deps, remote, wants);
   const failure = existing ?? (await bringCommits(deps, remote, wants));
   return failure?.reason === 'too-large'
     ? bringApart(deps, remote, await unserved(deps, wants, NOTHING.tooLarge.commits))
     : { ...NOTHING, failure };
 }
 
-/** Refs may be deleted while they are fetched: each round loses at least one, but a host's replicas may disagree for ever. */
-const MOST_LISTINGS = 5;
-
-/**
- * Fetches those of `refs` that exist at the remote and removes our copies of the others. A ref may be deleted between listing and
- * fetch (landing deletes proposals): then the remote is listed again.
- */
-async function fetchExisting(
+function bringRefs(
   deps: FetchDeps,
   remote: Remote,
-  refs: readonly RefName[],
+  wants: readonly Want[],
 ): Promise<RemoteFailure | undefined> {
-  let failure: RemoteFailure | undefined;
-  for (let listings = 0; listings < MOST_LISTINGS; listings += 1) {
-    deps.onListing();
-    const listing = await lsRemote(deps.git, remote, refs);
-    if (listing.kind !== 'refs') return listing;
-    await forgetTips(
-      deps,
-      refs.filter(ref => !listing.refs.has(ref)),
-    );
-    const rest = refs.filter(ref => listing.refs.has(ref));
-    failure = rest.length === 0 ? undefined : await fetchRefs(deps, remote, rest.map(refspec));
-    if (failure?.nature !== 'gone-ref') return failure;
-  }
-  return failure;
+  const refs = [...new Set(wants.map(({ ref }) => ref))];
+  const asTheyAre = new Set(wants.flatMap(({ ref, commit }) => (commit === undefined ? [ref] : [])));
+  if ([...asTheyAre].some(deps.absent.has)) return fetchListed(deps, remote, refs, asTheyAre);
+  return fetchExisting(deps, remote, refs);
 }
 
 /** Fetches commits by id that their refs did not lead to, as far as the remote gives them. */

@@ -11,29 +11,24 @@
  *     await chain.merge(tip, [a, c])      → B fell out: one more, C on (T+A)
  *     await chain.mergePast(tip, [[a], [b], [c]])   → the same if B conflicts, and B's verdict
  *
- * Links equal those of `git merge --no-ff -m <message> <change>` with our identity and the date below, so plain git makes the
- * same ids. Always a merge commit, with parents [commit before, change]; only a change the
- * commit before already contains adds none. Author and committer date: the later committer date of the two parents. Such a
- * date never depends on when the merge was made, and never lies before a parent.
+ * In the mode `merge` links equal those of `git merge --no-ff -m <message> <change>` with our identity and the date below, so plain
+ * git makes the same ids: always a merge commit, with parents [commit before, change]; only a change the commit before already
+ * contains adds none. The other modes are in make-link.ts. Author and committer date: the later committer date of the two parents.
+ * Such a date never depends on when the merge was made, and never lies before a parent.
  */
-import { assertNever } from '../lib/assert-never.ts';
-import type { Identity } from './environment.ts';
 import { lastToTouch } from './last-to-touch.ts';
+import type { LinkState } from './link.ts';
 import { createLru } from './lru.ts';
-import type { MergeTree } from './merge-tree.ts';
+import { type LinkMode, type MakeLinkDeps, makeLink } from './make-link.ts';
 import type { ObjectId } from './object-id.ts';
-import type { ObjectReader } from './object-reader.ts';
-import type { ObjectWriter } from './object-writer.ts';
 
-/** Zuul's merge modes; all but `merge` are refused with a typed outcome. */
-type MergeMode = 'merge' | 'merge-resolve' | 'cherry-pick' | 'squash-merge' | 'rebase';
-
-interface ChainStep {
+/** A change to merge, and how. */
+export interface ChainStep {
   readonly change: ObjectId;
   /** Message of the merge commit. */
   readonly message: string;
   /** Default `merge`. */
-  readonly mode?: MergeMode;
+  readonly mode?: LinkMode;
 }
 
 /** The state after one step. */
@@ -54,13 +49,20 @@ export type ChainOutcome =
     }
   /** The change shares no commit with the branch. */
   | { readonly kind: 'unrelated'; readonly at: number; readonly links: readonly ChainLink[] }
-  | { readonly kind: 'unsupported-mode'; readonly at: number; readonly mode: MergeMode };
+  /** See `LinkResult`. */
+  | {
+      readonly kind: 'refused';
+      readonly at: number;
+      readonly text: string;
+      readonly links: readonly ChainLink[];
+    };
 
 /** Why a step could not be merged. */
 type StepFailure =
   /** `with`: the last change of the chain that touched one of the files; undefined: none did. */
   | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly with: ObjectId | undefined }
-  | { readonly kind: 'unrelated' };
+  | { readonly kind: 'unrelated' }
+  | { readonly kind: 'refused'; readonly text: string };
 
 /** The outcome of steps that are merged together or not at all. */
 export type GroupOutcome =
@@ -70,9 +72,7 @@ export type GroupOutcome =
 
 type LinkOutcome = { readonly kind: 'link'; readonly state: State } | StepFailure;
 
-/** A link and its date, before which its successor must not lie: kept here so that it need not be read back. */
-interface State extends ChainLink {
-  readonly committedAt: number;
+interface State extends LinkState {
   /** What was merged last; null: this is the base. */
   readonly change: ObjectId | null;
 }
@@ -86,13 +86,7 @@ type Extension =
   | { readonly kind: 'failed'; readonly at: number; readonly because: StepFailure; readonly trail: Trail };
 
 /** The mirror the chains are in. */
-export interface MergeChainDeps {
-  readonly reader: Pick<ObjectReader, 'commit' | 'entry'>;
-  readonly writer: Pick<ObjectWriter, 'writeCommit'>;
-  readonly mergeTree: Pick<MergeTree, 'merge'>;
-  /** Whether `ancestor` is reachable from `descendant`. */
-  readonly isAncestor: (ancestor: ObjectId, descendant: ObjectId) => Promise<boolean>;
-  readonly identity: Identity;
+export interface MergeChainDeps extends MakeLinkDeps {
   /** Links kept; default 10 000 (about 3 MB). */
   readonly capacity?: number;
 }
@@ -101,11 +95,8 @@ export interface MergeChainDeps {
 export interface MergeChain {
   /** All commits must be in the mirror. */
   merge(base: ObjectId, steps: readonly ChainStep[]): Promise<ChainOutcome>;
-  /** Continues past groups that cannot be merged: one outcome per group, each on top of those before it that were merged. All modes are `merge`. */
-  mergePast(
-    base: ObjectId,
-    groups: readonly (readonly Omit<ChainStep, 'mode'>[])[],
-  ): Promise<readonly GroupOutcome[]>;
+  /** Continues past groups that cannot be merged: one outcome per group, each on top of those before it that were merged. */
+  mergePast(base: ObjectId, groups: readonly (readonly ChainStep[])[]): Promise<readonly GroupOutcome[]>;
   /** Merges made so far, without those found in the cache. */
   merges(): number;
   /** Forgets all links, after objects were pruned. */
@@ -122,50 +113,18 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
     const key = JSON.stringify([lastOf(trail).commit, step.change, step.mode ?? 'merge', step.message]);
     const known = links.get(key);
     if (known !== undefined) return known;
-    const made = makeLink(trail, step);
+    const made = make(trail, step);
     links.set(key, made);
     made.catch(() => links.delete(key));
     return made;
   }
 
-  async function makeLink(trail: Trail, step: ChainStep): Promise<LinkOutcome> {
+  async function make(trail: Trail, { mode = 'merge', ...step }: ChainStep): Promise<LinkOutcome> {
     merges += 1;
-    const before = lastOf(trail);
-    const [merged, change] = await Promise.all([
-      deps.mergeTree.merge(before.commit, step.change),
-      deps.reader.commit(step.change),
-    ]);
-    switch (merged.kind) {
-      case 'clean':
-        return writeLink(before, step, merged.tree, change.committedAt);
-      case 'conflict':
-        return { ...merged, with: await lastToTouch(deps.reader, trail, merged.files) };
-      case 'unrelated':
-        return merged;
-      default:
-        return assertNever(merged);
-    }
-  }
-
-  async function writeLink(
-    before: State,
-    step: ChainStep,
-    tree: ObjectId,
-    changedAt: number,
-  ): Promise<LinkOutcome> {
-    // A contained change leaves the tree as it was; only then is a process worth its cost.
-    if (tree === before.tree && (await deps.isAncestor(step.change, before.commit)))
-      return { kind: 'link', state: before };
-    const date = Math.max(before.committedAt, changedAt);
-    const parents = [before.commit, step.change];
-    const commit = await deps.writer.writeCommit({
-      tree,
-      parents,
-      identity: deps.identity,
-      date,
-      message: step.message,
-    });
-    return { kind: 'link', state: { commit, tree, committedAt: date, change: step.change } };
+    const made = await makeLink(deps, lastOf(trail), { ...step, mode });
+    if (made.kind === 'link') return { kind: 'link', state: { ...made.state, change: step.change } };
+    if (made.kind !== 'conflict') return made;
+    return { ...made, with: await lastToTouch(deps.reader, trail, made.files) };
   }
 
   async function startOf(base: ObjectId): Promise<Trail> {
@@ -187,16 +146,13 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
     merges: () => merges,
     forget: () => links.clear(),
     async merge(base, steps) {
-      const unsupported = steps.findIndex(step => (step.mode ?? 'merge') !== 'merge');
-      const mode = steps[unsupported]?.mode;
-      if (mode !== undefined) return { kind: 'unsupported-mode', at: unsupported, mode };
       const made = await extend(await startOf(base), steps);
       const done = linksFrom(made.trail, 1);
       if (made.kind === 'merged') return { kind: 'merged', links: done };
       const { at, because } = made;
-      return because.kind === 'unrelated'
-        ? { kind: 'unrelated', at, links: done }
-        : { kind: 'conflict', at, files: because.files, links: done };
+      return because.kind === 'conflict'
+        ? { kind: 'conflict', at, files: because.files, links: done }
+        : { ...because, at, links: done };
     },
     async mergePast(base, groups) {
       const outcomes: GroupOutcome[] = [];

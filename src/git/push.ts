@@ -1,7 +1,7 @@
 /**
  * Changes refs of a remote, all or none, and only if each is where the caller expects it.
  *
- *     await push(git, gitDir, remote, [
+ *     await push({ git, gitDir, isAncestor }, remote, [
  *       { ref: main, from: base, to: tested },      // land what was tested
  *       { ref: proposal, from: head, to: null },    // and remove the proposal in the same push
  *     ])
@@ -11,7 +11,7 @@
  *
  * After a `remote-failed` the outcome is unknown: the push may have arrived and its answer been lost. Check with `lsRemote`.
  */
-import { isAncestor } from './ancestry.ts';
+import type { IsAncestor } from './ancestry.ts';
 import { type FailureNature, meaningOfRefusal } from './failure-table.ts';
 import type { Git } from './git.ts';
 import type { ObjectId } from './object-id.ts';
@@ -50,16 +50,22 @@ export type PushOutcome =
   | { readonly kind: 'rejected'; readonly rejections: readonly [RefRejection, ...RefRejection[]] }
   | RemoteFailure;
 
+/** The mirror that the commits are in. */
+export interface PushDeps {
+  readonly git: Git;
+  readonly gitDir: string;
+  readonly isAncestor: IsAncestor;
+}
+
 /** The objects of all `to` must be in `gitDir`. @throws Error when git cannot determine ancestry. */
 export async function push(
-  git: Git,
-  gitDir: string,
+  { git, gitDir, isAncestor }: PushDeps,
   remote: Remote,
   changes: readonly RefChange[],
 ): Promise<PushOutcome> {
   const refused = refusedUrl(remote, git.protocols);
   if (refused !== undefined) return refused;
-  const [rewind, ...rewinds] = await findRewinds(git, gitDir, changes);
+  const [rewind, ...rewinds] = await findRewinds(isAncestor, changes);
   if (rewind !== undefined) return { kind: 'rejected', rejections: [rewind, ...rewinds] };
   const result = await git.run(
     [
@@ -77,10 +83,10 @@ export async function push(
   return first === undefined ? remoteFailure(result) : { kind: 'rejected', rejections: [first, ...rest] };
 }
 
-async function findRewinds(git: Git, gitDir: string, changes: readonly RefChange[]): Promise<RefRejection[]> {
+async function findRewinds(isAncestor: IsAncestor, changes: readonly RefChange[]): Promise<RefRejection[]> {
   const found: RefRejection[] = [];
   for (const { ref, from, to, force } of changes) {
-    if (from === null || to === null || force === true || (await isAncestor(git, gitDir, from, to))) continue;
+    if (from === null || to === null || force === true || (await isAncestor(from, to))) continue;
     const message = `${to} does not descend from ${from}`;
     found.push({ ref, reason: 'not-fast-forward', nature: 'content', message });
   }

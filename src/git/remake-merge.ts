@@ -7,10 +7,11 @@
  *       inputs: [{ ref: pull7, commit: head7, message }, { ref: pull9, commit: head9, message }],
  *     })                            → { kind: 'made' }                    and `tested` is in the mirror
  *
- * The branch itself is fetched, too: it contains changes that have landed since, even if their own refs are gone.
+ * If a commit is missing, the branch itself is fetched, too: it contains changes that have landed since, even if their own refs are
+ * gone. If none is, the host is not asked.
  */
 import { assertNever } from '../lib/assert-never.ts';
-import type { ChainOutcome } from './merge-chain.ts';
+import type { ChainOutcome, ChainStep } from './merge-chain.ts';
 import type { ObjectId } from './object-id.ts';
 import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
@@ -24,7 +25,10 @@ export interface MergeRecipe {
   /** Where it began. */
   readonly base: ObjectId;
   /** In the order of their merges. */
-  readonly inputs: readonly { readonly ref: RefName; readonly commit: ObjectId; readonly message: string }[];
+  readonly inputs: readonly ({ readonly ref: RefName; readonly commit: ObjectId } & Omit<
+    ChainStep,
+    'change'
+  >)[];
   /** The expected result. */
   readonly commit: ObjectId;
 }
@@ -40,7 +44,7 @@ export type RemakeOutcome =
 
 /** @param repository the mirror that lacks the commit. */
 export async function remakeMerge(
-  repository: Pick<Repository, 'fetch' | 'chain'>,
+  repository: Pick<Repository, 'fetch' | 'chain' | 'reader'>,
   remote: Remote,
   { branch, base, inputs, commit }: MergeRecipe,
 ): Promise<RemakeOutcome> {
@@ -48,11 +52,15 @@ export async function remakeMerge(
     { ref: branch, commit: base },
     ...inputs.map(({ ref, commit: id }) => ({ ref, commit: id })),
   ];
-  const outcome = await repository.fetch(remote, [...needed, { ref: branch }]);
+  const missing = await repository.reader.missing(needed.map(({ commit: id }) => id));
+  const outcome = await repository.fetch(
+    remote,
+    missing.length === 0 ? needed : [...needed, { ref: branch }],
+  );
   if (outcome.kind !== 'fetched') return outcome;
   const lost = needed.find((_, index) => outcome.commits[index] === undefined);
   if (lost !== undefined) return { kind: 'missing', ...lost };
-  const steps = inputs.map(input => ({ change: input.commit, message: input.message }));
+  const steps = inputs.map(({ ref: _, commit: change, ...step }) => ({ ...step, change }));
   return compared(await repository.chain.merge(base, steps), commit);
 }
 
@@ -70,8 +78,8 @@ function compared(outcome: ChainOutcome, wanted: ObjectId): RemakeOutcome {
       };
     case 'unrelated':
       return { kind: 'different', detail: `change ${outcome.at + 1} shares no commit with the branch` };
-    case 'unsupported-mode':
-      return { kind: 'different', detail: `merge mode ${outcome.mode}` };
+    case 'refused':
+      return { kind: 'different', detail: `change ${outcome.at + 1} ${outcome.text}` };
     default:
       return assertNever(outcome);
   }

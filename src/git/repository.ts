@@ -8,7 +8,8 @@
  *
  * Fetches go through one queue, notes through another; merges, reads and pushes wait for neither.
  */
-import { isAncestor } from './ancestry.ts';
+import { createAbsentRefs } from './absent-refs.ts';
+import { createAncestry } from './ancestry.ts';
 import { createBatcher } from './batcher.ts';
 import { changedPaths, countDifferences } from './changed-paths.ts';
 import { consolidate, FETCHES_PER_CONSOLIDATION } from './consolidate.ts';
@@ -22,10 +23,12 @@ import { createNoteLane, type NoteOutcome, type NoteRequest } from './notes.ts';
 import type { ObjectId } from './object-id.ts';
 import { createObjectReader, type ObjectReader } from './object-reader.ts';
 import { createObjectWriter, type ObjectWriter } from './object-writer.ts';
+import { createOwnCommits } from './own-commits.ts';
 import { type PushOutcome, push, type RefChange } from './push.ts';
 import type { Remote } from './remote.ts';
 import type { RemoteFailure } from './remote-failure.ts';
 import { lsRemote, type RemoteRefs } from './remote-refs.ts';
+import { createResolve } from './resolve-trees.ts';
 import type { Want } from './run-fetch.ts';
 import { createSerial } from './serial.ts';
 import { createTooLargeCommits } from './too-large.ts';
@@ -102,13 +105,23 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
   const sizeOf = createTreeSizes(reader);
   const weighed = createLru<ObjectId, true>(WEIGHED);
   let consolidatedAt = 0;
-  const reaches = (ancestor: ObjectId, descendant: ObjectId) => isAncestor(git, path, ancestor, descendant);
-  const chain = createMergeChain({ reader, writer, mergeTree, isAncestor: reaches, identity: git.identity });
+  const isAncestor = createAncestry(git, path, reader);
+  const ownCommits = createOwnCommits(git, path);
+  const identity = git.identity;
+  const resolve = createResolve({ reader, writer, mergeTree, ownCommits, identity });
+  const chain = createMergeChain({
+    ...{ reader, writer, mergeTree, resolve, isAncestor, identity },
+    ownCommits,
+    async weighTrees(before, after) {
+      await countDifferences(reader, before, after, createTreeBudget());
+    },
+  });
   const fetchDeps = {
     git,
     gitDir: path,
     reader,
     tooLarge: createTooLargeCommits(),
+    absent: createAbsentRefs(),
     onFetch: () => {
       counts.fetches += 1;
     },
@@ -177,6 +190,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     git,
     gitDir: path,
     reader,
+    isAncestor,
     async fetch(remote, ref) {
       const [outcome] = await fetchNow([{ remote, wants: [{ ref }] }]);
       return outcome ?? { kind: 'fetched', commits: [] };
@@ -192,10 +206,10 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     lsRemote: (remote, prefixes = []) => list({ remote, prefixes }),
     push(remote, changes) {
       counts.pushes += 1;
-      return push(git, path, remote, changes);
+      return push({ git, gitDir: path, isAncestor }, remote, changes);
     },
     appendNote: (remote, note) => noteLane({ remote, note }),
-    isAncestor: reaches,
+    isAncestor,
     changedPaths: async (before, after, budget) =>
       changedPaths(reader, ...(await treesOf(before, after)), budget),
     async weigh(base, change) {

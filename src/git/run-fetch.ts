@@ -1,4 +1,5 @@
 /** One `git fetch` into a mirror, and our refs for what it brings. */
+import type { AbsentRefs } from './absent-refs.ts';
 import type { Git, GitResult } from './git.ts';
 import type { ObjectId } from './object-id.ts';
 import type { ObjectReader } from './object-reader.ts';
@@ -21,6 +22,7 @@ export interface FetchDeps {
   readonly gitDir: string;
   readonly reader: ObjectReader;
   readonly tooLarge: TooLargeCommits;
+  readonly absent: AbsentRefs;
   /** Called once per `git fetch`. */
   readonly onFetch: () => void;
   /** Called once per `git ls-remote`. */

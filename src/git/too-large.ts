@@ -11,6 +11,10 @@ import type { RemoteFailure } from './remote-failure.ts';
 export interface TooLargeCommits {
   has(commit: ObjectId): boolean;
   add(commit: ObjectId): void;
+  /** The ref led to such a commit when it was last listed. */
+  isLedToBy(ref: RefName): boolean;
+  /** Where the ref leads now. @param commit such a commit; undefined: another one. */
+  noteRef(ref: RefName, commit: ObjectId | undefined): void;
 }
 
 /** A wanted ref and the commit it leads to, which cannot be read. */
@@ -32,9 +36,19 @@ const KEPT_MS = 3_600_000;
 /** @param now milliseconds of a clock that is never set. */
 export function createTooLargeCommits(now: () => number = () => performance.now()): TooLargeCommits {
   const until = createLru<ObjectId, number>(MOST_COMMITS);
+  const refs = createLru<RefName, ObjectId>(MOST_COMMITS);
+  const has = (commit: ObjectId) => now() < (until.get(commit) ?? 0);
   return {
-    has: commit => now() < (until.get(commit) ?? 0),
+    has,
     add: commit => until.set(commit, now() + KEPT_MS),
+    isLedToBy(ref) {
+      const commit = refs.get(ref);
+      return commit !== undefined && has(commit);
+    },
+    noteRef(ref, commit) {
+      if (commit === undefined) refs.delete(ref);
+      else refs.set(ref, commit);
+    },
   };
 }
 

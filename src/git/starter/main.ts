@@ -27,8 +27,8 @@ function entry(id: number): Underway {
 }
 
 function say(message: FromHelper): void {
-  // When the channel is closed, `disconnect` ends this process.
-  if (process.connected) process.send?.(message);
+  // When the channel is closed, or its other end is gone already, `disconnect` ends this process.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
 function startWhenComplete(id: number): void {

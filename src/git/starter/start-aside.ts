@@ -15,6 +15,7 @@ import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { assertNever } from '../../lib/assert-never.ts';
+import { compileCacheVariable } from '../../lib/compile-cache.ts';
 import type { GitEnd, GitProcess, ProcessRequest, StartProcess } from '../git-process.ts';
 import type { FromHelper, ToHelper } from './protocol.ts';
 
@@ -133,7 +134,7 @@ function forkHelper(onGone: (helper: Helper) => void): Helper {
   const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [socketPath], {
     // A small heap, and none of the service's own options (an inspector, a preload).
     execArgv: ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'],
-    env: { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin' },
+    env: { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin', ...compileCacheVariable() },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'json',
   });

@@ -8,6 +8,7 @@ import { parseRefName } from '../../../src/git/ref-name.ts';
 import type { Remote } from '../../../src/git/remote.ts';
 import type { Repository } from '../../../src/git/repository.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { type Ailment, type GitHttpHost, startGitHttpHost } from '../../fake/git-http-host.ts';
 import { createGitRepository, type GitRepository, runGit } from '../../fake/git-repository.ts';
 import { IDENTITY } from './open-repository.ts';
@@ -27,7 +28,13 @@ beforeEach(async () => {
   await own.commit({ files: { 'big.txt': 'some text that fills a pack\n'.repeat(400) } });
   await runGit(folder, ['clone', '--quiet', '--bare', own.path, hosted]);
   host = await startGitHttpHost(join(folder, 'hosted'));
-  const git = createGit({ identity: IDENTITY, timeoutMs: 20_000, lowSpeedBytes: 100, lowSpeedSeconds: 1 });
+  const git = createGit({
+    identity: IDENTITY,
+    start: startAside,
+    timeoutMs: 20_000,
+    lowSpeedBytes: 100,
+    lowSpeedSeconds: 1,
+  });
   cache = await openRepositoryCache({
     root: join(folder, 'mirrors'),
     git,

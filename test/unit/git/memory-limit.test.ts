@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { createAbsentRefs } from '../../../src/git/absent-refs.ts';
 import { meaningOfFailure } from '../../../src/git/failure-table.ts';
 import { createGit } from '../../../src/git/git.ts';
 import { memoryLimited } from '../../../src/git/memory-limit.ts';
@@ -11,6 +12,7 @@ import { parseRefName } from '../../../src/git/ref-name.ts';
 import { remoteFailure } from '../../../src/git/remote-failure.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { fetchRefs, type Want } from '../../../src/git/run-fetch.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { createTooLargeCommits } from '../../../src/git/too-large.ts';
 import { startGitHttpHost } from '../../fake/git-http-host.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
@@ -24,7 +26,12 @@ async function openMirror(url: string) {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-limit-'));
   const cache = await openRepositoryCache({
     root: folder,
-    git: createGit({ identity: IDENTITY, memoryBytes: LIMIT, protocols: ['file', 'http'] }),
+    git: createGit({
+      identity: IDENTITY,
+      start: startAside,
+      memoryBytes: LIMIT,
+      protocols: ['file', 'http'],
+    }),
   });
   return {
     repository: await cache.repository('local', 'acme/app'),
@@ -38,7 +45,7 @@ async function openMirror(url: string) {
 
 test('a pack that unfolds to more than git may take is refused at once, for a reason of its own', async () => {
   await using repository = await createGitRepository();
-  const git = createGit({ identity: IDENTITY, memoryBytes: LIMIT });
+  const git = createGit({ identity: IDENTITY, start: startAside, memoryBytes: LIMIT });
   const pack = unfoldingPack(64);
   expect(pack.length).toBeLessThan(20_000);
   expect(unfolded(64)).toBeGreaterThan(1_000_000_000);
@@ -95,6 +102,42 @@ describe('a fetch of many commits of which some are too large', () => {
     for (let look = 0; look < 5; look += 1)
       expect(await repository.fetch(remote, wants)).toMatchObject({ tooLarge: { refs: [bomb] } });
     expect(repository.counters()).toMatchObject({ fetches: 9, listings: 0 });
+  });
+
+  test('does not fetch a branch again that led to one of them, until it leads to another commit', async () => {
+    await using host = await createGitRepository();
+    const start = await host.commit({ files: { 'README.md': 'fine\n' } });
+    const bomb = parseObjectId(await commitUnfolding(host.path, start));
+    const [main, huge] = [parseRefName('refs/heads/main'), parseRefName('refs/heads/huge')];
+    await host.git('update-ref', huge, bomb);
+    await using mirror = await openMirror(host.path);
+    const { repository, remote } = mirror;
+    const wants = [{ ref: main }, { ref: huge }];
+    expect(await repository.fetch(remote, wants)).toMatchObject({
+      tooLarge: { refs: [{ ref: huge, commit: bomb }] },
+    });
+    const before = repository.counters();
+    for (let read = 1; read <= 3; read += 1) {
+      const tip = await host.commit({ ref: main, files: { 'README.md': `${read}\n` } });
+      expect(await repository.fetch(remote, wants)).toMatchObject({
+        tooLarge: { refs: [{ ref: huge, commit: bomb }] },
+      });
+      expect(await repository.reader.missing([parseObjectId(tip)])).toEqual([]);
+      // One listing shows where the refs lead, one fetch brings the other.
+      expect(repository.counters()).toMatchObject({
+        listings: before.listings + read,
+        fetches: before.fetches + read,
+      });
+    }
+
+    await host.git('update-ref', huge, start);
+    expect(await repository.fetch(remote, wants)).toMatchObject({
+      kind: 'fetched',
+      commits: [expect.any(String), start],
+    });
+    const listings = repository.counters().listings;
+    expect(await repository.fetch(remote, wants)).toMatchObject({ kind: 'fetched' });
+    expect(repository.counters().listings).toBe(listings);
   });
 
   test('that others wait for at the same time, too, fails for those that want them', async () => {
@@ -173,12 +216,18 @@ test('what a host elsewhere is out of memory for is its own trouble', async () =
   const stderr = 'remote: fatal: Out of memory, malloc failed\nfatal: early EOF\n';
   const fetchFrom = async (url: string, said: string) => {
     const git = {
-      ...createGit({ identity: IDENTITY }),
+      ...createGit({ identity: IDENTITY, start: startAside }),
       run: async () => ({ kind: 'failed' as const, exitCode: 128, stdout: Buffer.alloc(0), stderr: said }),
     };
     await using repository = await createGitRepository();
     const reader = createObjectReader(git, repository.path);
-    const deps = { git, gitDir: repository.path, reader, tooLarge: createTooLargeCommits() };
+    const deps = {
+      git,
+      gitDir: repository.path,
+      reader,
+      tooLarge: createTooLargeCommits(),
+      absent: createAbsentRefs(),
+    };
     return fetchRefs({ ...deps, onFetch: () => {}, onListing: () => {} }, { url }, []);
   };
   expect(await fetchFrom('https://git.example.org/app', stderr)).toMatchObject({

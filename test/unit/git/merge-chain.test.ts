@@ -286,14 +286,6 @@ describe('a merge chain', () => {
     expect(good.kind).toBe('merged');
   });
 
-  it('refuses a mode it does not know how to do, by name', async () => {
-    await using repository = await createGitRepository();
-    const base = parseObjectId(await repository.commit({ files: { a: '1' } }));
-    await using open = openRepository(repository.path);
-    const outcome = await open.chain.merge(base, [{ change: base, message: 'x', mode: 'squash-merge' }]);
-    expect(outcome).toEqual({ kind: 'unsupported-mode', at: 0, mode: 'squash-merge' });
-  });
-
   it('dates a merge by the later of its parents and never by the clock', async () => {
     await using repository = await createGitRepository();
     const base = parseObjectId(await repository.commit({ files: { a: '1' }, date: 2_000_000_000 }));

@@ -1,10 +1,15 @@
 /** Puts the parts of the git room together over one bare repository, for the tests of these parts. */
+import { createAncestry } from '../../../src/git/ancestry.ts';
+import { countDifferences } from '../../../src/git/changed-paths.ts';
 import { createGit, type Git } from '../../../src/git/git.ts';
 import { createMergeChain, type MergeChain } from '../../../src/git/merge-chain.ts';
 import { createMergeTree, type MergeTree, type MergeTreeMode } from '../../../src/git/merge-tree.ts';
-import type { ObjectId } from '../../../src/git/object-id.ts';
 import { createObjectReader, type ObjectReader } from '../../../src/git/object-reader.ts';
 import { createObjectWriter, type ObjectWriter } from '../../../src/git/object-writer.ts';
+import { createOwnCommits } from '../../../src/git/own-commits.ts';
+import { createResolve } from '../../../src/git/resolve-trees.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
+import { createTreeBudget } from '../../../src/git/tree-budget.ts';
 
 export const IDENTITY = { name: 'Gatehouse', email: 'gatehouse@example.org' };
 
@@ -17,13 +22,21 @@ export interface OpenRepository extends AsyncDisposable {
 }
 
 export function openRepository(gitDir: string, mode: MergeTreeMode = 'unbuffered-coprocess'): OpenRepository {
-  const git = createGit({ identity: IDENTITY });
+  const git = createGit({ identity: IDENTITY, start: startAside });
   const reader = createObjectReader(git, gitDir);
   const writer = createObjectWriter(gitDir);
   const mergeTree = createMergeTree(git, gitDir, mode);
-  const isAncestor = async (ancestor: ObjectId, descendant: ObjectId) =>
-    (await git.run(['merge-base', '--is-ancestor', ancestor, descendant], { gitDir })).kind === 'ok';
-  const chain = createMergeChain({ reader, writer, mergeTree, isAncestor, identity: IDENTITY });
+  const isAncestor = createAncestry(git, gitDir, reader);
+  const ownCommits = createOwnCommits(git, gitDir);
+  const identity = git.identity;
+  const resolve = createResolve({ reader, writer, mergeTree, ownCommits, identity });
+  const chain = createMergeChain({
+    ...{ reader, writer, mergeTree, resolve, isAncestor, identity: IDENTITY },
+    ownCommits,
+    async weighTrees(before, after) {
+      await countDifferences(reader, before, after, createTreeBudget());
+    },
+  });
   return {
     git,
     reader,

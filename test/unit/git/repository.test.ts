@@ -8,6 +8,7 @@ import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
 import { parseRefName, type RefName } from '../../../src/git/ref-name.ts';
 import type { Repository } from '../../../src/git/repository.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 import { IDENTITY } from './open-repository.ts';
 
@@ -21,7 +22,7 @@ let repository: Repository;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'gatehouse-cache-'));
-  git = createGit({ identity: IDENTITY });
+  git = createGit({ identity: IDENTITY, start: startAside });
   cache = await openRepositoryCache({ root, git, mergeTreeMode: 'unbuffered-coprocess' });
   host = await createGitRepository();
   repository = await cache.repository('local', 'acme/app');
@@ -88,6 +89,37 @@ describe('fetching', () => {
     expect(outcome).toEqual({ kind: 'fetched', commits: [tip, undefined] });
   });
 
+  it('lists first where a ref was missing the last time, and fetches only what has changed', async () => {
+    const stable = parseRefName('refs/heads/stable');
+    const pull = parseRefName('refs/pull/1/head');
+    const wants = [{ ref: MAIN }, { ref: stable }];
+    const ask = async (...more: { ref: RefName; commit?: ObjectId }[]) => {
+      const before = repository.counters();
+      const outcome = await repository.fetch(host, [...wants, ...more]);
+      if (outcome.kind !== 'fetched') throw new Error(outcome.message);
+      const { fetches, listings } = repository.counters();
+      return { commits: outcome.commits, asked: [listings - before.listings, fetches - before.fetches] };
+    };
+    const first = await commit({ files: { a: '1' } });
+    expect(await ask()).toEqual({ commits: [first, undefined], asked: [1, 2] });
+    expect(await ask()).toEqual({ commits: [first, undefined], asked: [1, 0] });
+    const head = await commit({ ref: pull, parents: [first], files: { b: '1' } });
+    expect(await ask({ ref: pull, commit: head })).toEqual({
+      commits: [first, undefined, head],
+      asked: [1, 1],
+    });
+    const second = await commit({ files: { a: '2' } });
+    expect(await ask()).toEqual({ commits: [second, undefined], asked: [1, 1] });
+    const branched = await commit({ ref: stable, parents: [second], files: { c: '1' } });
+    expect(await ask()).toEqual({ commits: [second, branched], asked: [1, 1] });
+    await host.git('update-ref', '-d', stable);
+    expect(await ask()).toEqual({ commits: [second, undefined], asked: [1, 2] });
+    await host.git('update-ref', stable, first);
+    expect(await fetchOne(stable)).toBe(first);
+    await host.git('update-ref', '-d', stable);
+    expect(await ask()).toMatchObject({ commits: [second, undefined] });
+  });
+
   it('forgets a ref that the remote deleted', async () => {
     const ref = parseRefName('refs/heads/brief');
     await commit({ ref, files: { a: '1' } });
@@ -108,7 +140,7 @@ describe('fetching', () => {
     await writeFile(program, `#!/bin/sh\n(unset GIT_DIR; ${landing})\nexec git "$@"\n`, { mode: 0o755 });
     await using racing = await openRepositoryCache({
       root: join(root, 'racing'),
-      git: createGit({ identity: IDENTITY, program }),
+      git: createGit({ identity: IDENTITY, start: startAside, program }),
       mergeTreeMode: 'process-per-merge',
     });
     const mirror = await racing.repository('local', 'acme/app');
@@ -206,7 +238,7 @@ describe('fetching', () => {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     await using impatient = await openRepositoryCache({
       root: join(root, 'impatient'),
-      git: createGit({ identity: IDENTITY, timeoutMs: 300 }),
+      git: createGit({ identity: IDENTITY, start: startAside, timeoutMs: 300 }),
       mergeTreeMode: 'process-per-merge',
     });
     const mirror = await impatient.repository('local', 'slow');
@@ -321,7 +353,7 @@ describe('fetching', () => {
       [1, 2, 3].map(() =>
         openRepositoryCache({
           root,
-          git: createGit({ identity: IDENTITY }),
+          git: createGit({ identity: IDENTITY, start: startAside }),
           mergeTreeMode: 'process-per-merge',
         }),
       ),

@@ -4,8 +4,10 @@ import { serveCalls } from '../../../src/lib/worker-calls.ts';
 
 export interface Trials {
   double(value: number): number;
-  /** Milliseconds by the clock. */
-  burn(ms: number): number;
+  /** Never comes back. */
+  burn(nothing: null): never;
+  /** Computes until the first number is at least `most`: the caller shares the memory. */
+  burnUntil(until: { readonly count: SharedArrayBuffer; readonly most: number }): number;
   /** Megabytes. */
   hoard(mb: number): number;
   fail(text: string): never;
@@ -14,11 +16,13 @@ export interface Trials {
 if (!isMainThread)
   serveCalls<Trials>({
     double: value => value * 2,
-    burn(ms) {
-      const end = performance.now() + ms;
-      let turns = 0;
-      while (performance.now() < end) turns++;
-      return turns;
+    burn() {
+      for (;;) Math.random();
+    },
+    burnUntil({ count, most }) {
+      const counted = new Int32Array(count);
+      while (Atomics.load(counted, 0) < most) Math.random();
+      return Atomics.load(counted, 0);
     },
     hoard(mb) {
       const kept: number[][] = [];

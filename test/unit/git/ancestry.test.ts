@@ -1,0 +1,97 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createAncestry, type IsAncestor } from '../../../src/git/ancestry.ts';
+import { createGit, type Git } from '../../../src/git/git.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
+import { createObjectReader, type ObjectReader } from '../../../src/git/object-reader.ts';
+import { createObjectWriter, type ObjectWriter } from '../../../src/git/object-writer.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
+import { IDENTITY } from './open-repository.ts';
+
+const EMPTY_TREE = parseObjectId('4b825dc642cb6eb9a060e54bf8d69288fbee4904');
+
+let root: string;
+let git: Git;
+let reader: ObjectReader;
+let writer: ObjectWriter;
+let isAncestor: IsAncestor;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'gatehouse-ancestry-'));
+  git = createGit({ identity: IDENTITY, start: startAside });
+  await git.run(['init', '--quiet', '--bare', '--template=', root]);
+  await git.run(['hash-object', '-w', '-t', 'tree', '--stdin'], { gitDir: root });
+  reader = createObjectReader(git, root);
+  writer = createObjectWriter(root);
+  isAncestor = createAncestry(git, root, reader);
+});
+afterEach(async () => {
+  await reader.close();
+  await rm(root, { recursive: true });
+});
+
+let made = 0;
+function commit(parents: readonly ObjectId[]): Promise<ObjectId> {
+  made += 1;
+  return writer.writeCommit({
+    tree: EMPTY_TREE,
+    parents,
+    identity: IDENTITY,
+    date: 1_790_000_000,
+    message: `${made}`,
+  });
+}
+
+/** A line of commits, oldest first. */
+async function line(length: number): Promise<readonly ObjectId[]> {
+  const commits: ObjectId[] = [];
+  while (commits.length < length) commits.push(await commit(commits.slice(-1)));
+  return commits;
+}
+
+test('what is near is found without a process of its own', async () => {
+  const commits = await line(40);
+  const [first, last] = [commits[0] ?? EMPTY_TREE, commits.at(-1) ?? EMPTY_TREE];
+  await reader.commit(first);
+  const spawns = git.spawns();
+  expect(await isAncestor(first, last)).toBe(true);
+  expect(await isAncestor(last, last)).toBe(true);
+  expect(git.spawns()).toBe(spawns);
+});
+
+test('what is far away is asked of git', async () => {
+  const commits = await line(200);
+  const [first, last] = [commits[0] ?? EMPTY_TREE, commits.at(-1) ?? EMPTY_TREE];
+  expect(await isAncestor(first, last)).toBe(true);
+  expect(await isAncestor(last, first)).toBe(false);
+});
+
+test('a commit that is not here is reachable from none, and none from it', async () => {
+  const [here] = await line(1);
+  const absent = parseObjectId('0123456789012345678901234567890123456789');
+  expect(await isAncestor(absent, here ?? absent)).toBe(false);
+  expect(await isAncestor(here ?? absent, absent)).toBe(false);
+  expect(await isAncestor(absent, absent)).toBe(false);
+});
+
+test('the answer is that of git for any graph', async () => {
+  const graph = fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: 2, maxLength: 90 });
+  await fc.assert(
+    fc.asyncProperty(graph, fc.nat(), fc.nat(), async (parentsOf, a, b) => {
+      const commits: ObjectId[] = [];
+      for (const picks of parentsOf) {
+        const parents =
+          commits.length === 0 ? [] : picks.flatMap(pick => commits[pick % commits.length] ?? []);
+        commits.push(await commit([...new Set(parents)]));
+      }
+      const [one, other] = [commits[a % commits.length], commits[b % commits.length]];
+      if (one === undefined || other === undefined) return;
+      const asked = await git.run(['merge-base', '--is-ancestor', one, other], { gitDir: root });
+      expect(await isAncestor(one, other)).toBe(asked.kind === 'ok');
+    }),
+    { numRuns: 30 },
+  );
+});
