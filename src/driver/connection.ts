@@ -5,8 +5,11 @@
  *   intake.ts     receives notifications of the host: a listener, a webhook
  *   reporter.ts   reports results
  *   landing.ts    lands changes
+ *   answerer.ts   answers questions of people
  *   remote.ts     where git finds a project
  *   health.ts     whether the host serves requests
+ *   usage.ts      what this process asks of the host
+ *   online-check.ts   whether it serves what pipelines want of it
  *
  * Life: `connect` → any number of calls → `close`. `listen` runs only in the process that was elected for it; every other
  * method may be called in any process. Nothing here decides or writes state: what a method finds goes into the store with
@@ -17,13 +20,17 @@
  */
 import type { RepositoryCache } from '../git/repository-cache.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { LandingMode } from '../model/landed.ts';
 import type { ConnectionName, ProjectKey } from '../model/project.ts';
+import type { Answerer } from './answerer.ts';
 import type { HealthView } from './health.ts';
 import type { Listener, WebhookIntake } from './intake.ts';
 import type { Landing } from './landing.ts';
+import type { OnlineCheck } from './online-check.ts';
 import type { GitRemote, RemoteUse } from './remote.ts';
 import type { Reporter } from './reporter.ts';
 import type { Source } from './source.ts';
+import type { UsageView } from './usage.ts';
 
 /** What a driver gets to open a connection with. */
 export interface ConnectionDeps {
@@ -49,6 +56,13 @@ export interface Connection {
   readonly canonicalHostname: string;
   /** It only reads: no reporter and no landing, and pipelines use the driver's `readOnlyConfig`. */
   readonly readOnly?: true;
+  /** How its settings have changes land; absent: as the driver's `landingMode` says. */
+  readonly landsBy?: LandingMode;
+  /**
+   * Its settings name no credentials of their own: `remote` gives an address, and executors borrow the headers from the process that
+   * holds the connection. For processes without scheduler and merger.
+   */
+  readonly borrowsAccess?: true;
   /** Where git reads or writes the project now. @throws when the host gives no access: host trouble, tried again later. */
   remote(project: ProjectKey, use: RemoteUse): Promise<GitRemote>;
   /** URL of the repository for people and other machines, without credentials; undefined: only this machine reaches it. */
@@ -58,7 +72,11 @@ export interface Connection {
   readonly webhook?: WebhookIntake;
   readonly reporter?: Reporter;
   readonly landing?: Landing;
+  readonly answerer?: Answerer;
   readonly health?: HealthView;
+  readonly usage?: UsageView;
+  /** For `config-check --online`. */
+  readonly checkOnline?: OnlineCheck;
   /** No method is called after it. */
   close(): Promise<void>;
 }

@@ -16,7 +16,7 @@ import type { TriggerEvent } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
 import type { LandingMode } from '../model/landed.ts';
 import type { Connection, ConnectionDeps } from './connection.ts';
-import type { Mergeability } from './mergeability.ts';
+import type { Mergeability, ReportingPipeline } from './mergeability.ts';
 import type { ParseResult } from './parse-result.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -36,8 +36,14 @@ export interface DriverConfigLanguage {
    *
    * @param trigger as `parseTrigger` returned it.
    * @param record the cached record of the event's change; undefined: the cache has none.
+   * @param taker whose trigger it is: what a pipeline reports itself must not trigger it again.
    */
-  matches(trigger: Json, event: TriggerEvent, record: ChangeRecord | undefined): Verdict;
+  matches(
+    trigger: Json,
+    event: TriggerEvent,
+    record: ChangeRecord | undefined,
+    taker: ReportingPipeline,
+  ): Verdict;
   /**
    * Whether the change meets the requirement.
    *
@@ -46,23 +52,37 @@ export interface DriverConfigLanguage {
    */
   meets(requirement: Json, record: ChangeRecord, now: Nanoseconds): Verdict;
   /**
-   * The first time after `now` at which `meets` may answer otherwise without an event; null: never. A driver whose requirements
-   * do not depend on time has no such method.
+   * Whether the change is what `reject:` names. Absent: `meets` answers, and all that is written has to hold.
+   *
+   * @param rejection as `parseRequirement` returned it.
+   * @returns met: it is rejected.
+   */
+  rejects?(rejection: Json, record: ChangeRecord, now: Nanoseconds): Verdict;
+  /**
+   * The first time after `now` at which `meets`, or `rejects`, may answer otherwise without an event; null: never. A driver whose
+   * requirements do not depend on time has no such method.
    */
   recheckAt?(requirement: Json, record: ChangeRecord, now: Nanoseconds): Nanoseconds | null;
   /** How this reporter lands the change; null: it only reports. @param reporter as `parseReporter` returned it. */
   landingMode(reporter: Json): LandingMode | null;
 }
 
-/** One kind of code host; `drivers/index.ts` lists them all. */
-export interface Driver {
+/**
+ * The pure part of a driver; `drivers/languages.ts` lists them all. The thread of each tenant loads it, so it imports neither the
+ * driver's connection nor packages that only the connection needs.
+ */
+export interface DriverLanguages {
   /** The value of `driver =` in a connection's section; unique. */
   readonly name: string;
-  /** Kind of the root spans of its event traces, e.g. `GitEvent`. */
-  readonly eventSpanKind: string;
   readonly config: DriverConfigLanguage;
   /** The language of connections that only read (`Connection.readOnly`). Absent: the driver has none. */
   readonly readOnlyConfig?: DriverConfigLanguage;
+}
+
+/** One kind of code host; `drivers/index.ts` lists them all. */
+export interface Driver extends DriverLanguages {
+  /** Kind of the root spans of its event traces, e.g. `GitEvent`. */
+  readonly eventSpanKind: string;
   /** Absent: the host lands any change. */
   readonly mergeability?: Mergeability;
   /**

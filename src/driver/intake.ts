@@ -2,25 +2,44 @@
  * Notifications of the host: a webhook that the host calls, or a listener that polls or subscribes. Both only say that
  * something may have changed; the source reads what did.
  */
+import type { Uuid } from '../lib/ids.ts';
 import type { ConnectionEvent } from '../model/event.ts';
-import type { ProjectKey } from '../model/project.ts';
+import type { HostPass } from '../model/host-pass.ts';
+import type { PipelineName, ProjectKey, TenantName } from '../model/project.ts';
 import type { DriverMemory } from './driver-memory.ts';
 
 /** Watches the host from one process. */
 export interface Listener {
   /** Runs until aborted, then resolves; trouble of the host is logged and tried again. @throws on internal errors only. */
-  listen(deps: {
-    /** Stores an event; resolves when it is durable. @throws when the store does not take it. */
-    readonly emit: (event: NewConnectionEvent) => Promise<void>;
-    /** Those any tenant has on this connection now. */
-    readonly projects: () => ReadonlySet<ProjectKey>;
-    readonly memory: DriverMemory;
-    readonly signal: AbortSignal;
-  }): Promise<void>;
+  listen(watch: Watch): Promise<void>;
+}
+
+/** What a listener works with, under the fence of its connection. */
+export interface Watch {
+  /** Stores an event; resolves when it is durable. @throws when the store does not take it. */
+  readonly emit: (event: NewConnectionEvent) => Promise<void>;
+  /** Those any tenant has on this connection now. */
+  readonly projects: () => ReadonlySet<ProjectKey>;
+  readonly memory: DriverMemory;
+  readonly signal: AbortSignal;
+  /** Whether the item is in the pipeline now: what a report of it left unfinished may be ended otherwise. @throws as the store does. */
+  readonly isLive: (item: ItemPlace) => Promise<boolean>;
+  /** Exports a pass as a trace of its own, if it did something. Never rejects: a lost trace costs nothing else. */
+  readonly passed: (pass: HostPass) => Promise<void>;
+}
+
+/** Where an item is, or was. */
+export interface ItemPlace {
+  readonly tenant: TenantName;
+  readonly pipeline: PipelineName;
+  readonly item: Uuid;
 }
 
 /** What the intake knows of an event; the caller adds uuid and times. Of equal delivery ids one is processed. */
-export type NewConnectionEvent = Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>;
+export type NewConnectionEvent = Pick<
+  ConnectionEvent,
+  'deliveryId' | 'type' | 'payload' | 'madeAt' | 'installation'
+>;
 
 /** The answer to one webhook request. `reason` goes into the HTTP response and the log. */
 export type WebhookVerdict =

@@ -11,7 +11,9 @@ import type { Change } from '../model/change.ts';
 import type { Json } from '../model/job.ts';
 import type { LandedBranch } from '../model/landed.ts';
 import type { MergedBranch } from '../model/merge.ts';
+import type { Report } from '../model/report.ts';
 import type { HostLater } from './host-later.ts';
+import type { HostSteps } from './host-steps.ts';
 
 /** One change to land, by one reporter of a pipeline. */
 export interface LandingRequest {
@@ -20,20 +22,25 @@ export interface LandingRequest {
   readonly change: Change;
   /**
    * What was tested for the change's project and branch; absent for ref updates. `before` is the commit it was tested on, made by
-   * a merger: with `api` the host may hold the same tree in another commit.
+   * a merger: with `api` the host may hold the same tree in another commit. `inputs` is this change alone: its merge mode is the one
+   * the host has to use, and its message the one that was tested.
    */
-  readonly tested?: Pick<MergedBranch, 'base' | 'commit' | 'tree' | 'before' | 'beforeTree'>;
+  readonly tested?: Pick<MergedBranch, 'base' | 'commit' | 'tree' | 'before' | 'beforeTree' | 'inputs'>;
+  /** What the same reporter reports once this has landed. A host may require our own success before it lands anything. */
+  readonly report?: Report;
 }
 
 /** What came of it; `text` is one line for people, without secrets. */
-export type LandingOutcome =
-  /** The branches as the host has them now, or had them directly after the landing. */
-  | { readonly kind: 'landed'; readonly landed: readonly [LandedBranch, ...LandedBranch[]] }
-  /** The branch does not hold what the change was tested on. Nothing has changed. */
-  | { readonly kind: 'base-moved'; readonly text: string }
-  | ({ readonly kind: 'later' } & HostLater)
-  /** The host refuses; `text` names the rule as the host does. Nothing has changed. */
-  | { readonly kind: 'refused'; readonly text: string };
+export type LandingOutcome = HostSteps &
+  (
+    | /** The branches as the host has them now, or had them directly after the landing. */
+    { readonly kind: 'landed'; readonly landed: readonly [LandedBranch, ...LandedBranch[]] }
+    /** The branch does not hold what the change was tested on. Nothing has changed. */
+    | { readonly kind: 'base-moved'; readonly text: string }
+    | ({ readonly kind: 'later' } & HostLater)
+    /** The host refuses; `text` names the rule as the host does. Nothing has changed. */
+    | { readonly kind: 'refused'; readonly text: string }
+  );
 
 /** The capability to land changes. Runs in the scheduler that holds the pipeline. */
 export interface Landing {

@@ -14,4 +14,6 @@ export interface GitRemote {
   readonly headers?: readonly string[];
   /** Added to git's environment, e.g. `GIT_SSH_COMMAND`. Secret. */
   readonly environment?: { readonly [name: string]: string };
+  /** The headers open this project alone, for reading, and end by themselves within hours: they may be lent to an executor. */
+  readonly lendable?: true;
 }

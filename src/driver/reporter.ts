@@ -1,8 +1,10 @@
 /** Reports results to the host: notes, comments, votes, checks. */
 import type { Change } from '../model/change.ts';
+import type { EarlierReports } from '../model/earlier-reports.ts';
 import type { Json } from '../model/job.ts';
 import type { Report } from '../model/report.ts';
 import type { HostLater } from './host-later.ts';
+import type { HostSteps } from './host-steps.ts';
 
 /** One report to one change by one reporter of a pipeline. */
 export interface ReportRequest {
@@ -12,14 +14,20 @@ export interface ReportRequest {
   readonly change: Change;
   /** The report as data; a host that only takes text gets `report.text`. */
   readonly report: Report;
+  /** What came of earlier reports about the same item and change. Absent: not known, so the host is asked before it is written to. */
+  readonly earlier?: EarlierReports;
 }
 
 /** `done`: the host has the report, or the reporter's configuration asks for none. */
-export type ReporterOutcome =
-  | { readonly kind: 'done' }
-  | ({ readonly kind: 'later' } & HostLater)
-  /** The host refuses it for good; `text` says why. */
-  | { readonly kind: 'failed'; readonly text: string };
+export type ReporterOutcome = HostSteps & {
+  /** Where the host has what was written, e.g. ids: handed to the item's next report. Longer than `LONGEST_MEMORY` it is not kept. */
+  readonly memory?: Json;
+} & (
+    | { readonly kind: 'done' }
+    | ({ readonly kind: 'later' } & HostLater)
+    /** The host refuses it for good; `text` says why. */
+    | { readonly kind: 'failed'; readonly text: string }
+  );
 
 /** The capability to report. Runs in the scheduler that holds the pipeline; reports of one item come in order. */
 export interface Reporter {
@@ -32,4 +40,12 @@ export interface Reporter {
    *   growing pauses if it still may.
    */
   report(request: ReportRequest, signal: AbortSignal, mayAct?: () => boolean): Promise<ReporterOutcome>;
+  /**
+   * Shows where an item is (`report.progress`) on what its start has written; begins and ends nothing there, and writes nothing
+   * where it does not know that place. Best effort: a text that gets lost is not sent again. Called at most once a minute for an
+   * item, never beside a report of the item nor after its result. Absent: the host has no place for it.
+   *
+   * @throws as `report` does.
+   */
+  progress?(request: ReportRequest, signal: AbortSignal, mayAct: () => boolean): Promise<ReporterOutcome>;
 }

@@ -4,16 +4,21 @@
  * An event is only a hint: `process` reads the host, compares with the driver's memory and derives what happened, so that a
  * lost, doubled or late delivery ends in the same state.
  */
+import type { Uuid } from '../lib/ids.ts';
 import type { Change, ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { ConnectionEvent, TriggerEvent } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
-import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
+import type { BranchName, CommitId, PipelineName, ProjectKey, TenantName } from '../model/project.ts';
 import type { Step } from '../model/step.ts';
 import type { DriverMemory } from './driver-memory.ts';
 import type { HostLater } from './host-later.ts';
+import type { HostSteps } from './host-steps.ts';
 import type { NewConnectionEvent } from './intake.ts';
 
-/** The result of processing one connection event. The caller commits it as a whole, with the event's acknowledgement. */
+/**
+ * The result of processing one connection event. The caller commits it as a whole, with the event's acknowledgement: it has to fit into
+ * a commit of a megabyte with the traces of its events. One that does not is an event that cannot be processed; `again` reads the rest.
+ */
 export interface ProcessedEvent {
   /** In the order things happened at the host. Empty: the event is discarded, and `discarded` says why. */
   readonly events: readonly TriggerEvent[];
@@ -21,13 +26,22 @@ export interface ProcessedEvent {
   readonly changes: readonly ChangeRecord[];
   /** Changes whose record changed without an event of their own (an approval was withdrawn). */
   readonly updated: readonly ChangeKey[];
-  /** What to remember, each value in place of the one before. */
-  readonly memory: readonly { readonly key: string; readonly value: Json }[];
+  /** Items that people asked at the host to remove, and were allowed to: a button, a command in a comment. At most 50 count. */
+  readonly dequeues?: readonly HostDequeue[];
+  /** Changes that people asked at the host to move to the head of their queue, and were allowed to. At most 50 count. */
+  readonly promotes?: readonly HostPromote[];
+  /**
+   * Changes of which people asked at the host why they are, or are not, in a pipeline, and were allowed to. Stored with the event, and
+   * answered by the connection's `answerer`; without one they are dropped. At most 5 count.
+   */
+  readonly questions?: readonly Pick<HostPromote, 'change' | 'by'>[];
+  /** What to remember, each value in place of the one before. Undefined: what was remembered under the key is forgotten. */
+  readonly memory: readonly { readonly key: string; readonly value: Json | undefined }[];
   /** One clause for people. */
   readonly discarded?: string;
   /** Projects read for the first time: no event announces branches that moved since their configuration was read. */
   readonly firstLooks?: readonly ProjectKey[];
-  /** Requests to the host with their times: spans of kind `HostQuery` below `EventProcess`. */
+  /** `HostQuery` and `HostWait` steps: spans below `EventProcess`. Bounded as {@link HostSteps}. */
   readonly queries?: readonly Step[];
   /** Not all changes at the host fit into this result: the event that reads the rest, stored in the same commit. */
   readonly again?: NewConnectionEvent;
@@ -35,11 +49,27 @@ export interface ProcessedEvent {
   readonly refusals: readonly { readonly change: Change; readonly text: string }[];
 }
 
+/** A person's request at the host to remove a change from pipelines; without `pipeline` and `item` from all of them. */
+export interface HostDequeue {
+  readonly change: ChangeKey;
+  /** Absent: every tenant that holds the change's project. */
+  readonly tenant?: TenantName;
+  /** Absent: every pipeline of the tenant. */
+  readonly pipeline?: PipelineName;
+  /** Only this item: of one that is gone by now nothing is removed. */
+  readonly item?: Uuid;
+  /** Who asked, as the host names them. */
+  readonly by: string;
+}
+
+/** A person's request at the host to move a change to the head of its queue in dependent pipelines. */
+export type HostPromote = Omit<HostDequeue, 'item'>;
+
 /**
  * The host does not serve this lane now: a limit, an outage, a lock. The event stays in the queue and is processed again; other
  * lanes go on.
  */
-export interface ProcessedLater {
+export interface ProcessedLater extends HostSteps {
   readonly later: HostLater;
 }
 
@@ -81,6 +111,11 @@ export interface Source {
    * as it is now. Undefined, or without this method: the event is processed by itself.
    */
   coalesceKey?(event: ConnectionEvent): string | undefined;
+  /**
+   * Whether such events come in storms. After the read of one its lane rests until no further event comes for a second, for 15 s
+   * at most, so that one read answers what came meanwhile. Without this method: none does.
+   */
+  comesInStorms?(event: ConnectionEvent): boolean;
   /** Reads a change at the host; undefined: there is no such change. @throws when the host does not serve. */
   fetchChange(key: ChangeKey, signal: AbortSignal): Promise<ChangeRecord | undefined>;
   /**
@@ -95,7 +130,8 @@ export interface Source {
     signal: AbortSignal,
   ): Promise<ChangeKey | undefined>;
   /**
-   * The project's branches with their tips, proposals not among them, in the host's order.
+   * The project's branches with their tips, in the host's order; proposals and what the host makes for itself (merge groups) are not
+   * among them.
    *
    * @param selection default: every branch. What depends on a branch's name alone is the caller's to filter.
    * @throws an error with `retryable: true` when the host does not serve.

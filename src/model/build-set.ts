@@ -27,6 +27,7 @@ import type { BranchHead, MergeConflict, MergedBranch } from './merge.ts';
 import type { JobName, ProjectKey } from './project.ts';
 import type { BuildSetResult } from './results.ts';
 import type { Step } from './step.ts';
+import type { WorkerLoss } from './worker-loss.ts';
 
 /** The exact state that is tested: these trees land, byte for byte, or nothing does. */
 export interface TestedMerge {
@@ -94,6 +95,8 @@ export interface MergerWork {
     readonly worker: string | null;
     readonly steps: readonly Step[];
     readonly text?: string;
+    /** Mergers that were lost over it before; absent: none, as far as is known. */
+    readonly losses?: readonly WorkerLoss[];
   };
 }
 
@@ -102,6 +105,24 @@ export function endOfMergerWork({ requestedAt, done }: MergerWork): Nanoseconds 
   if (done === null) return null;
   const reported = done.steps.map(step => step.endedAt).reduce(laterOf, requestedAt);
   return done.steps.length === 0 ? done.at : earlierOf(reported, done.at);
+}
+
+/**
+ * Times between the loss of a merger and its discovery by a scheduler, in order and within the request's own time: the clocks of
+ * mergers and schedulers differ.
+ */
+export function unnoticedMergerLosses(
+  work: MergerWork,
+): readonly { readonly start: Nanoseconds; readonly end: Nanoseconds }[] {
+  const limit = endOfMergerWork(work);
+  if (limit === null) return [];
+  let over = work.requestedAt;
+  return (work.done?.losses ?? []).flatMap(loss => {
+    const [start, end] = [laterOf(over, loss.from), earlierOf(loss.at, limit)];
+    if (laterOf(start, end) === start) return [];
+    over = end;
+    return [{ start, end }];
+  });
 }
 
 /** A computation inside the scheduler's turn. */

@@ -14,8 +14,10 @@ export type ResetCode =
   | 'item-ahead-not-merged'
   /** An item ahead left: abandoned, approval withdrawn, new patchset, dequeued by hand. */
   | 'item-ahead-left'
-  /** An item was put ahead (promotion). */
+  /** Another item is directly ahead now. */
   | 'item-ahead-changed'
+  /** It was moved to the head of its queue at a person's request, or an item was moved past it. */
+  | 'promoted'
   /** Its project, or that of an item ahead, is in another change queue now. */
   | 'queue-changed'
   /** A change this item depends on is failing: its jobs are cancelled and not started again. */
@@ -42,7 +44,10 @@ export interface Culprit {
 export interface ResetCause {
   readonly code: ResetCode;
   readonly at: Nanoseconds;
+  /** With `promoted`: the item that was moved past this one; null: this item was. */
   readonly culprit: Culprit | null;
+  /** With `promoted`: who asked for it. */
+  readonly promoter?: Remover;
 }
 
 /** Why an item left its pipeline. */
@@ -66,7 +71,7 @@ export type LeaveCode =
   /** Its project is not in the tenant any more. */
   | 'project-removed';
 
-/** What removed an item from its pipeline before it was reported. */
+/** What removed an item from its pipeline before it was reported; also what moved one to the head. */
 export interface Remover {
   /** `item`: one whose pipeline supercedes, or that overtook it; `event`: an event of the code host; `operator`: a request. */
   readonly kind: 'item' | 'event' | 'operator';
@@ -134,6 +139,7 @@ export function resetText(cause: ResetCause): string {
     'item-ahead-not-merged': `the host did not merge an item ahead: ${who}`,
     'item-ahead-left': `an item ahead is gone: ${who}`,
     'item-ahead-changed': who === '' ? 'it is tested on its own now' : `another item was moved ahead: ${who}`,
+    promoted: `${who === '' ? 'it' : who} was promoted${promoterText(cause)}`,
     'queue-changed':
       who === '' ? 'it was moved to another queue' : `an item ahead was moved to another queue: ${who}`,
     'needed-change-failing': `a change it depends on is failing: ${who}`,
@@ -141,6 +147,10 @@ export function resetText(cause: ResetCause): string {
     'landed-tree-differs': `the host landed an item ahead with other contents than were tested: ${who}`,
   };
   return texts[cause.code];
+}
+
+function promoterText({ promoter }: ResetCause): string {
+  return promoter?.name === undefined || promoter.name === null ? '' : ` by ${promoter.name}`;
 }
 
 /** As short as a badge: the culprit and what it did, e.g. `acme/app master/login,3f2a91c0 cannot be merged`. */
@@ -157,6 +167,7 @@ export function briefResetText(cause: ResetCause): string {
     'item-ahead-not-merged': 'was not merged by the host',
     'item-ahead-left': 'is gone',
     'item-ahead-changed': 'was moved ahead',
+    promoted: `was promoted${promoterText(cause)}`,
     'queue-changed': 'was moved to another queue',
     'needed-change-failing': 'is failing',
     'base-moved': 'landed',

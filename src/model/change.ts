@@ -10,6 +10,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Json } from './job.ts';
+import type { MergeText } from './merge-text.ts';
 import {
   type BranchName,
   type CommitId,
@@ -45,6 +46,8 @@ export interface ProposedChange extends CommonChange {
   /** First line of the commit message; shown to people, never exported. */
   readonly subject: string;
   readonly owner?: string;
+  /** For the message of the commit that lands it. Absent: the driver has none. */
+  readonly mergeText?: MergeText;
 }
 
 /** One update of a branch or tag, as the host delivered it. */
@@ -54,6 +57,11 @@ export interface RefUpdate extends CommonChange {
   readonly ref: string;
   /** Set when the ref is a branch. */
   readonly branch?: BranchName;
+  /**
+   * The branch that the host will move to `newCommit` if it passes (the ref of a merge group): queue, jobs, configuration and the
+   * checkout are that branch's, and `oldCommit` is where it stands. The commit is tested as it is.
+   */
+  readonly targetBranch?: BranchName;
   /** null: the ref did not exist before. */
   readonly oldCommit: CommitId | null;
   /** null: the ref was deleted. */
@@ -102,6 +110,11 @@ export function commitOf(change: Change): CommitId | null {
   return change.kind === 'change' ? change.commit : change.newCommit;
 }
 
+/** The branch whose queue and jobs a change gets; undefined: a tag or another ref without one. */
+export function targetBranchOf(change: Change): BranchName | undefined {
+  return change.kind === 'change' ? change.branch : (change.targetBranch ?? change.branch);
+}
+
 /** How people read it: `acme/app master/login 3f2a91c0`. */
 export function changeText(change: Change): string {
   const name = projectIdOf(change.project).name;
@@ -127,9 +140,11 @@ export function changeKeyText(key: ChangeKey): string {
   return `${name} ${rest.slice(0, at)} ${commit === 'deleted' ? '(deleted)' : commit.slice(0, 8)}`;
 }
 
-/** Same change at the same revision. */
+/** Same change at the same revision, for the same branch. */
 export function sameRevision(a: Change, b: Change): boolean {
-  return a.key === b.key && commitOf(a) === commitOf(b) && patchsetOf(a) === patchsetOf(b);
+  return (
+    a.key === b.key && commitOf(a) === commitOf(b) && patchsetOf(a) === patchsetOf(b) && a.branch === b.branch
+  );
 }
 
 function patchsetOf(change: Change): string {

@@ -11,10 +11,11 @@ const SHOWN_FILES = 5;
  * @param own the item's changes.
  */
 export function conflictText(
-  { change, with: other, project, files }: MergeConflict,
+  { change, with: other, project, files, reason }: MergeConflict,
   own: readonly { readonly key: ChangeKey }[],
 ): string {
   const subject = own.some(({ key }) => key === change) ? 'it' : changeKeyText(change);
+  if (reason !== undefined) return `${subject} ${reason}`;
   const more = files.length - SHOWN_FILES;
   const rest = more > 0 ? ` and ${more} more ${more === 1 ? 'file' : 'files'}` : '';
   const shown = files.length === 0 ? '' : `: ${files.slice(0, SHOWN_FILES).join(', ')}${rest}`;

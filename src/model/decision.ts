@@ -33,6 +33,7 @@ export type DecisionCode =
   | 'enqueued-as-dependency'
   | 'enqueued-behind'
   | 'requeued'
+  | 'promoted'
   | 'moved-behind'
   | 'reset'
   | 'retry'

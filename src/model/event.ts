@@ -30,8 +30,8 @@
  *     an item          queue-item.ts, build-set.ts, build.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
  *                      restores them
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts
- *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts
- *     requests         merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
+ *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, host-pass.ts
+ *     requests         question.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
  *     for other rooms  span.ts, history.ts, component.ts, wall.ts, connection-health.ts, sender-report.ts
  *     stored form      codec/records.ts has one codec for each record; codec/schemas/ what each may hold, codec/upgrades.ts older forms
  */
@@ -56,6 +56,7 @@ import type {
 import type { ReportRecord } from './queue-item.ts';
 import type { BuildResult } from './results.ts';
 import type { SpanRecord } from './span.ts';
+import type { WorkerLoss } from './worker-loss.ts';
 
 /** Stage 1: a delivery of a code host, reduced to what the driver needs. */
 export interface ConnectionEvent {
@@ -72,6 +73,10 @@ export interface ConnectionEvent {
   readonly storedAt: Nanoseconds;
   /** Machine of the web that took it in; absent: a scheduler polled the host, or it is not recorded. */
   readonly receiver?: string;
+  /** When it happened, by the host's clock; absent: the host does not say. For traces and metrics alone. */
+  readonly madeAt?: Nanoseconds;
+  /** Account by which the host granted the delivery; absent: it has none, or does not say. */
+  readonly installation?: string;
   readonly sampled: boolean;
 }
 
@@ -141,6 +146,36 @@ export type TenantEvent =
       readonly change: ChangeKey;
       readonly queuedAt: Nanoseconds;
       readonly origin?: EventOrigin;
+    }
+  /** A person asked at the code host to remove a change from pipelines. */
+  | {
+      readonly kind: 'dequeue';
+      readonly uuid: Uuid;
+      readonly tenant: TenantName;
+      readonly change: ChangeKey;
+      /** Absent: every pipeline. */
+      readonly pipeline?: PipelineName;
+      /** Only this item; absent: every item of the change. */
+      readonly item?: Uuid;
+      readonly by: string;
+      /** When the host's delivery reached us. */
+      readonly receivedAt: Nanoseconds;
+      readonly queuedAt: Nanoseconds;
+      readonly origin: EventOrigin;
+    }
+  /** A person asked at the code host to move a change to the head of its queue. */
+  | {
+      readonly kind: 'promote';
+      readonly uuid: Uuid;
+      readonly tenant: TenantName;
+      readonly change: ChangeKey;
+      /** Absent: every pipeline with queues of which the order counts. */
+      readonly pipeline?: PipelineName;
+      readonly by: string;
+      /** When the host's delivery reached us. */
+      readonly receivedAt: Nanoseconds;
+      readonly queuedAt: Nanoseconds;
+      readonly origin: EventOrigin;
     };
 
 /** The event from which an event of our own follows. */
@@ -176,6 +211,8 @@ export type PipelineEvent =
       readonly request: Uuid;
       readonly at: Nanoseconds;
       readonly outcome: MergerOutcome;
+      /** Mergers that were lost over the request before, oldest first; absent: none, as far as is known. */
+      readonly losses?: readonly WorkerLoss[];
     }
   | {
       readonly kind: 'build-started';
@@ -232,11 +269,22 @@ export type PipelineEvent =
       readonly by: PipelineName;
       readonly internal?: InternalOrigin;
     }
-  /** An operator's request. */
+  /** An operator's request, or a person's at the code host. */
   | {
       readonly kind: 'dequeue';
       readonly uuid: Uuid;
       readonly change: ChangeKey;
+      /** Only this item; absent: every item of the change. */
+      readonly item?: Uuid;
+      readonly by: string;
+      readonly management?: ManagementOrigin;
+    }
+  /** An operator's request, or a person's at the code host: the changes go to the heads of their queues. */
+  | {
+      readonly kind: 'promote';
+      readonly uuid: Uuid;
+      /** In the order that they shall have; not empty. */
+      readonly changes: readonly ChangeKey[];
       readonly by: string;
       readonly management?: ManagementOrigin;
     };
@@ -260,7 +308,7 @@ interface InternalOrigin {
   readonly sampled: boolean;
 }
 
-/** Where an operator's request came in. */
+/** Where a request of a person came in. */
 export interface ManagementOrigin {
   readonly receivedAt: Nanoseconds;
   readonly storedAt: Nanoseconds;
@@ -268,6 +316,8 @@ export interface ManagementOrigin {
   readonly receiver?: string;
   /** The span of our command line, or of another authenticated client: the root of the trace links to it. */
   readonly caller?: SpanReference;
+  /** Root of the trace of the host's event that it came with; absent: it came from an operator. */
+  readonly follows?: SpanReference;
   readonly sampled: boolean;
 }
 

@@ -35,9 +35,9 @@ export type ItemStateName =
 
 /**
  * Gaps found within a state of work, never stored. `scheduler`: no work went on, because no scheduler acted.
- * `executor-lost`: the executor had vanished, which was noticed at the end.
+ * `executor-lost`, `merger-lost`: the worker had vanished, which was noticed at the end.
  */
-export type OwnGap = 'scheduler' | 'executor-lost';
+export type OwnGap = 'scheduler' | 'executor-lost' | 'merger-lost';
 
 /** A state as explanations and traces show it. */
 export type StretchState = ItemStateName | OwnGap;
@@ -210,6 +210,16 @@ export const ITEM_STATES: { readonly [state in StretchState]: StateRow } = {
     now: () => 'waits until the loss of its executor is noticed',
     past: () => 'waited until the loss of its executor was noticed',
   },
+  'merger-lost': {
+    word: 'merger lost',
+    mark: '!',
+    role: 'trouble',
+    kind: 'wait',
+    run: 'pending',
+    repeated: true,
+    now: () => 'waits until the loss of its merger is noticed',
+    past: () => 'waited until the loss of its merger was noticed',
+  },
 };
 
 /** The row of a state that a service of another version may have named: an unknown state is shown by its name. */
@@ -225,7 +235,11 @@ export function isWait(state: StretchState): boolean {
 }
 
 /** Found within a state of work, which is then its subject. */
-const OWN_GAPS: { readonly [gap in OwnGap]: true } = { scheduler: true, 'executor-lost': true };
+const OWN_GAPS: { readonly [gap in OwnGap]: true } = {
+  scheduler: true,
+  'executor-lost': true,
+  'merger-lost': true,
+};
 
 /** The state is a gap that is computed and never stored. */
 export function isOwnGap(state: StretchState): state is OwnGap {

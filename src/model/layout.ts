@@ -18,6 +18,10 @@ export interface TenantProject {
   /** Branches read for configuration; empty: all. RE2 texts as in `include-branches`. */
   readonly includeBranches: readonly string[];
   readonly excludeBranches: readonly string[];
+  /** Branches that the code host does not protect do not count: neither their configuration nor their events. */
+  readonly excludeUnprotected?: true;
+  /** The same for branches that the host holds read-only. */
+  readonly excludeLocked?: true;
   /** A config-project is read from this branch only. Default `master` or, where that is absent, `main`. */
   readonly loadBranch?: BranchName;
   /** Kinds of stanzas read from it (`include`, `exclude`; the name is the stored one), e.g. `['job', 'project']`. Absent: all. */

@@ -10,6 +10,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { ChangeKey } from './change.ts';
 import type { HostTrouble } from './host-trouble.ts';
+import type { MergeMode } from './merge-mode.ts';
 import type { BranchName, CommitId, PipelineName, ProjectKey, TenantName } from './project.ts';
 import type { Step } from './step.ts';
 
@@ -20,8 +21,10 @@ export interface MergeInput {
   readonly branch: BranchName;
   readonly ref: string;
   readonly commit: CommitId;
-  /** Message of the merge commit, complete; must be a function of the change, so that repeats give the same id. */
+  /** Message of the merge or squash commit, complete; must be a function of the change, so that repeats give the same id. */
   readonly message: string;
+  /** Absent: `merge`. */
+  readonly mode?: MergeMode;
 }
 
 /** A project whose branch heads the answer must hold, besides the merged ones. */
@@ -120,8 +123,8 @@ export interface BranchHead {
   readonly commit: CommitId;
 }
 
-/** One merge of a chain: which commit was merged, where it can be fetched, and the message of the merge commit. */
-type MergedInput = Pick<MergeInput, 'ref' | 'commit' | 'message'>;
+/** One merge of a chain: which commit was merged, where it can be fetched, and how. */
+type MergedInput = Pick<MergeInput, 'ref' | 'commit' | 'message' | 'mode'>;
 
 /** The exact state that is tested for one project and branch. */
 export interface MergedBranch {
@@ -142,7 +145,7 @@ export interface MergedBranch {
   readonly beforeTree: string | null;
   /**
    * All that was merged into `base`, oldest first: an executor that lacks `commit` makes it again from these, byte for byte, and
-   * asks no merger. Absent: not recorded.
+   * asks no merger. Absent: not recorded. With a report: the change that lands alone.
    */
   readonly inputs?: readonly MergedInput[];
 }
@@ -154,6 +157,8 @@ export interface MergeConflict {
   readonly files: readonly string[];
   /** The last change ahead that touched one of the files. Absent: none did; the branch itself conflicts, or git renamed something. */
   readonly with?: ChangeKey;
+  /** Why it cannot be merged, where files do not conflict: a clause whose subject is the change. */
+  readonly reason?: string;
 }
 
 /** An item ahead that conflicts with the chain ahead of it and was left out of the chain. */
@@ -185,6 +190,7 @@ export type MergerOutcome =
       readonly project: ProjectKey;
       readonly files: readonly string[];
       readonly with?: ChangeKey;
+      readonly reason?: string;
       /** As above. */
       readonly leftOut?: readonly LeftOut[];
       readonly steps: readonly Step[];

@@ -17,10 +17,12 @@ import type { LeaveCode, Remover } from './cause.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { HostWait } from './host-trouble.ts';
 import type { ItemStateName } from './item-states.ts';
+import type { Json } from './job.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { PipelineName, TenantName } from './project.ts';
 import type { BuildSetResult } from './results.ts';
 import type { SpanRecord } from './span.ts';
+import type { Step } from './step.ts';
 import type { MoreTakeovers, Takeover } from './takeover.ts';
 
 /** A state of the item and its begin; it ends where the next entry begins. */
@@ -43,6 +45,8 @@ export interface ItemEvent {
     /** Fail-fast stops builds while the item goes on. A reset or leaving stops them as well, and is an event or phase of its own. */
     | 'cancel-requested'
     | 'dequeue-requested'
+    /** It went to the head of its queue, or as far ahead as it could, at a person's request. */
+    | 'promoted'
     | 'retest'
     /** The host landed it with other contents than were tested. */
     | 'landed-tree-differs'
@@ -85,6 +89,10 @@ export interface ReportRecord {
       /** Why it was not done; absent: it was, or the reason is not recorded. */
       readonly reason?: 'base-moved' | 'not-merged' | 'failed' | 'host' | 'project-removed';
       readonly text?: string;
+      /** Requests to the host and waits for it, of all tries; absent: the driver recorded none, or they are not kept. */
+      readonly steps?: readonly Step[];
+      /** What the reporter wants handed to the item's next report about this change; absent: nothing. */
+      readonly remembered?: { readonly change: ChangeKey; readonly memory: Json };
     }[];
   };
 }

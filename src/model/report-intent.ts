@@ -2,6 +2,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Change } from './change.ts';
+import type { EarlierReports } from './earlier-reports.ts';
 import type { Json } from './job.ts';
 import type { LandingMode } from './landed.ts';
 import type { MergedBranch } from './merge.ts';
@@ -39,5 +40,7 @@ export interface ReportIntent {
     readonly mode?: LandingMode;
     readonly change: Change;
     readonly tested?: MergedBranch;
+    /** What came of the item's reports before this one; absent: not known. */
+    readonly earlier?: EarlierReports;
   }[];
 }

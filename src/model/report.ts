@@ -90,10 +90,24 @@ export interface Report {
     /** The item's trace in the trace viewer; null: no trace that readers of the report can open. */
     readonly trace: string | null;
   };
+  /** Where the item is now; only in what is shown before its result. */
+  readonly progress?: ReportedProgress;
   /** The pipeline's own last paragraph. */
   readonly footer?: string;
   /** All of it for people, several lines without a newline at the end. */
   readonly text: string;
+}
+
+/** Where an item is on its way. */
+export interface ReportedProgress {
+  /** Items ahead of it in its change queue. */
+  readonly ahead: number;
+  /** Its place there, 1 the head. */
+  readonly position: number;
+  /** When its jobs will probably have ended, to five minutes; null: not known. */
+  readonly eta: Nanoseconds | null;
+  /** Jobs that an executor works on, in configuration order. */
+  readonly running: readonly JobName[];
 }
 
 interface ReportedQueue {

@@ -13,6 +13,7 @@ export type StepKind =
   | 'ReadConfig'
   // executor
   | 'BuildRepoCheck'
+  | 'BuildRepoAccess'
   | 'BuildRepoUpdateLock'
   | 'BuildRepoUpdate'
   | 'BuildCloneRepo'

@@ -1,6 +1,6 @@
 /**
  * When an item's own work went on, and the gaps in a state of work: waiting for executors, time without a scheduler, and time until the
- * loss of an executor was noticed.
+ * loss of an executor or a merger was noticed.
  *
  *     running      ├──────────── lint ───────────┤
  *                                   unit: requested ├──── unit ────┤       read by a scheduler │
@@ -9,7 +9,13 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import { between, earliest, isBefore, latest, type TimeWindow } from '../lib/time-window.ts';
 import { endOfBuild, startOfBuild, unnoticedLoss } from './build.ts';
-import { type BuildSet, endOf, endOfMergerWork } from './build-set.ts';
+import {
+  type BuildSet,
+  endOf,
+  endOfMergerWork,
+  type MergerWork,
+  unnoticedMergerLosses,
+} from './build-set.ts';
 import type { ItemStateName, OwnGap } from './item-states.ts';
 import { endOfItem, type QueueItem } from './queue-item.ts';
 
@@ -47,6 +53,9 @@ export function workWindows(item: QueueItem): WorkWindows {
   const lost = sets
     .flatMap(({ builds }) => builds.flatMap(build => unnoticedLoss(build) ?? []))
     .sort(byStart);
+  const lostMergers = sets
+    .flatMap(({ mergerWork }) => mergerWork.flatMap(unnoticedMergerLosses))
+    .sort(byStart);
   const other = sets.flatMap(buildset => otherWork(buildset, left));
   const running = [...ran, ...other].sort(byStart);
   const preparing = [...running, ...queued].sort(byStart);
@@ -58,9 +67,12 @@ export function workWindows(item: QueueItem): WorkWindows {
   return {
     configured,
     idle(state, window) {
-      if (state === 'running') return gapsIn(window, running).flatMap(gap => idleParts(gap, queued, lost));
+      if (state === 'running')
+        return gapsIn(window, running).flatMap(gap =>
+          idleParts(gap, { executor: queued, 'executor-lost': lost }),
+        );
       const work = state === 'reporting' ? reporting : preparing;
-      return gapsIn(window, work).filter(isLong).map(inScheduler);
+      return gapsIn(window, work).flatMap(gap => idleParts(gap, { 'merger-lost': lostMergers }));
     },
   };
 }
@@ -72,9 +84,16 @@ function byStart(a: TimeWindow, b: TimeWindow): number {
 function otherWork(buildset: BuildSet, left: TimeWindow['end']): readonly TimeWindow[] {
   const closed = endOf(buildset) ?? left;
   return [
-    ...buildset.mergerWork.map(work => ({ start: work.requestedAt, end: endOfMergerWork(work) ?? closed })),
+    ...buildset.mergerWork.flatMap(work => mergerTimes(work, closed)),
     ...buildset.turnWork.map(work => ({ start: work.startedAt, end: work.endedAt })),
   ];
+}
+
+/** From the request on, without the times in which its merger was gone. */
+function mergerTimes(work: MergerWork, closed: TimeWindow['end']): readonly TimeWindow[] {
+  const whole = { start: work.requestedAt, end: endOfMergerWork(work) ?? closed };
+  const lost = unnoticedMergerLosses(work);
+  return lost.length === 0 ? [whole] : gapsIn(whole, lost);
 }
 
 function buildsOf(
@@ -91,10 +110,20 @@ function buildsOf(
   });
 }
 
-/** While builds were requested and none ran, the item waited for executors; else for the loss of an executor to be noticed, if one was lost. */
-function idleParts(gap: Gap, queued: readonly TimeWindow[], lost: readonly TimeWindow[]): readonly Idle[] {
-  return divided(gap, queued, 'executor')
-    .flatMap(part => (part.state === null ? divided(part, lost, 'executor-lost') : [part]))
+/**
+ * What the item waited for, with the times of each (sorted by start), the first that applies: while builds were requested and none ran for
+ * executors, else for the loss of a worker to be noticed, and where nothing applies for a scheduler.
+ */
+function idleParts(
+  gap: Gap,
+  causes: { readonly [state in IdleState]?: readonly TimeWindow[] },
+): readonly Idle[] {
+  let parts: readonly (Gap & { readonly state: IdleState | null })[] = [{ ...gap, state: null }];
+  for (const state of ['executor', 'executor-lost', 'merger-lost'] as const) {
+    const times = causes[state] ?? [];
+    parts = parts.flatMap(part => (part.state === null ? divided(part, times, state) : [part]));
+  }
+  return parts
     .map(({ state, ...part }) => ({ ...part, state: state ?? ('scheduler' as const) }))
     .filter(isLong);
 }
@@ -117,10 +146,6 @@ function divided(
   }
   covered(gap.end);
   return parts;
-}
-
-function inScheduler(gap: Gap): Idle {
-  return { ...gap, state: 'scheduler' };
 }
 
 function isLong({ start, end }: Gap): boolean {

@@ -4,6 +4,7 @@
  */
 import { recordCodec, upgradeFrom } from './record.ts';
 import { json } from './schema.ts';
+import { accessRequestSchema } from './schemas/access.ts';
 import { changeRecordSchema } from './schemas/change.ts';
 import { connectionEventSchema, pipelineEventSchema, tenantEventSchema } from './schemas/events.ts';
 import { reportIntentSchema } from './schemas/intents.ts';
@@ -11,6 +12,7 @@ import { pipelineCountersSchema, queueItemSchema } from './schemas/items.ts';
 import { buildRequestSchema, jobGraphSchema } from './schemas/jobs.ts';
 import { layoutSummarySchema } from './schemas/layout.ts';
 import { branchConfigSchema, mergerOutcomeSchema, mergerRequestSchema } from './schemas/merges.ts';
+import { questionSchema } from './schemas/questions.ts';
 import {
   componentSchema,
   connectionReportSchema,
@@ -23,7 +25,7 @@ import { componentFrom1, layoutFrom1, pipelineEventFrom2, sameForm } from './upg
 /** An entry of a connection's event queue. */
 export const connectionEventCodec = recordCodec('connection-event', 1, connectionEventSchema);
 /** An entry of a tenant's event queue. */
-export const tenantEventCodec = recordCodec('tenant-event', 1, tenantEventSchema);
+export const tenantEventCodec = recordCodec('tenant-event', 2, tenantEventSchema, [upgradeFrom(sameForm)]);
 /** An entry of a pipeline's event queue. */
 export const pipelineEventCodec = recordCodec('pipeline-event', 3, pipelineEventSchema, [
   upgradeFrom(sameForm),
@@ -40,7 +42,9 @@ export const jobGraphCodec = recordCodec('job-graph', 1, jobGraphSchema);
 /** Configuration files of one branch, in the configuration cache. */
 export const branchConfigCodec = recordCodec('branch-config', 1, branchConfigSchema);
 /** A request to mergers. */
-export const mergerRequestCodec = recordCodec('merger-request', 1, mergerRequestSchema);
+export const mergerRequestCodec = recordCodec('merger-request', 2, mergerRequestSchema, [
+  upgradeFrom(sameForm),
+]);
 /** A request to executors. */
 export const buildRequestCodec = recordCodec('build-request', 1, buildRequestSchema);
 /** A row of the span outbox. */
@@ -61,3 +65,7 @@ export const senderReportCodec = recordCodec('sender-report', 1, senderReportSch
 export const connectionReportCodec = recordCodec('connection-report', 1, connectionReportSchema);
 /** A report to be made, in the report outbox of a pipeline. */
 export const reportIntentCodec = recordCodec('report-intent', 1, reportIntentSchema);
+/** An executor's request for access to a repository, and its answer; the node is ephemeral. */
+export const accessRequestCodec = recordCodec('access-request', 1, accessRequestSchema);
+/** A question about a change, asked at the code host, in the queue of its connection. */
+export const questionCodec = recordCodec('question', 1, questionSchema);

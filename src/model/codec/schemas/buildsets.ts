@@ -34,7 +34,13 @@ import {
   resetCauseSchema,
 } from './causes.ts';
 import { jobNodeSchema } from './jobs.ts';
-import { filesChangedSchema, headsSchema, mergeConflictSchema, mergedBranchSchema } from './merges.ts';
+import {
+  filesChangedSchema,
+  headsSchema,
+  mergeConflictSchema,
+  mergedBranchSchema,
+  workerLossSchema,
+} from './merges.ts';
 import { stepsSchema } from './spans.ts';
 
 /** {@link Execution} */
@@ -116,6 +122,7 @@ const mergerWork = object<MergerWork>({
       worker: nullable(text),
       steps: stepsSchema,
       text: optional(text),
+      losses: optional(list(workerLossSchema)),
     }),
   ),
 });

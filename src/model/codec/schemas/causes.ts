@@ -73,6 +73,13 @@ const culpritSchema = object<Culprit>({
   left: optional(leaveCodeSchema),
 });
 
+/** {@link Remover} */
+export const removerSchema = object<Remover>({
+  kind: words<Remover['kind']>({ item: 1, event: 1, operator: 1 }),
+  span: nullable(object({ traceId, spanId })),
+  name: nullable(text),
+});
+
 /** {@link ResetCause} */
 export const resetCauseSchema = object<ResetCause>({
   code: words<ResetCause['code']>({
@@ -82,6 +89,7 @@ export const resetCauseSchema = object<ResetCause>({
     'item-ahead-not-merged': 1,
     'item-ahead-left': 1,
     'item-ahead-changed': 1,
+    promoted: 1,
     'queue-changed': 1,
     'needed-change-failing': 1,
     'base-moved': 1,
@@ -89,13 +97,7 @@ export const resetCauseSchema = object<ResetCause>({
   }),
   at: time,
   culprit: nullable(culpritSchema),
-});
-
-/** {@link Remover} */
-export const removerSchema = object<Remover>({
-  kind: words<Remover['kind']>({ item: 1, event: 1, operator: 1 }),
-  span: nullable(object({ traceId, spanId })),
-  name: nullable(text),
+  promoter: optional(removerSchema),
 });
 
 /** {@link CancelCause} */

@@ -1,5 +1,6 @@
 /** Changes and ref updates, and what the host last said of them. */
 import type { Change, ChangeRecord } from '../../change.ts';
+import type { MergeText } from '../../merge-text.ts';
 import {
   change,
   commit,
@@ -28,6 +29,7 @@ export const changeSchema = tagged<Change, 'kind'>('kind', {
     ref: text,
     subject: text,
     owner: optional(text),
+    mergeText: optional(object<MergeText>({ title: text, body: text, reviewers: list(text) })),
   },
   ref: {
     key: change,
@@ -35,6 +37,7 @@ export const changeSchema = tagged<Change, 'kind'>('kind', {
     url: optional(text),
     ref: text,
     branch: optional(text),
+    targetBranch: optional(text),
     oldCommit: nullable(commit),
     newCommit: nullable(commit),
   },

@@ -33,7 +33,7 @@ import { buildResultSchema, hostTroubleSchema } from './causes.ts';
 import { changeSchema } from './change.ts';
 import { reportPartsSchema } from './items.ts';
 import { buildTraceSchema } from './jobs.ts';
-import { mergerOutcomeSchema } from './merges.ts';
+import { mergerOutcomeSchema, workerLossSchema } from './merges.ts';
 import { spanReferenceSchema, spansSchema } from './spans.ts';
 
 /** {@link ConnectionEvent}, the record `connection-event`. */
@@ -46,6 +46,8 @@ export const connectionEventSchema = object<ConnectionEvent>({
   receivedAt: time,
   storedAt: time,
   receiver: optional(text),
+  madeAt: optional(time),
+  installation: optional(text),
   sampled: flag,
 });
 
@@ -84,6 +86,27 @@ export const tenantEventSchema = tagged<TenantEvent, 'kind'>('kind', {
     origin: optional(origin),
   },
   updated: { uuid, tenant: text, project, change, queuedAt: time, origin: optional(origin) },
+  dequeue: {
+    uuid,
+    tenant: text,
+    change,
+    pipeline: optional(text),
+    item: optional(uuid),
+    by: text,
+    receivedAt: time,
+    queuedAt: time,
+    origin,
+  },
+  promote: {
+    uuid,
+    tenant: text,
+    change,
+    pipeline: optional(text),
+    by: text,
+    receivedAt: time,
+    queuedAt: time,
+    origin,
+  },
 });
 
 const landed: Schema<Landed> = either(
@@ -112,6 +135,15 @@ const buildOrigin = object<NonNullable<EventOfKind<'build-result'>['of']>>({
   trace: nullable(buildTraceSchema),
 });
 
+const management = object<ManagementOrigin>({
+  receivedAt: time,
+  storedAt: time,
+  receiver: optional(text),
+  caller: optional(spanReferenceSchema),
+  follows: optional(spanReferenceSchema),
+  sampled: flag,
+});
+
 /** {@link PipelineEvent}, the record `pipeline-event`. */
 export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
   enqueue: { uuid, trigger: triggerEvent, tenantSpan: spanReferenceSchema, matched: text },
@@ -129,6 +161,7 @@ export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
     request: uuid,
     at: time,
     outcome: mergerOutcomeSchema,
+    losses: optional(list(workerLossSchema)),
   },
   'build-started': { ...ofBuild, worker: text },
   'build-failing': ofBuild,
@@ -166,15 +199,9 @@ export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
   dequeue: {
     uuid,
     change,
+    item: optional(uuid),
     by: text,
-    management: optional(
-      object<ManagementOrigin>({
-        receivedAt: time,
-        storedAt: time,
-        receiver: optional(text),
-        caller: optional(spanReferenceSchema),
-        sampled: flag,
-      }),
-    ),
+    management: optional(management),
   },
+  promote: { uuid, changes: list(change), by: text, management: optional(management) },
 });

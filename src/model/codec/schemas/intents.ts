@@ -1,4 +1,5 @@
 /** Reports that are going to be made. */
+import type { EarlierReports } from '../../earlier-reports.ts';
 import type { LandingMode } from '../../landed.ts';
 import type { FileComment, ReportDetails, ReportedJob, ReportReason } from '../../report.ts';
 import type { ReportIntent } from '../../report-intent.ts';
@@ -103,6 +104,7 @@ export const reportIntentSchema = object<ReportIntent>({
       mode: optional(words<LandingMode>({ push: 1, api: 1 })),
       change: changeSchema,
       tested: optional(mergedBranchSchema),
+      earlier: optional(tagged<EarlierReports, 'kind'>('kind', { none: {}, remembered: { memory: json } })),
     }),
   ),
 });

@@ -10,6 +10,7 @@ import {
   change,
   fact,
   flag,
+  json,
   list,
   mark,
   nonEmpty,
@@ -26,7 +27,7 @@ import {
 import { buildSetSchema } from './buildsets.ts';
 import { buildSetResultSchema, hostWaitSchema, leaveCodeSchema, removerSchema } from './causes.ts';
 import { changeSchema } from './change.ts';
-import { spanReferenceSchema, spansSchema } from './spans.ts';
+import { spanReferenceSchema, spansSchema, stepsSchema } from './spans.ts';
 
 /** {@link ReportAction} */
 export const reportActionSchema = words<ReportAction>({
@@ -69,6 +70,7 @@ const itemEvent = object<ItemEvent>({
     failing: 1,
     'cancel-requested': 1,
     'dequeue-requested': 1,
+    promoted: 1,
     retest: 1,
     'landed-tree-differs': 1,
     'window-entered': 1,
@@ -111,6 +113,8 @@ export const reportPartsSchema = list(
       }),
     ),
     text: optional(text),
+    steps: optional(stepsSchema),
+    remembered: optional(object<NonNullable<ReportPart['remembered']>>({ change, memory: json })),
   }),
 );
 

@@ -13,6 +13,8 @@ import type {
   MergerRequest,
   ProjectState,
 } from '../../merge.ts';
+import type { MergeMode } from '../../merge-mode.ts';
+import type { WorkerLoss } from '../../worker-loss.ts';
 import {
   added,
   change,
@@ -28,9 +30,13 @@ import {
   time,
   uuid,
   whole,
+  words,
 } from '../schema.ts';
 import { hostTroubleSchema } from './causes.ts';
 import { stepsSchema } from './spans.ts';
+
+/** {@link WorkerLoss} */
+export const workerLossSchema = object<WorkerLoss>({ from: time, at: time });
 
 const common = {
   uuid,
@@ -47,7 +53,18 @@ const common = {
   ),
 };
 
-const input = object<MergeInput>({ change, project, branch: text, ref: text, commit, message: text });
+const mode = optional(
+  words<MergeMode>({
+    merge: 1,
+    'merge-resolve': 1,
+    'merge-ort': 1,
+    'merge-recursive': 1,
+    'squash-merge': 1,
+    rebase: 1,
+    'cherry-pick': 1,
+  }),
+);
+const input = object<MergeInput>({ change, project, branch: text, ref: text, commit, message: text, mode });
 const states = list(object<ProjectState>({ project, branches: list(text) }));
 
 /** {@link MergerRequest}, the record `merger-request`. */
@@ -98,11 +115,11 @@ export const mergedBranchSchema = object<MergedBranch>({
   before: commit,
   beforeTree: added(nullable(text), () => null),
   inputs: optional(
-    list(object<NonNullable<MergedBranch['inputs']>[number]>({ ref: text, commit, message: text })),
+    list(object<NonNullable<MergedBranch['inputs']>[number]>({ ref: text, commit, message: text, mode })),
   ),
 });
 
-const conflictFields = { change, project, files: list(text), with: optional(change) };
+const conflictFields = { change, project, files: list(text), with: optional(change), reason: optional(text) };
 
 /** {@link MergeConflict} */
 export const mergeConflictSchema = object<MergeConflict>(conflictFields);

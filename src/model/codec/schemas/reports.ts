@@ -51,6 +51,7 @@ const decision = object<Decision>({
     'enqueued-as-dependency': 1,
     'enqueued-behind': 1,
     requeued: 1,
+    promoted: 1,
     'moved-behind': 1,
     reset: 1,
     retry: 1,

@@ -70,6 +70,7 @@ const stepKind = words<StepKind>({
   MergeChanges: 1,
   ReadConfig: 1,
   BuildRepoCheck: 1,
+  BuildRepoAccess: 1,
   BuildRepoUpdateLock: 1,
   BuildRepoUpdate: 1,
   BuildCloneRepo: 1,

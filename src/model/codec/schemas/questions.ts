@@ -1,0 +1,6 @@
+/** Questions of people that wait for an answer. */
+import type { Question } from '../../question.ts';
+import { change, object, text, time } from '../schema.ts';
+
+/** {@link Question}, the record `question`. */
+export const questionSchema = object<Question>({ change, by: text, askedAt: time });
