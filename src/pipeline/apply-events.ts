@@ -15,6 +15,7 @@ import { sweepDepartures } from './departures.ts';
 import { enqueueEvent } from './enqueue.ts';
 import { leaveEarly } from './leave-item.ts';
 import { dropOvertaken } from './overtake.ts';
+import { applyPromote } from './promote.ts';
 import { operator, supercedingItem } from './remover.ts';
 import { requeueMoved } from './requeue.ts';
 import { withEvent } from './timeline.ts';
@@ -62,6 +63,9 @@ function applyEvent(draft: TurnDraft, event: PipelineEvent): void {
     case 'dequeue':
       applyDequeue(draft, event);
       return;
+    case 'promote':
+      applyPromote(draft, event);
+      return;
     default:
       assertNever(event, 'pipeline event');
   }
@@ -80,6 +84,7 @@ function applySuperseded(
 /** An item that is being reported cannot be dequeued: the host may have merged it by now. */
 function applyDequeue(draft: TurnDraft, event: Extract<PipelineEvent, { readonly kind: 'dequeue' }>): void {
   for (const item of draft.liveItems(event.change)) {
+    if (event.item !== undefined && event.item !== item.uuid) continue;
     if (item.phase.phase === 'queued') {
       const asked = withEvent(item, {
         at: draft.input.now,

@@ -127,7 +127,8 @@ function withHeads(tested: TestedMerge, heads: readonly BranchHead[]): TestedMer
 
 function withAnswer(item: QueueItem, event: MergerResult, at: Nanoseconds): QueueItem {
   const { buildset } = item;
-  const done = answerOf(event.outcome, at);
+  const { losses = [] } = event;
+  const done = { ...answerOf(event.outcome, at), ...(losses.length === 0 ? {} : { losses }) };
   const mergerWork = buildset.mergerWork.map(work =>
     work.request === event.request ? { ...work, done } : work,
   );

@@ -56,6 +56,10 @@ export function chainAnswerOf(
 }
 
 /** The conflict without the fields that only the merger's answer has, as the item's record keeps it. */
-export function conflictOf({ change, project, files, with: other }: MergeConflict): MergeConflict {
-  return { change, project, files, ...(other === undefined ? {} : { with: other }) };
+export function conflictOf({ change, project, files, with: other, reason }: MergeConflict): MergeConflict {
+  return {
+    ...{ change, project, files },
+    ...(other === undefined ? {} : { with: other }),
+    ...(reason === undefined ? {} : { reason }),
+  };
 }

@@ -15,10 +15,11 @@
  *     events       apply-events → apply-merger-result (chain-answer), apply-build-events, apply-report-result
  *     one pass     process-queue → process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
  *     place        follow-nearest → move-behind, reset-item; conflicts of items ahead: past-conflicts, judge-by-later-answer
- *     work         prepare-item (merge, freeze) → start-jobs → report-item → request-report; stop-work ends what runs
+ *     work         prepare-item (merge, freeze) → start-jobs → report-item → request-report (report-steps); stop-work ends what runs
  *     waiting      host-wait, parked-projects (code hosts in trouble); window (how many items run)
+ *     order        promote: people move items to the head of their queue
  *     leaving      departures, overtake → leave-item (remover); requeue moves items between queues
- *     records      timeline, since-taken, takeovers; relative-priority ranks requests
+ *     records      timeline, since-taken, takeovers; relative-priority ranks requests; item-progress, for what hosts show
  *
  * Nothing here does I/O, reads a clock, makes random numbers or knows the store, a driver or OpenTelemetry. A fact that is missing
  * is an output (`needs`), an effect is a command, and both are carried out by `src/scheduler/turn`.

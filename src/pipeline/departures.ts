@@ -20,9 +20,11 @@ import {
   type ChangeRecord,
   changeKeyText,
   changeText,
+  type ProposedChange,
   sameRevision,
 } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { unknownText } from './dependency-graph.ts';
 import { hasLandedAnyway, isUnsettled } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
@@ -54,12 +56,14 @@ function sweepQueue(draft: TurnDraft, queue: QueueDraft): void {
       unready ??= unreadyDependency(draft, item);
       continue;
     }
-    const departure = item.phase.phase === 'queued' ? (departureOf(draft, item, ahead) ?? unready) : null;
+    const isQueued = item.phase.phase === 'queued';
+    const departure = isQueued ? (departureOf(draft, item, ahead) ?? unready) : null;
     if (departure !== null) {
       leaveEarly(draft, item, departure.reason, departure.detail);
       continue;
     }
-    if (draft.manager.needsOrder) draft.put(withNewDependencies(draft, item));
+    // Those of an item that is being reported are new when it comes back to be tested again.
+    if (isQueued && draft.manager.needsOrder) draft.put(withNewDependencies(draft, item));
     for (const change of item.changes) ahead.add(change.key);
   }
 }
@@ -102,8 +106,14 @@ function closedDeparture(draft: TurnDraft, record: ChangeRecord, change: Change)
   if (record.status === 'merged' && !draft.manager.takesMerged)
     return { reason: 'merged-elsewhere', detail: null };
   if (replaces(draft) && !sameRevision(record.change, change))
-    return { reason: 'new-patchset', detail: changeText(record.change) };
+    return { reason: 'new-patchset', detail: successorText(record.change, change) };
   return null;
+}
+
+function successorText(now: ProposedChange, before: Change): string {
+  return now.branch === before.branch
+    ? changeText(now)
+    : `${changeText(now)}, which is for branch ${now.branch}`;
 }
 
 /** The pipeline drops an older patchset of a change that has a newer one. */
@@ -142,9 +152,11 @@ function unreadyDependency(draft: TurnDraft, item: QueueItem): Departure | null 
   return null;
 }
 
-/** A dependency was added meanwhile, or is in another queue now, and is not ahead: the order would be wrong. */
+/** A dependency was added meanwhile, or is in another queue now, and is not known or not ahead: the order would be wrong. */
 function missingDependency(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet<ChangeKey>): string | null {
   if (!draft.manager.needsOrder) return null;
+  const unknown = currentRecords(draft, item).flatMap(record => record.unresolvedDependencies);
+  if (unknown.length > 0) return unknownText(unknown);
   const missing = addedDependencies(draft, item).find(key => !ahead.has(key));
   if (missing !== undefined) return `${nameOf(draft, missing)} is a new dependency and is not ahead`;
   const apart = item.dependsOn.find(key => !ahead.has(key) && draft.liveItems(key).length > 0);
@@ -154,14 +166,18 @@ function missingDependency(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet
 /** Open dependencies that the host reports and the item does not have yet. */
 function addedDependencies(draft: TurnDraft, item: QueueItem): readonly ChangeKey[] {
   const added: ChangeKey[] = [];
-  for (const change of item.changes) {
-    const record = draft.facts(change.key)?.record;
-    if (record === undefined || record.dependsOn.length === 0 || !sameRevision(record.change, change))
-      continue;
-    for (const key of record.dependsOn)
+  for (const { change, dependsOn } of currentRecords(draft, item))
+    for (const key of dependsOn)
       if (key !== change.key && !item.dependsOn.includes(key) && isOpen(draft, key)) added.push(key);
-  }
   return added;
+}
+
+/** Of its changes, as far as they are what is tested. */
+function currentRecords(draft: TurnDraft, item: QueueItem): readonly ChangeRecord[] {
+  return item.changes.flatMap(change => {
+    const record = draft.facts(change.key)?.record;
+    return record === undefined || !sameRevision(record.change, change) ? [] : [record];
+  });
 }
 
 function isOpen(draft: TurnDraft, key: ChangeKey): boolean {

@@ -64,6 +64,11 @@ export function openDependencies(
   return open;
 }
 
+/** One clause about `Depends-On` lines that name no known change. */
+export function unknownText(names: readonly string[]): string {
+  return `unknown dependencies: ${names.join(', ')}`;
+}
+
 function nameOf(draft: TurnDraft, key: ChangeKey): string {
   const facts = draft.facts(key);
   return facts === undefined ? changeKeyText(key) : changeText(facts.record.change);

@@ -7,7 +7,7 @@ import { type Change, changeText, sameRevision } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
 import { projectIdOf } from '../model/project.ts';
 import { replaces } from './departures.ts';
-import { type DependencyGraph, dependencyGraph } from './dependency-graph.ts';
+import { type DependencyGraph, dependencyGraph, unknownText } from './dependency-graph.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -102,7 +102,7 @@ function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved
         `changes that depend on each other are not supported: ${graph.changes.join(', ')}`,
       );
     case 'unresolved':
-      return reportedRefusal('dependency-unresolved', `unknown dependencies: ${graph.names.join(', ')}`);
+      return reportedRefusal('dependency-unresolved', unknownText(graph.names));
   }
 }
 

@@ -29,7 +29,7 @@ export function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem
       ? stage.cause
       : stays
         ? changeBelow(draft, pass, item, behind)
-        : (requeueCause(draft, item) ?? causeOfMove(draft, pass, behind));
+        : (requeueCause(draft, item) ?? promotionOf(draft, item) ?? causeOfMove(draft, pass, behind));
   const passed = wanted === null ? null : (pass.passedBelow.get(wanted) ?? null);
   const here = landed === undefined ? item : { ...item, behind };
   const goesOn = pastConflicts(draft, pass, here, { stays, cause, passed });
@@ -37,7 +37,8 @@ export function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem
   const change = cause ?? passed;
   if (change === null) return landed === undefined ? item : mergeOnLanded(draft, here);
   pass.changed.set(item.uuid, change);
-  if (stage.state === 'new') return stays ? item : moveBehind(draft, item, pass.nearest, change);
+  if (stage.state === 'new' && item.buildset.stackedOn === undefined)
+    return stays ? item : moveBehind(draft, item, pass.nearest, change);
   const moved = stays ? here : moveBehind(draft, item, pass.nearest, change);
   return resetItem(draft, moved, change);
 }
@@ -68,7 +69,8 @@ function changeBelow(
   if (change !== null || behind === null || pass.nearest === null || typeof stackedOn !== 'string')
     return change;
   if (pass.nearest.buildset.uuid === stackedOn) return null;
-  return pass.nearest.buildset.cause ?? causeOfMove(draft, pass, behind);
+  const { cause } = pass.nearest.buildset;
+  return cause === null ? causeOfMove(draft, pass, behind) : { ...cause, at: draft.input.now };
 }
 
 /** Why what has landed is not what the item was tested on; null: it is. */
@@ -109,6 +111,20 @@ function requeueCause(draft: TurnDraft, item: QueueItem): ResetCause | null {
   return draft.requeued.has(item.uuid) ? { code: 'queue-changed', at: draft.input.now, culprit: null } : null;
 }
 
+/** It went ahead of what it was behind. */
+function promotionOf(draft: TurnDraft, { uuid }: QueueItem): ResetCause | null {
+  const promoter = draft.promoted.get(uuid);
+  return promoter === undefined ? null : { code: 'promoted', at: draft.input.now, culprit: null, promoter };
+}
+
+/** @param other that went past the item. */
+function promotionPast(draft: TurnDraft, other: QueueItem | null): ResetCause | null {
+  const own = other === null ? null : promotionOf(draft, other);
+  return own === null || other === null
+    ? null
+    : { ...own, culprit: { item: other.uuid, change: changesText(other) } };
+}
+
 /** Why the item cannot stay behind `behind`: that was reset, left or fails, or another item came between. */
 function causeOfMove(draft: TurnDraft, pass: QueuePass, behind: Uuid | null): ResetCause {
   const at = draft.input.now;
@@ -117,6 +133,10 @@ function causeOfMove(draft: TurnDraft, pass: QueuePass, behind: Uuid | null): Re
       ? undefined
       : (draft.departed.get(behind) ?? pass.failing.get(behind) ?? draft.requeued.get(behind));
   if (blame !== undefined) return { ...blame, at };
+  const promotion =
+    promotionPast(draft, pass.nearest) ??
+    (behind === null ? null : promotionPast(draft, draft.item(behind) ?? null));
+  if (promotion !== null) return promotion;
   const inherited = changeOf(pass, behind);
   if (inherited !== null) return inherited;
   const { nearest } = pass;

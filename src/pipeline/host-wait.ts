@@ -41,9 +41,20 @@ export function mayAskHost(draft: TurnDraft, item: QueueItem, doing: HostWork): 
   if (own !== undefined && !isShared(own)) return isDue(own, now);
   const parked = parkedOf(draft, item, doing);
   if (hasLandedAnyway(draft, item) && doing === 'report') return true;
-  if (parked.some(({ wait, asked }) => asked || !isDue(wait, now))) return false;
-  for (const each of parked) each.asked = true;
+  if (
+    parked.some(
+      ({ wait, askers }) => !isDue(wait, now) || askers.some(uuid => stillAsks(draft, item, uuid, doing)),
+    )
+  )
+    return false;
+  for (const each of parked) each.askers.push(item.uuid);
   return true;
+}
+
+/** An item that asked for all may have left in this turn, or have been reset: then another one asks. @param present the item in hand. */
+function stillAsks(draft: TurnDraft, present: QueueItem, uuid: Uuid, doing: HostWork): boolean {
+  const asker = present.uuid === uuid ? present : draft.item(uuid);
+  return asker !== undefined && isAsking(asker, doing);
 }
 
 /** The host trouble that keeps the item from its next step; null: none. */
@@ -200,5 +211,7 @@ export function nextHostRetry(items: Iterable<QueueItem>, decidedAt: Nanoseconds
  * One more turn chooses the next one.
  */
 export function isHostUnasked(items: Iterable<QueueItem>, decidedAt: Nanoseconds): boolean {
-  return [...parkedProjects(items).values()].some(({ wait, asked }) => !asked && isDue(wait, decidedAt));
+  return [...parkedProjects(items).values()].some(
+    ({ wait, askers }) => askers.length === 0 && isDue(wait, decidedAt),
+  );
 }

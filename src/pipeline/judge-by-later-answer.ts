@@ -16,6 +16,8 @@ import type { TurnDraft } from './turn-draft.ts';
 export function judgeByLaterAnswer(draft: TurnDraft, pass: QueuePass, item: QueueItem): QueueItem {
   const { stage } = item.buildset;
   if ((stage.state !== 'new' && stage.state !== 'merging') || pass.changed.has(item.uuid)) return item;
+  // The answer is about another order.
+  if (draft.reordered.has(item.uuid)) return item;
   for (const answer of draft.answersAbout.get(item.uuid) ?? []) {
     const conflict = answer.leftOut.get(item.uuid);
     if (conflict !== undefined && hasSameBelow(draft, pass, item, answer))

@@ -10,6 +10,7 @@ import { type BranchAfter, branchesAfter, hasLanded, type Landed } from '../mode
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { leave } from './leave-item.ts';
+import { withKeptSteps } from './report-steps.ts';
 import { actionFor, hasReporters, requestReport } from './request-report.ts';
 import { failureOf } from './standing.ts';
 import { withEvent } from './timeline.ts';
@@ -139,9 +140,10 @@ export function withReportDone(
 ): QueueItem {
   const open = item.reports.some(record => record.uuid === report && record.done === null);
   if (!open) return item;
+  const kept = withKeptSteps(item, done);
   const reports = item.reports.map(record =>
     record.uuid === report
-      ? { ...record, done: { ...done, at: laterOf(done.at, record.requestedAt) } }
+      ? { ...record, done: { ...kept, at: laterOf(kept.at, record.requestedAt) } }
       : record,
   );
   return { ...item, reports };

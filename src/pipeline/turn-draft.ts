@@ -8,7 +8,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import type { Culprit, ResetCause, ResetCode } from '../model/cause.ts';
+import type { Culprit, Remover, ResetCause, ResetCode } from '../model/cause.ts';
 import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { Decision, DecisionCode } from '../model/decision.ts';
 import type { BranchAfter } from '../model/landed.ts';
@@ -34,6 +34,7 @@ export interface QueueDraft {
 export interface Blame {
   readonly code: ResetCode;
   readonly culprit: Culprit | null;
+  readonly promoter?: Remover;
 }
 
 /** An item that has landed, for those that were tested with it. */
@@ -57,6 +58,10 @@ export class TurnDraft {
   readonly lostChanges = new Map<ChangeKey, Blame>();
   /** Items that moved to another queue in this turn; why items tested with them are reset. */
   readonly requeued = new Map<Uuid, Blame>();
+  /** Items that were promoted in this turn; who asked. */
+  readonly promoted = new Map<Uuid, Remover>();
+  /** Items at or behind the first place of a queue that has another item since a promotion in this turn. */
+  readonly reordered = new Set<Uuid>();
   /** Items that an event gave a new buildset, before the pass. */
   readonly retested = new Map<Uuid, ResetCause>();
   /** The mergers' answers of this turn, by item. */

@@ -7,6 +7,7 @@ export const dependent: Manager = {
   queuesFollow: true,
   window: 'learnt',
   overtakes: false,
+  promotes: true,
   dependencies: 'enter-ahead',
   bringsDependents: true,
   needsOrder: true,

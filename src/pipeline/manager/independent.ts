@@ -7,6 +7,7 @@ export const independent: Manager = {
   queuesFollow: false,
   window: 'unlimited',
   overtakes: false,
+  promotes: false,
   dependencies: 'hold-places',
   bringsDependents: false,
   needsOrder: false,

@@ -7,6 +7,7 @@
  *     queuesFollow         no               yes            yes              yes
  *     window               unlimited        learnt         one              one
  *     overtakes            no               no             no               yes
+ *     promotes             no               yes            no               no
  *     dependencies         hold places      enter ahead    ignored          ignored
  *     bringsDependents     no               yes            no               no
  *     needsOrder           no               yes            no               no
@@ -50,6 +51,8 @@ export interface Manager {
   readonly window: 'unlimited' | 'learnt' | 'one';
   /** The newest item of a queue takes the place of all that wait behind the head. */
   readonly overtakes: boolean;
+  /** People may change the order of a queue: items wait for one another, and none is left out for another one. */
+  readonly promotes: boolean;
   /**
    * The open dependencies of a change that enters. `enter-ahead`: each is tested, and merges, before it.
    * `hold-places`: items ahead of it that run nothing, a set for every change. `ignored`: nothing.

@@ -13,3 +13,8 @@ export const MANAGERS: Readonly<Record<ManagerName, Manager>> = {
   serial,
   supercedent,
 };
+
+/** Whether people may promote items of a pipeline with this manager. */
+export function promotes(manager: ManagerName): boolean {
+  return MANAGERS[manager].promotes;
+}

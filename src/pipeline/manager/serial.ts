@@ -10,6 +10,7 @@ export const serial: Manager = {
   queuesFollow: true,
   window: 'one',
   overtakes: false,
+  promotes: false,
   dependencies: 'ignored',
   bringsDependents: false,
   needsOrder: false,

@@ -16,6 +16,7 @@ export const supercedent: Manager = {
   queuesFollow: true,
   window: 'one',
   overtakes: true,
+  promotes: false,
   dependencies: 'ignored',
   bringsDependents: false,
   needsOrder: false,

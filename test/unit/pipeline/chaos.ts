@@ -133,12 +133,21 @@ export class Chaos {
         pipeline.mergeEvent(merge, this.#nature.merge(merge, luck)),
       );
     if (act < 83) return choose(pipeline.zombies, pick, build => pipeline.resultEvent(build, 'SUCCESS'));
-    if (act < 88) return choose(this.#sent, pick, event => event);
+    if (act < 87) return choose(this.#sent, pick, event => event);
+    if (act < 88) return this.#promote(pick);
     return this.#nature.meddling ? this.#meddle(act, pick) : undefined;
   }
 
   #enqueue(pick: number): PipelineEvent | undefined {
     return choose(this.#names, pick, name => this.#pipeline.enqueueEvent(name));
+  }
+
+  /** One change or two, there or not. */
+  #promote(pick: number): PipelineEvent {
+    const { world } = this.#pipeline;
+    const names = [pick, Math.floor(pick / 7)].map(each => this.#names[each % this.#names.length]);
+    const keys = new Set(names.flatMap(name => (name === undefined ? [] : [world.proposed(name).key])));
+    return { kind: 'promote', uuid: world.uuid(), changes: [...keys], by: 'ops' };
   }
 
   #meddle(act: number, pick: number): PipelineEvent | undefined {

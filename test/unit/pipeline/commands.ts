@@ -22,7 +22,7 @@
  *     reports / report A [base-moved|not-merged|failed|done|withdrawn|unsettled] / push app
  *     host-merges                            from now on the host makes its own commits of what lands
  *     report A other-tree                    and this one holds something else than was tested
- *     dequeue A / turn
+ *     dequeue A / promote C B / turn
  */
 
 import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
@@ -252,6 +252,11 @@ export class Script {
           { kind: 'dequeue', uuid: world.uuid(), change: world.proposed(name).key, by: 'ops' },
         ]);
         return true;
+      case 'promote': {
+        const changes = names.map(each => world.proposed(each).key);
+        this.#turn(pipeline, [{ kind: 'promote', uuid: world.uuid(), changes, by: 'ops' }]);
+        return true;
+      }
       default:
         return false;
     }

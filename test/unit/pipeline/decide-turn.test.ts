@@ -150,7 +150,7 @@ describe('a turn', () => {
   });
 
   it('finishes a reset of which only a part was written before a crash', () => {
-    const { gate } = running(['A', 'B', 'C', 'D']);
+    const { world, gate } = running(['A', 'B', 'C', 'D']);
     const before = gate.state;
     const written = gate.item('B').uuid;
     const [build] = gate.builds;
@@ -163,8 +163,11 @@ describe('a turn', () => {
     );
     gate.state = { ...gate.state, items: new Map(items.map(item => [item.uuid, item])) };
     const turn = gate.turn([]);
+    const turnAt = world.now;
     expect(turn.commands.filter(command => command.kind === 'cancel-build')).toHaveLength(2);
-    for (const name of ['C', 'D']) expect(gate.item(name).buildset).toMatchObject({ number: 2, cause });
+    const finished = { ...cause, at: turnAt };
+    for (const name of ['C', 'D'])
+      expect(gate.item(name).buildset).toMatchObject({ number: 2, createdAt: turnAt, cause: finished });
     expect(gate.item('B').buildset.number).toBe(2);
   });
 
@@ -181,6 +184,19 @@ describe('a turn', () => {
     gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
     expect(gate.item('B').buildset.number).toBe(2);
     expect(starts()).toBe(2);
+  });
+
+  it('lets a change leave that got a dependency while it was reported, when it has to be tested again', () => {
+    const { world, gate } = running(['A']);
+    world.change('N', { project: 'app' });
+    gate.turn(gate.builds.map(build => gate.resultEvent(build, 'SUCCESS')));
+    world.get('A').dependsOn = ['N'];
+    gate.updated('A');
+    const [report] = gate.reports;
+    if (report === undefined) throw new Error('nothing is reported');
+    gate.turn([gate.reportEvent(report, { kind: 'base-moved', text: 'the branch has moved' })]);
+    expect(gate.left.map(item => item.phase)).toMatchObject([{ reason: 'dependency-lost' }]);
+    expect(world.landed).toEqual([]);
   });
 
   it('refuses an event about a revision that was replaced', () => {

@@ -101,6 +101,24 @@ test('a change that comes in while its host is in trouble waits with the others 
   expect(gate.item('B').timeline.at(-1)).toMatchObject({ state: 'host', subject: 'local' });
 });
 
+test('where the item that asks for all is reset or leaves, the next one asks in the same turn', () => {
+  const { world, gate } = gateWith(['A', 'B', 'C']);
+  gate.enqueue('A', 'B', 'C');
+  const [first, ...others] = gate.merges;
+  gate.turn([
+    gate.mergeEvent(first ?? expect.unreachable()),
+    ...others.map(merge => refusedMerge(gate, merge)),
+  ]);
+  secondsUntilAsked(gate);
+  expect(asked(gate)).toEqual(['B']);
+  const [before] = gate.merges;
+  gate.turn(gate.builds.map(build => gate.resultEvent(build, 'FAILURE')));
+  expect(asked(gate)).toEqual(['B']);
+  expect(gate.merges[0]?.buildset).not.toBe(before?.buildset);
+  gate.turn([{ kind: 'dequeue', uuid: world.uuid(), change: world.proposed('B').key, by: 'olga' }]);
+  expect(asked(gate)).toEqual(['C']);
+});
+
 test('another project of the same connection goes on', () => {
   const { world, gate } = gateWith(['A']);
   world.jobs('lib', [job('unit')]);
@@ -313,4 +331,33 @@ test('a change that is too large for git is asked for a few times, and holds up 
   }
   for (const report of check.reports) check.turn([check.reportEvent(report)]);
   expect(check.left.map(item => [nameOf(item), item.phase])).toMatchObject([['N', { result: 'ERROR' }]]);
+});
+
+test('what is behind an item that waits for its host is tested again once when the branch below moves', () => {
+  const { world, gate } = gateWith(['A', 'L']);
+  world.jobs('lib', [job('unit')]);
+  world.queue('app', 'integrated');
+  world.queue('lib', 'integrated');
+  world.change('B', { project: 'lib' });
+  gate.enqueue('A', 'B', 'L');
+  const project = projectKey({ connection: 'local', name: 'lib' });
+  const notBefore = addMilliseconds(world.now, 60_000);
+  const [mergeOfB] = gate.merges.filter(({ item }) => nameOf(item) === 'B');
+  if (mergeOfB === undefined) expect.unreachable();
+  gate.turn(gate.merges.filter(merge => merge !== mergeOfB).map(merge => gate.mergeEvent(merge)));
+  gate.turn([refusedMerge(gate, mergeOfB, { project, notBefore })]);
+  gate.turn(gate.builds.map(build => gate.resultEvent(build, 'SUCCESS')));
+  const [report] = gate.reports;
+  if (report === undefined) expect.unreachable();
+  gate.turn([gate.reportEvent(report, { kind: 'base-moved', text: 'the branch has moved' })]);
+  gate.turn([]);
+  gate.turn([]);
+  expect(gate.items().map(item => [nameOf(item), item.buildset.number])).toEqual([
+    ['A', 2],
+    ['B', 2],
+    ['L', 2],
+  ]);
+  succeed(gate);
+  expect(world.landed).toEqual(['A', 'B', 'L']);
+  expect(violationsOf(gate.history)).toEqual([]);
 });

@@ -62,6 +62,7 @@ export interface WorldChange {
   dependsOn: readonly string[];
   unresolved: readonly string[];
   patchset: number;
+  branch: string;
   status: ChangeStatus;
   approved: boolean;
 }
@@ -226,6 +227,7 @@ export class World {
       dependsOn: setup.dependsOn ?? [],
       unresolved: [],
       patchset: 1,
+      branch: 'master',
       status: 'open',
       approved: true,
     };
@@ -256,13 +258,13 @@ export class World {
   }
 
   proposed(name: string): ProposedChange {
-    const { project, patchset } = this.get(name);
+    const { project, patchset, branch } = this.get(name);
     const key = projectKey({ connection: 'local', name: project });
     return {
       kind: 'change',
       key: changeKey(key, name),
       project: key,
-      branch: 'master',
+      branch,
       id: name,
       patchset: String(patchset),
       commit: commitId(name, String(patchset)),
