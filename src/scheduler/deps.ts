@@ -12,6 +12,7 @@ import type { ConnectionName } from '../model/project.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
+import type { ExplainChange } from './events/answer-questions.ts';
 import type { ProjectPlaces } from './turn/build-projects.ts';
 import type { RecordedDuration } from './turn/expected-durations.ts';
 
@@ -38,6 +39,8 @@ export interface SchedulerDeps {
   readonly metrics?: MetricsSink;
   /** How long jobs took lately, from the history; absent: this process has no history open. */
   readonly recordedDurations?: () => Promise<readonly RecordedDuration[]>;
+  /** For people who ask at a code host; absent: questions are dropped. */
+  readonly explainChange?: ExplainChange;
   /**
    * Milliseconds without a change in the set of executors before a label that none of them offers counts as missing. Default 0: for
    * executors that start before the scheduler and do not come and go.

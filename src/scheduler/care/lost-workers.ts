@@ -10,6 +10,7 @@ import type { BuildRequest } from '../../model/build-request.ts';
 import { mergerOutcomeCodec } from '../../model/codec/records.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import { MERGERS_PER_REQUEST, type MergerRequest, OUTAGES_PER_REQUEST } from '../../model/merge.ts';
+import type { WorkerLoss } from '../../model/worker-loss.ts';
 import { type Abandoned, abandonedRequests, discarded, requeued } from '../../store/abandoned-requests.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -36,7 +37,7 @@ export interface LostWorkersDeps extends PassDeps {
 /** Several schedulers may do it at the same time: each request is settled by exactly one multi-write. */
 export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
   for (const abandoned of await abandonedRequests(deps.mergeRequests)) {
-    await settle(mergeOperations(abandoned, deps), 'merge', abandoned, deps);
+    await settle(await mergeOperations(abandoned, deps), 'merge', abandoned, deps);
   }
   for (const abandoned of await abandonedRequests(deps.buildRequests)) {
     const result = abandoned.kind === 'lost-worker' ? await lostResult(abandoned.request, deps) : [];
@@ -44,18 +45,27 @@ export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
   }
 }
 
-function mergeOperations(abandoned: Abandoned<MergerRequest>, deps: LostWorkersDeps): readonly Operation[] {
+async function mergeOperations(
+  abandoned: Abandoned<MergerRequest>,
+  deps: LostWorkersDeps,
+): Promise<readonly Operation[]> {
   const { mergeRequests } = deps;
   if (abandoned.kind !== 'lost-worker' || abandoned.cancelled) return discarded(mergeRequests, abandoned);
-  const { value, attempt } = abandoned.request;
-  if (attempt < (isOutage(abandoned.request, deps) ? OUTAGES_PER_REQUEST : MERGERS_PER_REQUEST))
-    return requeued(mergeRequests, abandoned.request);
-  return [...discarded(mergeRequests, abandoned), ...failedAnswer(value, attempt, deps)];
+  const { request } = abandoned;
+  const from = await signOfWorker(request, deps);
+  const loss = from === undefined ? undefined : { from, at: deps.clock.now() };
+  if (request.attempt < (isOutage(request, deps) ? OUTAGES_PER_REQUEST : MERGERS_PER_REQUEST))
+    return requeued(mergeRequests, request, loss);
+  return [...discarded(mergeRequests, abandoned), ...failedAnswer(request, loss, deps)];
 }
 
-function failedAnswer(request: MergerRequest, mergers: number, deps: LostWorkersDeps): readonly Operation[] {
-  const { item, tenant, uuid } = request;
-  const text = `Unable to serve the request: ${mergers} mergers ended while they worked on it`;
+function failedAnswer(
+  { value, attempt, losses = [] }: StoredRequest<MergerRequest>,
+  last: WorkerLoss | undefined,
+  deps: LostWorkersDeps,
+): readonly Operation[] {
+  const { item, tenant, uuid } = value;
+  const text = `Unable to serve the request: ${attempt} mergers ended while they worked on it`;
   const outcome = { kind: 'failed', text, retryable: false, steps: [], worker: '' } as const;
   if (item === undefined)
     return [create(deps.paths.tenant(tenant).answer(uuid), mergerOutcomeCodec.encode(outcome))];
@@ -67,6 +77,7 @@ function failedAnswer(request: MergerRequest, mergers: number, deps: LostWorkers
     request: uuid,
     at: deps.clock.now(),
     outcome,
+    losses: last === undefined ? losses : [...losses, last],
   });
 }
 

@@ -97,7 +97,7 @@ function decoded<T>(
 
 function changesOfTenantEvent(event: TenantEvent): readonly ChangeKey[] {
   if (event.kind === 'trigger') return [event.trigger.change.key];
-  return event.kind === 'updated' ? [event.change] : [];
+  return 'change' in event ? [event.change] : [];
 }
 
 function changesOfPipelineEvent(event: PipelineEvent): readonly ChangeKey[] {

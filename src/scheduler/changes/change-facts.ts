@@ -13,7 +13,10 @@ import type { ChangeFacts } from '../../pipeline/turn.ts';
 import type { PipelineContext } from '../turn/pipeline-context.ts';
 import { landingVerdict } from './landing-verdict.ts';
 
-type ChangeFactsDeps = Pick<PipelineContext, 'pipeline' | 'driverOf' | 'record' | 'dependentsOf' | 'queueOf'>;
+type ChangeFactsDeps = Pick<
+  PipelineContext,
+  'tenant' | 'pipeline' | 'mergeMode' | 'driverOf' | 'record' | 'dependentsOf' | 'queueOf'
+>;
 
 /** Facts of every change of the state and the events, and of everything reachable over dependencies in both directions. */
 export function gatherChangeFacts(
@@ -49,7 +52,7 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps, now: Nanoseconds):
   return {
     record,
     requirements: requirementsOf(record, deps, now),
-    ...landingVerdict(record, pipeline, deps.driverOf(connection), now),
+    ...landingVerdict(record, deps, deps.driverOf(connection), now),
     dependents:
       record.change.kind === 'change' && MANAGERS[pipeline.manager].bringsDependents
         ? deps.dependentsOf(record.change.key).toSorted(byKey)
@@ -77,7 +80,9 @@ function requirementsOf(
   }
   for (const rejection of deps.pipeline.reject) {
     if (rejection.connection !== connection) continue;
-    const verdict = driver.config.meets(rejection.config, record, now);
+    const { config } = driver;
+    const verdict =
+      config.rejects?.(rejection.config, record, now) ?? config.meets(rejection.config, record, now);
     if (verdict.met) return { met: false, text: `rejected: ${verdict.text}`, ...recheckAt };
   }
   return { met: true, text: 'all requirements are met', ...recheckAt };

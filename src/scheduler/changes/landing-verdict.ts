@@ -2,14 +2,16 @@
 import type { Driver } from '../../driver/driver.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { ChangeRecord } from '../../model/change.ts';
-import type { Pipeline } from '../../model/pipeline.ts';
 import { projectIdOf } from '../../model/project.ts';
 import type { ChangeFacts } from '../../pipeline/turn.ts';
+import type { PipelineContext } from '../turn/pipeline-context.ts';
+
+type LandingContext = Pick<PipelineContext, 'tenant' | 'pipeline' | 'mergeMode'>;
 
 /** Empty for a ref, where no success reporter lands the change, and where the driver knows no rules of its host. */
 export function landingVerdict(
   record: ChangeRecord,
-  { reporters }: Pipeline,
+  { tenant, pipeline: { name, reporters }, mergeMode }: LandingContext,
   driver: Driver | undefined,
   now: Nanoseconds,
 ): Pick<ChangeFacts, 'landing'> {
@@ -19,6 +21,15 @@ export function landingVerdict(
   const own = reporters.success.filter(reporter => reporter.connection === connection);
   const mode = own.map(reporter => config.landingMode(reporter.config)).find(each => each !== null);
   if (mode === undefined) return {};
-  const ourVotes = own.map(reporter => mergeability.votesOf(reporter.config));
-  return { landing: mergeability.canLand(record, { ourVotes, mode, now }) };
+  const ourVotes = own.map(reporter =>
+    mergeability.votesOf(reporter.config, { tenant: tenant.name, pipeline: name }),
+  );
+  return {
+    landing: mergeability.canLand(record, {
+      ourVotes,
+      mode,
+      mergeMode: mergeMode(record.change.project),
+      now,
+    }),
+  };
 }

@@ -6,6 +6,7 @@
  * need the same read of the host are processed together: one read, one trace, which names the deliveries it answers. Only events
  * that were stored before the read began are among them.
  *
+ * A lane whose events come in storms rests after a read: the next one answers all that came meanwhile.
  * A lane whose host does not serve pauses, and its events stay in the queue. See read-host.ts for the outcomes of a read.
  */
 import { pause } from '../../lib/pause.ts';
@@ -25,6 +26,8 @@ import type { ReadTries } from './read-tries.ts';
 const AT_ONCE = 16;
 /** Of them, lanes that are retried: repositories that hang leave room for those that are served. */
 const RETRIES_AT_ONCE = 4;
+/** A lane rests until none of its events came for so many milliseconds, and for so many times that at most. */
+const REST = { ms: 1_000, times: 15 };
 
 /** Of one connection, passed by its holder (connection-runner.ts). */
 export interface ConnectionEventsDeps extends HostReadDeps {
@@ -78,8 +81,10 @@ export async function processConnectionEvents(
     const end = await readHost([first, ...others], turn.hold, deps, fence, signals);
     logRead(end, turn, first.value, deps);
     if (end.kind === 'taken') {
-      lanes.done(turn.lane);
       deps.onRead?.(lanes.troubled);
+      if (connection.source.comesInStorms?.(first.value) === true)
+        void rest(turn.lane, lanes, stop).then(begin);
+      else lanes.done(turn.lane);
       return;
     }
     lanes.hold(turn, end.tries);
@@ -116,4 +121,13 @@ export async function processConnectionEvents(
   while (running.size > 0) await Promise.allSettled(running);
   if (failed.signal.aborted && !(signal.aborted && failed.signal.reason === signal.reason))
     throw failed.signal.reason;
+}
+
+/** Ends in `done`. The events that come meanwhile are in the queue, so nothing is lost when this process dies. */
+async function rest(lane: string, lanes: EventLanes<ReadTries>, signal: AbortSignal): Promise<void> {
+  for (let times = 0, seen = -1; times < REST.times && lanes.waiting(lane) !== seen; times++) {
+    seen = lanes.waiting(lane);
+    await pause(REST.ms, signal);
+  }
+  lanes.done(lane);
 }

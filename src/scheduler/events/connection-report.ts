@@ -1,6 +1,7 @@
 /** How a connection's code host serves, as its holder reports it: to the webs over the store, and to its own metrics. */
 import type { Connection } from '../../driver/connection.ts';
 import type { HealthView } from '../../driver/health.ts';
+import { toMilliseconds } from '../../lib/clock.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import type { ConnectionReport, WaitingLane } from '../../model/connection-health.ts';
 import type { ReadTries } from './read-tries.ts';
@@ -52,4 +53,7 @@ export function* connectionMeasurements(
   const serves = known.state === 'serving' || known.state === 'unknown';
   yield { metric: 'gatehouse_connection_serving', labels, value: serves ? 1 : 0 };
   yield { metric: 'gatehouse_connection_events_missed', labels, value: known.missed };
+  if (known.lastEventAt === null) return;
+  const value = toMilliseconds(known.lastEventAt) / 1000;
+  yield { metric: 'gatehouse_connection_last_event_timestamp_seconds', labels, value };
 }

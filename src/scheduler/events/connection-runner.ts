@@ -5,26 +5,33 @@
  *
  *     lanes        connection-events → event-lanes
  *     one read     read-host → driver-memory, read-tries, read-log; missing-records asks for dependencies
- *     forwarding   forward-event → ingestion-facts (traces), foreign-tenants
- *     reporting    connection-report (how the host serves), event-effects (traces of the events of a turn)
+ *     forwarding   forward-event → ingestion-facts (traces), foreign-tenants; host-orders of people
+ *     answering    answer-questions of people about a change
+ *     lending      lend-access (read access, to executors without credentials)
+ *     reporting    connection-report (how the host serves), event-effects (traces of the events of a turn), host-passes (those of
+ *                  a listener's passes)
  *
  * Only the driver talks to the host, and nothing here decides about a change: an event goes to every tenant of its project.
  */
 
 import type { Connection } from '../../driver/connection.ts';
-import { connectionEventCodec, connectionReportCodec } from '../../model/codec/records.ts';
+import { connectionEventCodec, connectionReportCodec, questionCodec } from '../../model/codec/records.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
+import type { Question } from '../../model/question.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
 import { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { publishRecord } from '../../store/published-record.ts';
 import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
+import { type AnswerDeps, answerQuestions } from './answer-questions.ts';
 import { type ConnectionEventsDeps, processConnectionEvents } from './connection-events.ts';
 import { connectionReport } from './connection-report.ts';
 import { openDriverMemory } from './driver-memory.ts';
 import { type ForeignTenants, foreignTenants } from './foreign-tenants.ts';
+import { hostPasses } from './host-passes.ts';
+import { lendAccess } from './lend-access.ts';
 
 /** The tenants that hold a project, with their queues, as of the call. */
 export type TenantsOf = ConnectionEventsDeps['tenantsOf'];
@@ -50,9 +57,11 @@ export async function runConnection(
   });
   await queue.prepare(signal);
   await ensureNode(store, places.memory, signal);
+  const answers = await openAnswers(connection, shared, signal);
   const tenants = tenantsOnConnection(connection, projects, tenantsOf, shared);
   const events: ConnectionEventsDeps = {
     ...{ connection, store, paths, clock, ids, queue, ...tenants },
+    ...(answers === undefined ? {} : { questions: answers.questions }),
     log: deps.log,
     changes: shared.changes,
     dependencies: shared.dependencies,
@@ -87,11 +96,33 @@ export async function runConnection(
         projects: tenants.projects,
         memory: openDriverMemory(events),
         signal: held,
+        ...hostPasses({ ...events, tracing: deps.tracing }, fence),
       });
       // The end of the listener does not end the processing.
-      return [processing, ...(listening === undefined ? [] : [listening.then(() => processing)])];
+      const lending = lendAccess({ connection, store, paths, log: deps.log }, held);
+      const answering =
+        answers === undefined ? [] : [answerQuestions({ ...events, ...answers }, fence, held)];
+      return [
+        processing,
+        lending,
+        ...answering,
+        ...(listening === undefined ? [] : [listening.then(() => processing)]),
+      ];
     });
   });
+}
+
+/** Undefined: the host has no place for answers, or this scheduler has none to give. */
+async function openAnswers(
+  { name, answerer }: Connection,
+  { deps: { store, paths, clock, explainChange }, onDeadLetter }: SchedulerShared,
+  signal: AbortSignal,
+): Promise<Pick<AnswerDeps, 'answerer' | 'explain' | 'questions'> | undefined> {
+  if (answerer === undefined || explainChange === undefined) return undefined;
+  const path = paths.connection(name).questions;
+  const questions = new EventQueue<Question>({ store, path, codec: questionCodec, clock, onDeadLetter });
+  await questions.prepare(signal);
+  return { answerer, explain: explainChange, questions };
 }
 
 /** The tenants of this process's tenant file, and those that only other schedulers have in theirs. */

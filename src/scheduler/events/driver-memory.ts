@@ -11,7 +11,7 @@ import type { Log } from '../../lib/log.ts';
 import { driverMemoryCodec } from '../../model/codec/records.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { StorePaths } from '../../store/paths.ts';
-import { create, type Operation, type Store, StoreError, set } from '../../store/port.ts';
+import { create, type Operation, remove, type Store, StoreError, set } from '../../store/port.ts';
 import { createQuarantine } from '../../store/quarantine.ts';
 
 interface DriverMemoryDeps {
@@ -44,16 +44,19 @@ export function openDriverMemory({ connection, paths, store, ...rest }: DriverMe
       else versions.set(path, node?.stat.version ?? null);
       return value;
     },
-    operations: memory =>
-      Promise.all(
+    async operations(memory) {
+      const found = await Promise.all(
         memory.map(async ({ key, value }) => {
           const path = memoryOf(key);
-          const data = driverMemoryCodec.encode(value);
           const read = versions.get(path);
           const version = read === undefined ? ((await store.get(path))?.stat.version ?? null) : read;
-          return version === null ? create(path, data) : set(path, data, version);
+          if (value === undefined) return version === null ? [] : [remove(path, version)];
+          const data = driverMemoryCodec.encode(value);
+          return [version === null ? create(path, data) : set(path, data, version)];
         }),
-      ),
+      );
+      return found.flat();
+    },
     conflict: (error, memory) =>
       error instanceof StoreError &&
       ['BadVersion', 'NodeExists', 'NoNode'].includes(error.code) &&

@@ -3,12 +3,14 @@
  * event without effect has no trace; an operator's request always has one.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
 import { changesText, leadChange } from '../../model/about-item.ts';
 import type { LeaveCode } from '../../model/cause.ts';
 import type { Change, ChangeKey } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
+import { promotes } from '../../pipeline/manager/managers.ts';
 import type { Operation } from '../../store/port.ts';
 import type { EventEffect } from '../../tracing/spans/event-effect.ts';
 import { internalEventSpans } from '../../tracing/spans/internal-event-spans.ts';
@@ -80,26 +82,37 @@ function spansOf(
       return internal(event, { queuedAt, span, relation: 'follows' }, left, turn, context, options);
     }
     case 'dequeue':
-      return event.management?.sampled === true
-        ? managementEventSpans(
-            {
-              event: event.uuid,
-              command: 'dequeue',
-              by: event.by,
-              tenant: context.tenant.name,
-              pipeline: context.pipeline.name,
-              change: knownChange(event.change, context),
-              origin: event.management,
-              takenAt: turn.takenAt,
-              endedAt: turn.endedAt,
-              effect: dequeueEffect(turn, event.change),
-            },
-            options,
-          )
-        : [];
+    case 'promote':
+      return requestSpans(event, turn, context, options);
     default:
       return [];
   }
+}
+
+type PersonsRequest = Extract<PipelineEvent, { kind: 'dequeue' | 'promote' }>;
+
+/** A request at the host that names no item goes to every pipeline: only those that hold the change have a trace of it. */
+function requestSpans(
+  event: PersonsRequest,
+  turn: Turn,
+  context: PipelineContext,
+  options: SpanOptions,
+): readonly SpanRecord[] {
+  const { uuid, by, management } = event;
+  const [change] = event.kind === 'dequeue' ? [event.change] : event.changes;
+  if (management?.sampled !== true || change === undefined) return [];
+  const effect =
+    event.kind === 'dequeue'
+      ? dequeueEffect(turn, event.change, event.item)
+      : promoteEffect(turn, event, context);
+  const isForAll = management.follows !== undefined && (event.kind === 'promote' || event.item === undefined);
+  if (isForAll && effect.outcome === 'nothing-to-do') return [];
+  const facts = {
+    ...({ event: uuid, command: event.kind, by, origin: management, effect } as const),
+    ...{ tenant: context.tenant.name, pipeline: context.pipeline.name },
+    ...{ change: knownChange(change, context), takenAt: turn.takenAt, endedAt: turn.endedAt },
+  };
+  return managementEventSpans(facts, options);
 }
 
 function internal(
@@ -131,15 +144,32 @@ function internal(
   );
 }
 
-function dequeueEffect(turn: Turn, change: ChangeKey): EventEffect {
-  const left = claim(turn, item => codeOf(item) === 'dequeued-by-hand' && isOf(item, change));
+function dequeueEffect(turn: Turn, change: ChangeKey, only: Uuid | undefined): EventEffect {
+  const isMeant = (item: QueueItem) => isOf(item, change) && (only === undefined || item.uuid === only);
+  const left = claim(turn, item => codeOf(item) === 'dequeued-by-hand' && isMeant(item));
   if (left.length > 0) return { outcome: 'dequeued', left: left.map(leaving) };
   const isReported = [...turn.draft.state.items.values()].some(
-    item => item.phase.phase === 'reporting' && isOf(item, change),
+    item => item.phase.phase === 'reporting' && isMeant(item),
   );
   return isReported
     ? { outcome: 'refused', reason: 'being-reported', left: [] }
     : { outcome: 'nothing-to-do', reason: 'not-in-the-pipeline', left: [] };
+}
+
+function promoteEffect(
+  { draft }: Turn,
+  { uuid, changes }: Extract<PipelineEvent, { kind: 'promote' }>,
+  { pipeline }: PipelineContext,
+): EventEffect {
+  const promoted = draft.decisions.flatMap(({ code, event, item, changeText }) =>
+    code === 'promoted' && event === uuid && item !== null ? [{ item, change: changeText }] : [],
+  );
+  if (promoted.length > 0) return { outcome: 'promoted', left: [], promoted };
+  const isHere = [...draft.state.items.values()].some(item => changes.some(key => isOf(item, key)));
+  if (!isHere) return { outcome: 'nothing-to-do', reason: 'not-in-the-pipeline', left: [] };
+  return promotes(pipeline.manager)
+    ? { outcome: 'refused', reason: 'as-far-ahead-as-can-be', left: [] }
+    : { outcome: 'refused', reason: 'pipeline-is-not-dependent', left: [] };
 }
 
 /** Items that left because of an update of their change, and items that left because they depend on one of them. */

@@ -35,6 +35,8 @@ export interface EventLanes<Hold> {
   take(retries: boolean): LaneTurn<Hold> | undefined;
   /** The events taken are out of the queue. */
   done(lane: string): void;
+  /** Events that were added since, and wait. */
+  waiting(lane: string): number;
   /** The events taken stay in the queue, and the lane pauses until `release`. */
   hold(turn: LaneTurn<Hold>, hold: Hold): void;
   /** The pause of a held lane is over: it can be taken as a retry. */
@@ -91,6 +93,7 @@ export function createEventLanes<Hold>(): EventLanes<Hold> {
       lane.hold = undefined;
       free(name, lane);
     },
+    waiting: name => lanes.get(name)?.waiting.length ?? 0,
     hold({ lane: name, events }, hold) {
       const lane = lanes.get(name);
       if (lane === undefined) return;

@@ -3,6 +3,7 @@
  * queues, with the refreshed changes, the decisions about refused changes, and the trace.
  */
 import type { Connection } from '../../driver/connection.ts';
+import { hostSteps } from '../../driver/host-steps.ts';
 import type { ProcessedEvent } from '../../driver/source.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../../lib/ids.ts';
@@ -12,6 +13,7 @@ import { spansCodec } from '../../model/codec/records.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { ConnectionEvent, EventOrigin, TenantEvent, TriggerEvent } from '../../model/event.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
+import type { Question } from '../../model/question.ts';
 import type { EventQueue, QueueEntry } from '../../store/event-queue.ts';
 import { outboxRows } from '../../store/outbox-rows.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -32,6 +34,7 @@ import { traceRows } from '../care/trace-rows.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
 import { type Landings, landerOf } from '../changes/own-merges.ts';
 import { decisionRows } from '../turn/decision-rows.ts';
+import { hostOrders } from './host-orders.ts';
 import { type EventHandling, endedFacts, forwardedFacts } from './ingestion-facts.ts';
 
 /** Of one connection; the queues are those that the commit writes to. */
@@ -44,6 +47,8 @@ export interface ForwardDeps {
   readonly changes: ChangeCache;
   readonly tracing: Pick<LiveTracing, 'spans' | 'policy'>;
   readonly queue: EventQueue<ConnectionEvent>;
+  /** Absent: the connection answers none. */
+  readonly questions?: EventQueue<Question>;
   /** Tenants that hold the project, with their queues. */
   tenantsOf(
     project: ProjectKey,
@@ -51,7 +56,7 @@ export interface ForwardDeps {
 }
 
 /** How an event was processed, for its trace. */
-export interface Attempts extends Pick<Processing, 'startedAt' | 'tries' | 'failures' | 'waits'> {
+export interface Attempts extends Pick<Processing, 'startedAt' | 'tries' | 'failures' | 'waits' | 'queries'> {
   /** Our own landings that it may come from. */
   readonly landings: Landings;
   /** Ids of the other deliveries that were processed with it. */
@@ -66,16 +71,17 @@ export function forwardOperations(
   deps: ForwardDeps,
 ): readonly Operation[] {
   const event = entries[0].value;
-  const { startedAt, tries, failures, waits, answered } = attempts;
+  const { startedAt, tries, failures, waits, queries, answered } = attempts;
   const processedAt = deps.clock.now();
   const origin = originOf(event, processed);
+  const places = { tenantsOf: (key: ChangeKey) => tenantsOfChange(key, processed, deps) };
   const forwards = processed.events.map(trigger => ({ trigger, tenants: deps.tenantsOf(trigger.project) }));
   const handling: EventHandling = {
     driver: deps.connection.driver,
     processing: {
       ...{ startedAt, tries, failures, waits },
       endedAt: processedAt,
-      queries: processed.queries ?? [],
+      queries: hostSteps([...queries, ...(processed.queries ?? [])]),
     },
     endedAt: deps.clock.now(),
     answered,
@@ -95,6 +101,8 @@ export function forwardOperations(
   }
   operations.push(
     ...updateOperations(processed, origin, processedAt, deps),
+    ...hostOrders(processed, event, { origin, queuedAt: processedAt }, places),
+    ...questionOperations(processed, event, deps),
     ...deps.changes.operations(processed.changes),
   );
   const decisions = processed.refusals.map(refusal => refusalDecision(refusal, event, deps));
@@ -123,12 +131,12 @@ export function forwardOperations(
 /** The trace of an event that is quarantined after its last attempt. */
 export function quarantinedEventRows(
   event: ConnectionEvent,
-  { startedAt, tries, failures, waits, answered }: Attempts,
+  { startedAt, tries, failures, waits, queries, answered }: Attempts,
   deps: ForwardDeps,
 ): readonly Operation[] {
   const endedAt = deps.clock.now();
   const reason = failures.at(-1)?.reason ?? 'not-understood';
-  const processing = { startedAt, tries, failures, waits, endedAt, queries: [] };
+  const processing = { startedAt, tries, failures, waits, endedAt, queries };
   const handling = { driver: deps.connection.driver, processing, endedAt, answered };
   return ingestionRows([endedFacts(event, { kind: 'failed', reason }, handling)], endedAt, deps);
 }
@@ -202,11 +210,18 @@ function originOf({ uuid, sampled }: ConnectionEvent, { events }: ProcessedEvent
 }
 
 function outcomeOf(processed: ProcessedEvent, deps: ForwardDeps): IngestionOutcome {
-  const { updated, firstLooks = [], discarded, refusals } = processed;
-  const projects = [...firstLooks, ...updated.flatMap(key => projectOf(key, processed, deps) ?? [])];
+  const { updated, firstLooks = [], dequeues = [], promotes = [], questions = [] } = processed;
+  const { discarded, refusals } = processed;
+  const keys = [...updated, ...[...dequeues, ...promotes, ...questions].map(({ change }) => change)];
+  const projects = [...firstLooks, ...keys.flatMap(key => projectOf(key, processed, deps) ?? [])];
   const tenants = new Set(projects.flatMap(each => deps.tenantsOf(each).map(({ tenant }) => tenant)));
   if (tenants.size > 0) return { kind: 'updated', tenants: [...tenants] };
   return { kind: 'discarded', reason: discarded ?? refusals[0]?.text ?? 'no effect' };
+}
+
+function tenantsOfChange(key: ChangeKey, processed: ProcessedEvent, deps: ForwardDeps) {
+  const project = projectOf(key, processed, deps);
+  return project === undefined ? [] : deps.tenantsOf(project);
 }
 
 function projectOf(key: ChangeKey, processed: ProcessedEvent, deps: ForwardDeps): ProjectKey | undefined {
@@ -226,6 +241,20 @@ function firstLookOperations(
       .flatMap(({ tenant, queue }) =>
         queue.put({ kind: 'first-look', uuid: deps.ids.uuid(), tenant, project, queuedAt, origin }),
       ),
+  );
+}
+
+/** Questions of one event; more are dropped. */
+const MOST_QUESTIONS = 5;
+
+function questionOperations(
+  { questions = [] }: ProcessedEvent,
+  { receivedAt: askedAt }: ConnectionEvent,
+  deps: ForwardDeps,
+): readonly Operation[] {
+  const asked = questions.slice(0, MOST_QUESTIONS);
+  return asked.flatMap(
+    ({ change, by }) => deps.questions?.put({ change, by: by.slice(0, 256), askedAt }) ?? [],
   );
 }
 

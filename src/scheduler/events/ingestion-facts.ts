@@ -62,6 +62,8 @@ function common(event: ConnectionEvent, { driver, processing, endedAt, answered 
     receivedAt: event.receivedAt,
     storedAt: event.storedAt,
     ...(event.receiver === undefined ? {} : { receiver: event.receiver }),
+    ...(event.madeAt === undefined ? {} : { madeAt: event.madeAt }),
+    ...(event.installation === undefined ? {} : { installation: event.installation }),
     processing,
     endedAt,
     answered,

@@ -7,16 +7,18 @@
  *     later             the host does not serve this lane: retried with growing pauses for as long as it takes
  *     not understood    retried a few times, then quarantined with a trace that names the reason
  */
+import { hostSteps, hostStepsOfError } from '../../driver/host-steps.ts';
 import type { ProcessedEvent, ProcessedLater } from '../../driver/source.ts';
 import { addMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
 import { type ChangeRecord, changeText } from '../../model/change.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import type { ProjectKey } from '../../model/project.ts';
+import type { Step } from '../../model/step.ts';
 import { isOutOfContact } from '../../store/connection.ts';
 import type { QueueEntry } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
-import type { Store } from '../../store/port.ts';
+import { type Store, StoreError } from '../../store/port.ts';
 import { deliveryLogFacts, eventLogFacts } from '../../tracing/log-facts.ts';
 import { landingsOf } from '../changes/own-merges.ts';
 import { type DependencyResolver, HostNotAsked } from '../changes/resolve-dependencies.ts';
@@ -57,7 +59,7 @@ export type ReadEnd =
 
 type Answer =
   | { readonly kind: 'processed'; readonly processed: ProcessedEvent; readonly memory: OpenedMemory }
-  | ({ readonly kind: 'later' } & ProcessedLater['later'])
+  | ({ readonly kind: 'later'; readonly steps: readonly Step[] } & ProcessedLater['later'])
   | { readonly kind: 'not-understood'; readonly error: unknown };
 
 interface ReadSignals {
@@ -91,21 +93,18 @@ export async function readHost(
     const answer = await ask(event, deps, signals);
     switch (answer.kind) {
       case 'later': {
-        const { reason, text } = answer;
+        const { reason, text, steps } = answer;
         const [at, ms] = [clock.now(), holdOf(answer, tries, deps)];
-        const failure = { kind: 'later', reason, text, retryAt: addMilliseconds(at, ms) } as const;
+        const failure = { kind: 'later', reason, text, retryAt: addMilliseconds(at, ms), steps } as const;
         return { kind: 'held', tries: failedTry(tries, failure, at), ms };
       }
-      case 'not-understood': {
-        const failed = failedTry(tries, answer, clock.now());
-        if (failed.misunderstood < MOST_MISUNDERSTOOD)
-          return { kind: 'held', tries: failed, ms: pauseAfter(failed.misunderstood, deps) };
-        await quarantine(entries, failed, answer.error, deps, fence);
-        return { kind: 'taken' };
-      }
+      case 'not-understood':
+        return await misunderstood(entries, tries, answer.error, deps, fence);
       case 'processed': {
         signals.stop.throwIfAborted();
-        if (await committed(entries, answer, { tries, begun }, deps, fence)) return { kind: 'taken' };
+        const outcome = await committed(entries, answer, { tries, begun }, deps, fence);
+        if (outcome === 'committed') return { kind: 'taken' };
+        if (outcome !== 'conflict') return await misunderstood(entries, tries, outcome, deps, fence);
       }
     }
   }
@@ -121,14 +120,16 @@ async function ask(
   try {
     const context = { projects: deps.projects(), memory, signal: stop };
     const outcome = await unlessAborted(deps.connection.source.process(event, context), abandoned);
-    if ('later' in outcome) return { kind: 'later', ...outcome.later };
+    if ('later' in outcome) return { kind: 'later', steps: hostSteps(outcome.steps), ...outcome.later };
     const changes = await Promise.all(outcome.changes.map(each => resolved(each, deps, abandoned)));
     return { kind: 'processed', processed: { ...outcome, changes }, memory };
   } catch (error) {
     stop.throwIfAborted();
     // The driver's memory was written by an upgraded scheduler: the event is left to it, too.
     if (isNewerRecord(error) || isOutOfContact(error)) throw error;
-    return isRemoteFault(error) ? { kind: 'later', ...troubleOf(error) } : { kind: 'not-understood', error };
+    return isRemoteFault(error)
+      ? { kind: 'later', steps: hostStepsOfError(error), ...troubleOf(error) }
+      : { kind: 'not-understood', error };
   }
 }
 
@@ -175,6 +176,21 @@ function pauseAfter(failures: number, { pauses = REMOTE_PAUSES }: HostReadDeps):
   return pauses[Math.min(failures, pauses.length) - 1] ?? 30_000;
 }
 
+/** Tried again a few times, then quarantined: other events of the connection go on. */
+async function misunderstood(
+  entries: ReadEntries,
+  tries: ReadTries,
+  error: unknown,
+  deps: HostReadDeps,
+  fence: Fence,
+): Promise<ReadEnd> {
+  const failed = failedTry(tries, { kind: 'not-understood', error }, deps.clock.now());
+  if (failed.misunderstood < MOST_MISUNDERSTOOD)
+    return { kind: 'held', tries: failed, ms: pauseAfter(failed.misunderstood, deps) };
+  await quarantine(entries, failed, error, deps, fence);
+  return { kind: 'taken' };
+}
+
 async function quarantine(
   entries: ReadEntries,
   tries: ReadTries,
@@ -198,8 +214,8 @@ function answeredWith([, ...others]: ReadEntries): Attempts['answered'] {
 }
 
 /**
- * @returns false: one of the changes was written while the host was asked (it has landed, say), or another lane wrote the same
- *   memory, so the host's answer may be older. It has to be asked again.
+ * @returns `conflict`: one of the changes was written while the host was asked (it has landed, say), or another lane wrote the same
+ *   memory, so the host's answer may be older. It has to be asked again. An error: the answer does not fit into one commit.
  */
 async function committed(
   entries: ReadEntries,
@@ -207,21 +223,26 @@ async function committed(
   { tries, begun }: { readonly tries: ReadTries; readonly begun: number },
   deps: HostReadDeps,
   fence: Fence,
-): Promise<boolean> {
+): Promise<'committed' | 'conflict' | Error> {
   const { changes } = deps;
   const remembered = await memory.operations(processed.memory);
   const landings = await landingsOf(processed.events, deps);
   await changes.fresh();
   const keys = processed.changes.map(record => record.change.key);
-  if (changes.changedSince(begun, keys)) return false;
+  if (changes.changedSince(begun, keys)) return 'conflict';
   try {
     const attempts: Attempts = { ...tries, landings, answered: answeredWith(entries) };
     const forward = forwardOperations(entries, processed, attempts, deps);
     await fence.commit([...forward, ...remembered], deps.ids.uuid());
   } catch (error) {
-    if (memory.conflict(error, processed.memory) || (await changes.conflict(error))) return false;
+    if (memory.conflict(error, processed.memory) || (await changes.conflict(error))) return 'conflict';
+    if (error instanceof StoreError && error.code === 'TooLarge') return new Error(tooLargeText(processed));
     throw error;
   }
   changes.remember(processed.changes);
-  return true;
+  return 'committed';
+}
+
+function tooLargeText({ events, changes, memory }: ProcessedEvent): string {
+  return `what the driver made of it does not fit into one commit: ${events.length} events, ${changes.length} changes, ${memory.length} entries of memory`;
 }

@@ -2,9 +2,11 @@
  * The attempts of one read of the host and why they failed: kept in memory between attempts, for the trace, the log and the pauses.
  * The next holder of the connection starts at zero.
  */
+import { hostSteps } from '../../driver/host-steps.ts';
 import { assertNever } from '../../lib/assert-never.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { HostTroubleReason } from '../../model/host-trouble.ts';
+import type { Step } from '../../model/step.ts';
 import {
   type HostPause,
   type Processing,
@@ -19,11 +21,13 @@ type ReadFailure =
       readonly text: string;
       /** Not tried again before. */
       readonly retryAt: Nanoseconds;
+      /** What the driver recorded of the attempt. */
+      readonly steps: readonly Step[];
     }
   | { readonly kind: 'not-understood'; readonly error: unknown };
 
 /** Immutable; a lane holds it between two attempts. */
-export interface ReadTries extends Pick<Processing, 'startedAt' | 'failures' | 'waits'> {
+export interface ReadTries extends Pick<Processing, 'startedAt' | 'failures' | 'waits' | 'queries'> {
   /** Attempts, including the present one. */
   readonly tries: number;
   /** Attempts at which the host served and the driver failed. */
@@ -34,7 +38,8 @@ export interface ReadTries extends Pick<Processing, 'startedAt' | 'failures' | '
 
 /** The next attempt begins. @param before undefined: it is the first. */
 export function nextTry(before: ReadTries | undefined, now: Nanoseconds): ReadTries {
-  if (before === undefined) return { startedAt: now, tries: 1, failures: [], waits: [], misunderstood: 0 };
+  if (before === undefined)
+    return { startedAt: now, tries: 1, failures: [], waits: [], queries: [], misunderstood: 0 };
   const waits = before.failure?.kind === 'later' ? until(before.waits, now) : before.waits;
   return { ...before, tries: before.tries + 1, waits };
 }
@@ -44,7 +49,8 @@ export function failedTry(tries: ReadTries, failure: ReadFailure, at: Nanosecond
   switch (failure.kind) {
     case 'later': {
       const failures = withFailure(tries.failures, { at, reason: 'host-unreachable' });
-      return { ...tries, failure, failures, waits: withHostPause(tries.waits, failure.reason, at) };
+      const waits = withHostPause(tries.waits, failure.reason, at);
+      return { ...tries, failure, failures, waits, queries: hostSteps([...tries.queries, ...failure.steps]) };
     }
     case 'not-understood': {
       const failures = withFailure(tries.failures, { at, reason: 'not-understood' });

@@ -9,19 +9,22 @@
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { HostLater } from '../../driver/host-later.ts';
+import { type HostSteps, hostSteps, hostStepsOfError } from '../../driver/host-steps.ts';
 import type { ReportRequest } from '../../driver/reporter.ts';
-import type { Clock, Nanoseconds } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import { type Change, changeText } from '../../model/change.ts';
 import type { ReportOutcome } from '../../model/event.ts';
 import type { HostTrouble } from '../../model/host-trouble.ts';
+import type { Json } from '../../model/job.ts';
 import type { LandedBranch } from '../../model/landed.ts';
 import type { ConnectionName, ProjectKey } from '../../model/project.ts';
-import type { ReportRecord } from '../../model/queue-item.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
+import type { Step } from '../../model/step.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
 import { hostTroubleOf } from '../remote-fault.ts';
+import { type PartOutcome, type ReportPart, recordOf, rememberedOf } from './part-record.ts';
 import type { ProjectStanding } from './right-to-act.ts';
 import { reportOf } from './stored-report.ts';
 
@@ -34,9 +37,9 @@ export interface PerformReportDeps {
   prove(change: Change): Promise<ProjectStanding>;
   /** False: we may have lost the right to act since. */
   mayAct(): boolean;
+  /** No process has tried this report before, and none has made a later one of its item. */
+  readonly isFirstTry: boolean;
 }
-
-type ReportPart = NonNullable<ReportRecord['done']>['parts'][number];
 
 /** The outcome as the pipeline gets it, and the parts as the item's record and trace have them. */
 export interface PerformedReport {
@@ -91,12 +94,6 @@ export async function performReport(
   return { outcome: { kind: 'done', landed }, parts, ...(unsent.length === 0 ? {} : { unsent }) };
 }
 
-/** The outcome of one part. */
-type PartOutcome =
-  | Exclude<ReportOutcome, { readonly kind: 'done' }>
-  /** `unsent`: it has landed, and the host did not take the comment. */
-  | { readonly kind: 'done'; readonly landed: readonly LandedBranch[]; readonly unsent?: true };
-
 async function performPart(
   intent: ReportIntent,
   part: ReportIntent['parts'][number],
@@ -105,10 +102,20 @@ async function performPart(
 ): Promise<{ outcome: PartOutcome; record: ReportPart }> {
   const log = deps.log.child({ ...reportLogFacts(intent), connection: part.connection });
   const startedAt = deps.clock.now();
-  const ended = (outcome: PartOutcome, tries: number) => ({
-    outcome,
-    record: recordOf(part, outcome, startedAt, deps.clock.now(), tries),
-  });
+  const steps: Step[] = [];
+  let memory: Json | undefined;
+  const took = (answer: DriverAnswer | undefined) => {
+    steps.push(...hostSteps(answer?.steps));
+    memory = answer?.memory ?? memory;
+  };
+  const ended = (outcome: PartOutcome, tries: number) => {
+    const kept = hostSteps(steps);
+    const record = {
+      ...recordOf(part, outcome, startedAt, deps.clock.now(), tries),
+      ...rememberedOf(part.change, memory),
+    };
+    return { outcome, record: kept.length === 0 ? record : { ...record, steps: kept } };
+  };
   let unsettled = false;
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
@@ -117,12 +124,13 @@ async function performPart(
     try {
       const outcome =
         standing === 'held'
-          ? await act(intent, part, deps, signal)
+          ? await act(intent, part, { ...deps, took, isFirstTry: deps.isFirstTry && tries === 1 }, signal)
           : await outcomeSoFar(intent, part, deps, signal);
       return ended(outcome, tries);
     } catch (error) {
       signal.throwIfAborted();
       if (!deps.mayAct()) throw new NotAllowedToAct(`report ${intent.uuid}`);
+      steps.push(...hostStepsOfError(error));
       const wait = SHORT_PAUSES[tries - 1];
       const next = wait === undefined ? 'retrying later' : 'retrying';
       log.warn({ err: error, tries }, `could not report ${changeText(part.change)}; ${next}`);
@@ -140,32 +148,49 @@ function withUnsettled(trouble: HostTrouble, unsettled: boolean): HostTrouble {
   return unsettled ? { ...trouble, unsettled } : trouble;
 }
 
+/** What is kept of an answer of the driver. */
+interface DriverAnswer extends HostSteps {
+  readonly memory?: Json;
+}
+
+interface ActingDeps extends PerformReportDeps {
+  /** Gets each answer of the driver. */
+  readonly took: (answer: DriverAnswer | undefined) => void;
+}
+
 /** A comment about a landing comes after it, and its failure does not undo it. */
 async function act(
   intent: ReportIntent,
   part: ReportIntent['parts'][number],
-  deps: PerformReportDeps,
+  deps: ActingDeps,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
   const { reporter, landing } = deps.connections.get(part.connection) ?? {};
   if (!part.merges) {
     if (reporter === undefined) return cannot(part, 'report');
-    const answer = await reporter.report(requestOf(intent, part), signal, () => deps.mayAct());
+    const answer = await reporter.report(requestOf(intent, part, deps.isFirstTry), signal, () =>
+      deps.mayAct(),
+    );
+    deps.took(answer);
     if (answer.kind === 'later') return { kind: 'host', trouble: troubleOf(answer, part.change.project) };
-    return answer.kind === 'done' ? { kind: 'done', landed: [] } : answer;
+    return answer.kind === 'done' ? { kind: 'done', landed: [] } : { kind: 'failed', text: answer.text };
   }
   if (landing === undefined) return cannot(part, 'land changes');
-  const done = await landing.land(part, signal, () => deps.mayAct());
+  const done = await landing.land({ ...part, report: reportOf(intent) }, signal, () => deps.mayAct());
+  deps.took(done);
   if (done.kind === 'refused') return { kind: 'not-merged', text: done.text };
-  if (done.kind === 'base-moved') return done;
+  if (done.kind === 'base-moved') return { kind: 'base-moved', text: done.text };
   if (done.kind === 'later') return { kind: 'host', trouble: troubleOf(done, part.change.project) };
   const { landed } = done;
   try {
-    const answer = await reporter?.report(requestOf(intent, part), signal, () => deps.mayAct());
+    // The landing may have given our own success already.
+    const answer = await reporter?.report(requestOf(intent, part, false), signal, () => deps.mayAct());
+    deps.took(answer);
     return { kind: 'done', landed, ...(answer?.kind === 'later' ? { unsent: true } : {}) };
   } catch (error) {
     signal.throwIfAborted();
     if (!deps.mayAct()) throw error;
+    deps.took({ steps: hostStepsOfError(error) });
     deps.log.warn({ err: error, ...reportLogFacts(intent) }, 'landed; its report is sent later');
     return { kind: 'done', landed, unsent: true };
   }
@@ -191,30 +216,11 @@ async function outcomeSoFar(
   return { kind: 'withdrawn', text: `${part.change.project} is not in tenant ${intent.tenant} any more` };
 }
 
-function requestOf(intent: ReportIntent, { config, change }: ReportIntent['parts'][number]): ReportRequest {
-  return { config, change, report: reportOf(intent) };
-}
-
-function recordOf(
-  part: ReportIntent['parts'][number],
-  outcome: PartOutcome,
-  startedAt: Nanoseconds,
-  endedAt: Nanoseconds,
-  tries: number,
-): ReportPart {
-  const kind = part.merges ? 'HostMerge' : 'HostReport';
-  const common = { kind, connection: part.connection, startedAt, endedAt, tries } as const;
-  switch (outcome.kind) {
-    case 'done':
-      return { ...common, outcome: 'done' };
-    case 'failed':
-      return { ...common, outcome: 'failed', reason: 'failed', text: outcome.text };
-    case 'host':
-      return { ...common, outcome: 'failed', reason: 'host', text: outcome.trouble.text };
-    case 'withdrawn':
-      return { ...common, outcome: 'withdrawn', reason: 'project-removed', text: outcome.text };
-    case 'base-moved':
-    case 'not-merged':
-      return { ...common, outcome: 'refused', reason: outcome.kind, text: outcome.text };
-  }
+function requestOf(
+  intent: ReportIntent,
+  { config, change, earlier }: ReportIntent['parts'][number],
+  isFirstTry: boolean,
+): ReportRequest {
+  const isKnown = earlier !== undefined && (isFirstTry || earlier.kind === 'remembered');
+  return { config, change, report: reportOf(intent), ...(isKnown ? { earlier } : {}) };
 }

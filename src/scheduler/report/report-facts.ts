@@ -5,7 +5,7 @@
 import { type Build, resultOf } from '../../model/build.ts';
 import { currentBuild, graphOf } from '../../model/build-set.ts';
 import { resetText } from '../../model/cause.ts';
-import type { Change } from '../../model/change.ts';
+import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { ConfigError } from '../../model/config-error.ts';
 import type { FrozenJob, JobNode } from '../../model/job.ts';
 import { buildPage, itemPage, statusPage } from '../../model/page-addresses.ts';
@@ -109,6 +109,7 @@ function reasonOf(action: ReportAction, { buildset, pipeline }: QueueItem): Repo
   const { conflict, configErrors } = buildset;
   if (conflict !== null) {
     const { project, files } = conflict;
+    if (conflict.reason !== undefined) return { kind: 'refused', text: `The change ${conflict.reason}.` };
     return {
       kind: 'conflict',
       project,
@@ -162,7 +163,7 @@ function fileComment(
   { project, branch, file, line, severity, text }: ConfigError,
   changes: readonly Change[],
 ): readonly FileComment[] {
-  const isTheirs = changes.some(change => change.project === project && change.branch === branch);
+  const isTheirs = changes.some(change => change.project === project && targetBranchOf(change) === branch);
   return project === undefined || branch === undefined || !isTheirs
     ? []
     : [{ project, branch, file, line, severity, text }];

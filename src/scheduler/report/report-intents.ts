@@ -1,7 +1,8 @@
 /** Turns the report commands of a turn into self-contained intents for the report outbox. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { testedMergeOf } from '../../model/build-set.ts';
-import type { Change } from '../../model/change.ts';
+import { type Change, commitOf } from '../../model/change.ts';
+import { earlierReports } from '../../model/earlier-reports.ts';
 import type { LandingMode } from '../../model/landed.ts';
 import type { MergedBranch } from '../../model/merge.ts';
 import type { DriverConfig, ReportAction } from '../../model/pipeline.ts';
@@ -28,13 +29,27 @@ export function itemReportIntent(
   context: ReportContext,
 ): ReportIntent {
   const parts = item.changes.flatMap(change => partsFor(command.action, change, item, context));
+  const own = item.reports.findIndex(({ uuid }) => uuid === command.report);
+  const earlier = own < 0 ? item.reports : item.reports.slice(0, own);
   return {
     uuid: command.report,
     ...storedReport(itemReport(occasionOf(command), item, context)),
     ...(command.awaited ? { awaited: true } : {}),
     requestedAt: context.now,
-    parts: landingFirst(parts),
+    parts: withEarlier(landingFirst(parts), earlier),
   };
+}
+
+/** Of several parts of one connection about one change, the first knows what there is at the host. */
+function withEarlier(parts: ReportIntent['parts'], reports: QueueItem['reports']): ReportIntent['parts'] {
+  const begun = new Set<string>();
+  return parts.map(part => {
+    const { connection, change } = part;
+    const key = JSON.stringify([connection, change.key]);
+    const earlier = begun.has(key) ? undefined : earlierReports(reports, { connection, change: change.key });
+    begun.add(key);
+    return earlier === undefined ? part : { ...part, earlier };
+  });
 }
 
 /** The intent for a refusal: nothing was enqueued, and the author of the change should know why. */
@@ -77,13 +92,14 @@ function partsFor(
       merges: mode !== null,
       ...(mode === null ? {} : { mode }),
       change,
-      ...(tested === undefined ? {} : { tested: withoutRecipe(tested) }),
+      ...(tested === undefined ? {} : { tested: withoutRecipe(tested, change) }),
     }));
 }
 
-/** Landing needs the commit, not every change it was made of. */
-function withoutRecipe({ inputs: _, ...tested }: MergedBranch): MergedBranch {
-  return tested;
+/** Landing needs the commit and how the change itself was merged, not every change ahead. */
+function withoutRecipe({ inputs, ...tested }: MergedBranch, change: Change): MergedBranch {
+  const own = inputs?.findLast(input => input.commit === commitOf(change) && input.ref === change.ref);
+  return own === undefined ? tested : { ...tested, inputs: [own] };
 }
 
 /** A success is announced only after the change has landed. */

@@ -18,31 +18,34 @@
 
 import { millisecondsBetween } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
-import { createLanes } from '../../lib/lanes.ts';
+import { createLanes, type Lanes } from '../../lib/lanes.ts';
 import { pause } from '../../lib/pause.ts';
 import { createDirty } from '../../lib/signal.ts';
+import { leadChange } from '../../model/about-item.ts';
 import type { Change } from '../../model/change.ts';
 import { reportIntentCodec } from '../../model/codec/records.ts';
 import type { PipelineEvent } from '../../model/event.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
-import { listOutbox, type OutboxEntry } from '../../store/outbox.ts';
 import { type Operation, remove, type Store, set } from '../../store/port.ts';
 import type { Quarantine } from '../../store/quarantine.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
 import { createLaterReports } from './later-reports.ts';
+import type { LiveProgress } from './live-progress.ts';
 import {
   NotAllowedToAct,
   type PerformedReport,
   type PerformReportDeps,
   performReport,
 } from './perform-report.ts';
+import { createOffers, type Offer } from './report-offers.ts';
 import { type LayoutInForce, proveRight } from './right-to-act.ts';
 
 /** Of one pipeline, passed by its holder. */
-export interface ReportLoopDeps extends Omit<PerformReportDeps, 'prove' | 'mayAct'> {
+export interface ReportLoopDeps extends Omit<PerformReportDeps, 'prove' | 'mayAct' | 'isFirstTry'> {
   readonly ids: IdMaker;
   readonly store: Store;
   /** Outbox of intents of one pipeline. */
@@ -51,6 +54,8 @@ export interface ReportLoopDeps extends Omit<PerformReportDeps, 'prove' | 'mayAc
   /** For unreadable intents. */
   readonly quarantine: Quarantine;
   readonly layout: LayoutInForce;
+  /** Shares the lanes of the reports. Absent: nothing is shown before its result. */
+  readonly progress?: LiveProgress;
 }
 
 /** Comments that a host has not taken for so long are given up. */
@@ -72,57 +77,47 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
   };
   const lanes = createLanes(AT_ONCE);
   const stop = AbortSignal.any([signal, lanes.failed]);
-  const taken = new Set<string>();
   const dirty = createDirty(true);
   const later = createLaterReports(deps.clock);
-  const perform = async (intent: ReportIntent, path: string) => {
+  const offers = await createOffers(deps);
+  const perform = async (intent: ReportIntent, { path, isFirst }: Offer) => {
     // The host may have failed with another report of the project meanwhile.
     if (later.holds(intent)) {
-      taken.delete(path);
+      offers.putBack(path);
       return;
     }
-    const performed = await performInContact(intent, { ...deps, ...right }, fence, stop);
+    const performed = await performInContact(intent, { ...deps, ...right, isFirstTry: isFirst }, fence, stop);
     const operations = settled(intent, performed, path, deps);
     if (operations !== undefined) await fence.commit(operations, deps.ids.uuid());
     if (operations !== undefined && performed.unsent === undefined) {
       if (performed.outcome.kind === 'done') later.done(intent);
       return;
     }
-    taken.delete(path);
+    offers.putBack(path);
     void pause(later.add(intent, msNamed(performed, deps)) + SLACK_MS, stop).then(() => dirty.set());
   };
+  const showing = deps.progress
+    ?.run((item, task) => inLane(item, task, lanes, stop), right.mayAct, stop)
+    .catch(error => lanes.stop(error));
   try {
     for await (const _ of wakeUps(deps.store, deps.outbox, stop, ({ kind }) => kind === 'created', dirty)) {
-      for (const entry of await newEntries(deps, taken)) {
+      for (const entry of await offers.next()) {
         const node = await deps.store.get(entry.path);
         const intent = await deps.quarantine.read(reportIntentCodec, entry.path, node);
         if (intent === undefined) continue;
-        if (later.holds(intent)) taken.delete(entry.path);
-        else
-          lanes.run({ group: repositoryOf(intent), key: laneOf(intent) }, () => perform(intent, entry.path));
+        if (later.holds(intent)) offers.putBack(entry.path);
+        else lanes.run({ group: repositoryOf(intent), key: laneOf(intent) }, () => perform(intent, entry));
       }
     }
   } catch (error) {
     lanes.stop(error);
   }
   try {
+    await showing;
     await lanes.idle();
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
   }
-}
-
-/** Adds them to `taken`, and removes from it those that are no longer in the outbox. */
-async function newEntries(
-  { store, outbox }: ReportLoopDeps,
-  taken: Set<string>,
-): Promise<readonly OutboxEntry[]> {
-  const entries = await listOutbox(store, outbox);
-  const present = new Set(entries.map(({ path }) => path));
-  for (const path of taken) if (!present.has(path)) taken.delete(path);
-  const fresh = entries.filter(({ path }) => !taken.has(path));
-  for (const { path } of fresh) taken.add(path);
-  return fresh;
 }
 
 /** Its connection and repository; of several, the first. */
@@ -133,6 +128,23 @@ function repositoryOf({ parts, uuid }: ReportIntent): string {
 /** Reports of one lane keep their order: start before success. Landings need none: an item lands when all ahead of it have left. */
 function laneOf({ item, parts, uuid }: ReportIntent): string {
   return item ?? parts[0]?.change.key ?? uuid;
+}
+
+/** Behind the reports of the item that run or wait. Stopped before its turn, the task does not begin. */
+async function inLane(
+  item: QueueItem,
+  task: () => Promise<void>,
+  lanes: Lanes,
+  stop: AbortSignal,
+): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  const giveUp = () => ended.resolve();
+  stop.addEventListener('abort', giveUp, { once: true });
+  lanes.run({ group: leadChange(item).project, key: item.uuid }, async () => {
+    if (!stop.aborted) await task().finally(giveUp);
+  });
+  await ended.promise;
+  stop.removeEventListener('abort', giveUp);
 }
 
 /** Operations that remove the intent, or reduce it to the parts still to be sent; undefined: all of it is retried later. */
@@ -203,11 +215,13 @@ async function performInContact(
   fence: Fence,
   signal: AbortSignal,
 ): Promise<PerformedReport> {
+  let { isFirstTry } = deps;
   for (;;) {
     try {
-      return await performReport(intent, deps, signal);
+      return await performReport(intent, { ...deps, isFirstTry }, signal);
     } catch (error) {
       if (!(error instanceof NotAllowedToAct) || fence.lost.aborted) throw error;
+      isFirstTry = false;
     }
   }
 }

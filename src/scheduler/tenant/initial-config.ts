@@ -19,6 +19,7 @@ import {
   takeoverSpans,
 } from '../../tracing/spans/reconfigure-spans.ts';
 import { traceRows } from '../care/trace-rows.ts';
+import { selectsOther } from './branch-exclusion.ts';
 import { readConfigs } from './config-cache.ts';
 import { type ReconfigureDeps, readProjects, renewalOf, storeLayout } from './reconfigure.ts';
 import { layoutFrom, layoutSummary, retiredFrom, type TenantConfig } from './tenant-config.ts';
@@ -38,7 +39,11 @@ export async function initialConfig(
   await ensureNode(store, paths.tenant(tenant.name).answers, signal);
   const stored = await storedSummary(deps);
   const known = await storedBranches(stored?.summary, current, deps);
-  const unread = tenant.projects.filter(each => !known.has(each.project));
+  const before = stored?.summary;
+  const readFor = new Map(before?.builtFrom?.tenant.projects.map(each => [each.project, each]));
+  const unread = tenant.projects.filter(
+    each => !known.has(each.project) || selectsOther(readFor.get(each.project), each),
+  );
   const missingFiles = unread.map(({ project }) => ({ project, branches: null, atLeast: [] }));
   const startedAt = deps.clock.now();
   const { branches, reads } =
@@ -50,7 +55,6 @@ export async function initialConfig(
   if (missing !== undefined)
     throw new Error(`config-project ${missing.project} of tenant ${tenant.name} cannot be read`);
   const layout = await layoutFrom(tenant, branches, deps);
-  const before = stored?.summary;
   const next: Draft = {
     tenant,
     branches,

@@ -6,6 +6,7 @@
  * config-cache.ts.
  */
 import type { Connection } from '../../driver/connection.ts';
+import type { BranchSelection } from '../../driver/source.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -28,6 +29,7 @@ import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import type { ConfigRead, LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
 import { isRemoteFault } from '../remote-fault.ts';
 import { type AskDeps, askMerger } from './ask-merger.ts';
+import { branchSelectionOf } from './branch-exclusion.ts';
 import { cacheChange } from './config-cache.ts';
 import {
   type ConfigDeps,
@@ -182,8 +184,7 @@ async function readProject(
 ): Promise<ProjectRead | 'host-trouble' | undefined> {
   const known = new Set(before.get(wanted.project)?.keys());
   try {
-    const branches = wanted.branches ?? (await branchesOf(wanted.project, deps, signal));
-    const existing = wanted.branches === null ? new Set(branches) : known.union(new Set(branches));
+    const { branches, existing } = await branchesToRead(wanted, known, deps, signal);
     const { configs, read } =
       branches.length === 0 ? NO_CONFIGS : await configsOf(wanted, branches, deps, signal);
     const unread = branches.filter(branch => !configs.some(config => config.branch === branch));
@@ -207,15 +208,31 @@ async function readProject(
 
 const NO_CONFIGS = { configs: [], read: null };
 
+/** Where the host's rules select branches, it is asked which they are: a branch may be among them since, or not any more. */
+async function branchesToRead(
+  { project, branches }: ConfigurationToRead,
+  known: ReadonlySet<BranchName>,
+  deps: ReconfigureDeps,
+  signal: AbortSignal,
+): Promise<{ readonly branches: readonly BranchName[]; readonly existing: ReadonlySet<BranchName> }> {
+  const selection = branchSelectionOf(deps.tenant.projects.find(each => each.project === project));
+  if (branches !== null && selection === undefined)
+    return { branches, existing: known.union(new Set(branches)) };
+  const listed = await branchesOf(project, selection, deps, signal);
+  const existing = new Set(listed);
+  return { branches: branches === null ? listed : branches.filter(branch => existing.has(branch)), existing };
+}
+
 async function branchesOf(
   project: ProjectKey,
+  selection: BranchSelection | undefined,
   deps: ReconfigureDeps,
   signal: AbortSignal,
 ): Promise<readonly BranchName[]> {
   const connection = deps.connections.get(projectIdOf(project).connection);
   if (connection === undefined)
     throw new Error(`connection ${projectIdOf(project).connection} is not configured`);
-  return (await connection.source.branches(project, signal)).map(each => each.branch);
+  return (await connection.source.branches(project, signal, selection)).map(each => each.branch);
 }
 
 async function configsOf(

@@ -2,7 +2,7 @@
 import { changeQueueOf } from '../../layout/change-queue.ts';
 import type { LayoutFacts } from '../../layout/layout-facts.ts';
 import { leadChange } from '../../model/about-item.ts';
-import type { Change } from '../../model/change.ts';
+import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { ProjectState } from '../../model/merge.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { type PipelineName, projectIdOf, type TenantName } from '../../model/project.ts';
@@ -119,7 +119,7 @@ function rulesOf(
   learned: LearnedStates,
 ): Omit<PipelineRules, 'pending'> {
   const queueOf = (change: Change) => queueIn(layout, pipeline.name, change);
-  const learnedFor = (change: Change) => `${change.project} ${change.branch ?? ''}`;
+  const learnedFor = (change: Change) => `${change.project} ${targetBranchOf(change) ?? ''}`;
   return {
     tenant,
     pipeline,
@@ -135,6 +135,7 @@ function rulesOf(
       ? { relativeGroup: item => queueOf(leadChange(item))?.key ?? leadChange(item).project }
       : {}),
     queueOf,
+    mergeMode: project => layout.projects.get(project)?.mergeMode ?? 'merge',
     eventsOf: other => (layout.pipelines.has(other) ? pipelineQueue(tenant.name, other) : undefined),
     learn: (change, states) => void learned.set(learnedFor(change), states),
     likelyStates: item => learned.get(learnedFor(leadChange(item))) ?? [],
@@ -143,7 +144,7 @@ function rulesOf(
 
 /** A project that is not in the pipeline yet has a queue of its own, so that the change that adds it is tested like any other. */
 function queueIn(layout: LayoutFacts, pipeline: PipelineName, change: Change): ChangeFacts['queue'] {
-  const configured = changeQueueOf(layout, pipeline, change.project, change.branch ?? null);
+  const configured = changeQueueOf(layout, pipeline, change.project, targetBranchOf(change) ?? null);
   if (configured !== null || !layout.projects.has(change.project)) return configured;
   return { key: `project ${change.project}`, name: projectIdOf(change.project).name };
 }

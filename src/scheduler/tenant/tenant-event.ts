@@ -5,7 +5,7 @@
 import type { Connection } from '../../driver/connection.ts';
 import type { Driver } from '../../driver/driver.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
-import { derivedUuid } from '../../lib/ids.ts';
+import { derivedUuid, type Uuid } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Change, ChangeRecord } from '../../model/change.ts';
 import type { EventOrigin, PipelineEvent, TenantEvent, TriggerEvent } from '../../model/event.ts';
@@ -17,6 +17,7 @@ import type {
   ProjectKey,
   TenantName,
 } from '../../model/project.ts';
+import { promotes } from '../../pipeline/manager/managers.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -30,9 +31,11 @@ import { missingRecords } from '../events/missing-records.ts';
 import type { HeldPlaces } from './held-places.ts';
 import type { ConfigurationToRead } from './reconfigure.ts';
 import { firstLookRows, matchRows, renewalRows } from './tenant-event-rows.ts';
-import { matchPipelines, type PipelineMatch } from './tenant-matching.ts';
+import { matchNone, matchPipelines, type PipelineMatch } from './tenant-matching.ts';
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
+type HostDequeue = Extract<TenantEvent, { kind: 'dequeue' }>;
+type HostPromote = Extract<TenantEvent, { kind: 'promote' }>;
 
 /** The functions read the layout in force at the time of the call. */
 export interface TenantEventDeps {
@@ -47,10 +50,14 @@ export interface TenantEventDeps {
   readonly tracing: Pick<LiveTracing, 'spans'>;
   readonly queue: EventQueue<TenantEvent>;
   readonly held: HeldPlaces;
+  /** Events that wait although their configuration was read: at the next try they only ask for what is missing. */
+  readonly configured: Set<Uuid>;
   pipelines(): Iterable<Pipeline>;
   /** They take nothing new, but get the updates of changes they hold. */
   retired(): readonly Pipeline[];
   eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent>;
+  /** Why the tenant ignores events of a branch; undefined: it does not. */
+  exclusionOf(project: ProjectKey, branch: BranchName): string | undefined;
   /** The project's configuration could not be read so far. */
   isUnread(project: ProjectKey): boolean;
   /**
@@ -90,6 +97,10 @@ export async function forwardOf(
       return { ...NOTHING, operations: updateOperations(event.change, event, event.origin, deps) };
     case 'first-look':
       return firstLookOperations(event, takenAt, deps, fence, signal);
+    case 'dequeue':
+      return { ...NOTHING, operations: dequeueOperations(event, deps) };
+    case 'promote':
+      return { ...NOTHING, operations: promoteOperations(event, deps) };
   }
 }
 
@@ -118,6 +129,41 @@ function updateOperations(
       ...(origin === undefined ? {} : { origin: { ...origin, queuedAt } }),
     }),
   );
+}
+
+/** A request for a pipeline that the tenant does not have is dropped: what it is about has left with the pipeline. */
+function dequeueOperations(
+  { uuid, change, pipeline, item, by, receivedAt, queuedAt, origin }: HostDequeue,
+  deps: TenantEventDeps,
+): readonly Operation[] {
+  const { span: follows, sampled } = origin;
+  return [...deps.pipelines(), ...deps.retired()]
+    .filter(({ name }) => pipeline === undefined || pipeline === name)
+    .flatMap(({ name }) =>
+      deps.eventsOf(name).put({
+        kind: 'dequeue',
+        uuid: derivedUuid(uuid, name, 'dequeue'),
+        ...{ change, by, management: { receivedAt, storedAt: queuedAt, follows, sampled } },
+        ...(item === undefined ? {} : { item }),
+      }),
+    );
+}
+
+/** Without the name of a pipeline it concerns those in which the order of items counts. */
+function promoteOperations(
+  { uuid, change, pipeline, by, receivedAt, queuedAt, origin }: HostPromote,
+  deps: TenantEventDeps,
+): readonly Operation[] {
+  const { span: follows, sampled } = origin;
+  return [...deps.pipelines()]
+    .filter(({ name, manager }) => (pipeline === undefined ? promotes(manager) : pipeline === name))
+    .flatMap(({ name }) =>
+      deps.eventsOf(name).put({
+        kind: 'promote',
+        uuid: derivedUuid(uuid, name, 'promote'),
+        ...{ changes: [change], by, management: { receivedAt, storedAt: queuedAt, follows, sampled } },
+      }),
+    );
 }
 
 /** The host does not give a project's configuration. Asking again will do. */
@@ -157,15 +203,22 @@ async function triggerOperations(
   signal: AbortSignal,
 ): Promise<Forward> {
   const { trigger } = event;
-  const toRead = configurationToRead(trigger, deps);
+  const toRead = deps.configured.has(event.uuid) ? undefined : configurationToRead(trigger, deps);
   const rowsFor = (renewal: LayoutRenewal) => renewalRows(event, takenAt, renewal, deps);
   const unread =
     toRead !== undefined && (await deps.reconfigure(toRead, rowsFor, fence, signal)) === 'unread'
       ? trigger.project
       : null;
+  if (unread === null) deps.configured.add(event.uuid);
   const driver = deps.driverOf(trigger.connection);
   const record = deps.changes.record(trigger.change.key);
-  const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver, record);
+  const excluded = exclusion(trigger, deps);
+  const matches =
+    driver === undefined
+      ? []
+      : excluded === undefined
+        ? matchPipelines(trigger, { tenant: deps.tenant, pipelines: deps.pipelines() }, driver, record)
+        : matchNone(deps.pipelines(), excluded);
   const wanted = matches.filter(match => match.matched);
   const { records, queries } =
     wanted.length > 0 ? await missingRecords(trigger.change, trigger.receivedAt, deps, signal) : NO_QUERIES;
@@ -185,6 +238,12 @@ async function triggerOperations(
     records,
     unread,
   };
+}
+
+/** The deletion of a branch counts: the host does not list it any more. */
+function exclusion({ change, project, branch }: TriggerEvent, deps: TenantEventDeps): string | undefined {
+  if (branch === null || (change.kind === 'ref' && change.newCommit === null)) return undefined;
+  return deps.exclusionOf(project, branch);
 }
 
 /** The event goes on with the known configuration; a second event, which waits for the host, reads the rest. */

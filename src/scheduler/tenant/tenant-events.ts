@@ -37,7 +37,7 @@ const CONFIGURATION_PAUSES = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
 const MOST_CONFLICTS = 50;
 
 /** Passed by the holder of the tenant (tenant-runner.ts). */
-export interface TenantEventsDeps extends Omit<TenantEventDeps, 'held'> {
+export interface TenantEventsDeps extends Omit<TenantEventDeps, 'held' | 'configured'> {
   readonly ids: IdMaker;
   /** Milliseconds before a held place is retried. Default {@link REMOTE_PAUSES}, for configuration {@link CONFIGURATION_PAUSES}. */
   readonly pauses?: readonly number[];
@@ -52,7 +52,11 @@ export async function processTenantEvents(
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
-  const deps: LoopDeps = { ...outer, held: createHeldPlaces(() => performance.now()) };
+  const deps: LoopDeps = {
+    ...outer,
+    held: createHeldPlaces(() => performance.now()),
+    configured: new Set(),
+  };
   const retry = createDirty(true);
   let timer: NodeJS.Timeout | undefined;
   const known = new Set<string>();
@@ -76,7 +80,7 @@ export async function processTenantEvents(
   }
 }
 
-type LoopDeps = TenantEventsDeps & Pick<TenantEventDeps, 'held'>;
+type LoopDeps = TenantEventsDeps & Pick<TenantEventDeps, 'held' | 'configured'>;
 
 /** An event that stays in the queue; only its path is kept, so that any number may wait. */
 interface WaitingEvent {
@@ -112,6 +116,7 @@ async function taken(
   const places = placesOf(entry.value);
   try {
     const { unread } = await processEntry(entry, deps, fence, signal);
+    deps.configured.delete(entry.value.uuid);
     held.release(places);
     if (unread !== null) held.hold(configurationOf(unread), deps.pauses ?? CONFIGURATION_PAUSES);
     return true;
@@ -140,6 +145,8 @@ function placesOf(event: TenantEvent): readonly [string, ...string[]] {
     case 'trigger':
       return [event.trigger.connection, event.trigger.change.key];
     case 'updated':
+    case 'dequeue':
+    case 'promote':
       return [connectionOfKey(event.change), event.change];
     case 'first-look':
       return [configurationOf(event.project, event.landed?.branch)];

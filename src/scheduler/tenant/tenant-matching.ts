@@ -21,23 +21,29 @@ export interface PipelineMatch {
  */
 export function matchPipelines(
   trigger: TriggerEvent,
-  pipelines: Iterable<Pipeline>,
+  { tenant, pipelines }: { readonly tenant: TenantName; readonly pipelines: Iterable<Pipeline> },
   driver: Driver,
   record: ChangeRecord | undefined,
 ): readonly PipelineMatch[] {
-  return [...pipelines].map(pipeline => matchPipeline(trigger, pipeline, driver, record));
+  return [...pipelines].map(pipeline => matchPipeline(trigger, { tenant, pipeline }, driver, record));
+}
+
+/** No pipeline takes it, for one reason. */
+export function matchNone(pipelines: Iterable<Pipeline>, text: string): readonly PipelineMatch[] {
+  return [...pipelines].map(pipeline => ({ pipeline, matched: false, text }));
 }
 
 function matchPipeline(
   trigger: TriggerEvent,
-  pipeline: Pipeline,
+  { tenant, pipeline }: { readonly tenant: TenantName; readonly pipeline: Pipeline },
   driver: Driver,
   record: ChangeRecord | undefined,
 ): PipelineMatch {
   const triggers = pipeline.triggers.filter(each => each.connection === trigger.connection);
   if (triggers.length === 0)
     return { pipeline, matched: false, text: `no trigger for connection ${trigger.connection}` };
-  const verdicts = triggers.map(each => driver.config.matches(each.config, trigger, record));
+  const taker = { tenant, pipeline: pipeline.name };
+  const verdicts = triggers.map(each => driver.config.matches(each.config, trigger, record, taker));
   const found = verdicts.find(verdict => verdict.met);
   if (found !== undefined) return { pipeline, matched: true, text: found.text };
   return { pipeline, matched: false, text: [...new Set(verdicts.map(verdict => verdict.text))].join('; ') };

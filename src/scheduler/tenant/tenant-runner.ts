@@ -10,7 +10,7 @@
  * A map of the folder, in the order of reading:
  *
  *     following       tenant-layout → tenant-config, config-cache, layouts (the thread that builds them)
- *     pipelines       tenant-pipelines → tenant-context
+ *     pipelines       tenant-pipelines → tenant-context; branch-exclusion (branches that a tenant leaves out)
  *     events          tenant-events (the loop) → held-places (events that wait), tenant-event → tenant-matching, tenant-event-rows (traces)
  *     configuration   initial-config, reconfigure → ask-merger
  *
@@ -25,6 +25,7 @@ import type { Fence } from '../../store/fence.ts';
 import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
 import { removeLeftoverAnswers } from './ask-merger.ts';
+import { exclusionOf } from './branch-exclusion.ts';
 import { initialConfig } from './initial-config.ts';
 import type { Layouts } from './layouts.ts';
 import { type ReconfigureDeps, reconfigure } from './reconfigure.ts';
@@ -127,6 +128,8 @@ class TenantLoop implements TenantRunner {
       pipelines: () => layout.current?.layout.pipelines.values() ?? [],
       retired: () => layout.current?.retired ?? [],
       eventsOf: pipeline => pipelineQueue(name, pipeline),
+      exclusionOf: (project, branch) =>
+        layout.current === undefined ? undefined : exclusionOf(layout.current, project, branch),
       isUnread: project => layout.current?.branches.has(project) === false,
       reconfigure: async (wanted, rowsFor, fence, signal) => {
         const before = layout.current;

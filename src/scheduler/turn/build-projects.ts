@@ -8,7 +8,7 @@
 
 import type { BuildPlaybook, BuildProject } from '../../model/build-request.ts';
 import { type TestedMerge, testedHeads } from '../../model/build-set.ts';
-import type { Change } from '../../model/change.ts';
+import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { FrozenJob, Playbook } from '../../model/job.ts';
 import type { BranchHead } from '../../model/merge.ts';
 import type { ProjectKey } from '../../model/project.ts';
@@ -33,7 +33,8 @@ export function buildProjects(
   places: ProjectPlaces,
 ): readonly BuildProject[] {
   const heads = testedHeads(tested);
-  const branch = own[0]?.branch;
+  const [lead] = own;
+  const branch = lead === undefined ? undefined : targetBranchOf(lead);
   const wanted = new Map<ProjectKey, string | undefined>();
   for (const change of own) wanted.set(change.project, job.overrideCheckout);
   for (const each of job.requiredProjects)
@@ -49,7 +50,7 @@ export function buildProjects(
     const head =
       pinned?.kind === 'ref'
         ? pinnedHead(pinned, tested)
-        : headOf(heads, project, [override ?? branch, places.defaultBranch(project)]);
+        : headOf(heads, project, [override, branch, places.defaultBranch(project)]);
     if (head === undefined) return [];
     return [
       {
@@ -106,5 +107,5 @@ function pinnedHead(
   tested: TestedMerge,
 ): { branch: string | null; commit: BranchHead['commit'] } | undefined {
   if (change.newCommit === null) return headOf(testedHeads(tested), change.project, []);
-  return { branch: change.branch ?? null, commit: change.newCommit };
+  return { branch: targetBranchOf(change) ?? null, commit: change.newCommit };
 }

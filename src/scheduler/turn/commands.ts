@@ -44,6 +44,7 @@ export interface CommandContext
     | 'eventsOf'
     | 'record'
     | 'mergeMessage'
+    | 'mergeMode'
     | 'likelyStates'
     | 'landingMode'
   > {
@@ -130,6 +131,7 @@ function mergerContext(state: PipelineState, context: CommandContext) {
     now: context.clock.now(),
     priority: priorityOf(context.pipeline.precedence),
     mergeMessage: context.mergeMessage,
+    mergeMode: context.mergeMode,
   };
 }
 

@@ -1,9 +1,12 @@
 /** Merger requests for items: the changes ahead, the own ones, and the project heads the jobs will likely need. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
-import type { ProposedChange, RefUpdate } from '../../model/change.ts';
+import { type ProposedChange, type RefUpdate, targetBranchOf } from '../../model/change.ts';
 import type { MergeInput, MergeRequest, ProjectState, RepoStateRequest } from '../../model/merge.ts';
+import type { MergeMode } from '../../model/merge-mode.ts';
+import { squashMessage } from '../../model/merge-text.ts';
 import type { Precedence } from '../../model/pipeline.ts';
+import type { ProjectKey } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { chainOf } from './item-chain.ts';
 
@@ -20,6 +23,8 @@ export interface MergerRequestContext {
   readonly priority: number;
   /** Message of the merge commit, by the change's driver. */
   mergeMessage(change: ProposedChange): string;
+  /** As the tenant's layout has it for the project. */
+  mergeMode(project: ProjectKey): MergeMode;
 }
 
 /**
@@ -76,26 +81,32 @@ function commonOf(request: Uuid, item: QueueItem, context: MergerRequestContext)
 }
 
 function mergeInput(change: ProposedChange, context: MergerRequestContext): MergeInput {
+  const mode = context.mergeMode(change.project);
   return {
     change: change.key,
     project: change.project,
     branch: change.branch,
     ref: change.ref,
     commit: change.commit,
-    message: context.mergeMessage(change),
+    message:
+      mode === 'squash-merge' && change.mergeText !== undefined
+        ? squashMessage(change.mergeText)
+        : context.mergeMessage(change),
+    ...(mode === 'merge' ? {} : { mode }),
   };
 }
 
 /** A deleted ref has no commit to test: nothing is pinned, its jobs run on the heads of their projects. */
 function pinnedOf(change: RefUpdate): MergeRequest['pinned'] {
   if (change.newCommit === null) return [];
+  const branch = targetBranchOf(change);
   return [
     {
       project: change.project,
       ref: change.ref,
       commit: change.newCommit,
       before: change.oldCommit,
-      ...(change.branch === undefined ? {} : { branch: change.branch }),
+      ...(branch === undefined ? {} : { branch }),
     },
   ];
 }

@@ -1,7 +1,7 @@
 /** The heads of projects that frozen jobs need, for playbooks and checkouts. */
 
 import { type TestedMerge, testedHeads } from '../../model/build-set.ts';
-import type { Change } from '../../model/change.ts';
+import { type Change, commitOf, targetBranchOf } from '../../model/change.ts';
 import type { FrozenJob } from '../../model/job.ts';
 import type { ProjectState } from '../../model/merge.ts';
 import type { BranchName, ProjectKey } from '../../model/project.ts';
@@ -21,8 +21,14 @@ export function neededStates(
     for (const branch of branches) if (branch !== undefined) set.add(branch);
     wanted.set(project, set);
   };
-  for (const change of own)
-    want(change.project, [change.branch, defaultBranch(change.project), ...USUAL_BRANCHES]);
+  const overrides = jobs.flatMap(({ overrideCheckout }) => overrideCheckout ?? []);
+  for (const change of own) {
+    const target = targetBranchOf(change);
+    // The branch of a change exists. Asking for others that may not costs two more requests to the host each time.
+    const isCertain = target !== undefined && commitOf(change) !== null && overrides.length === 0;
+    const others = [...overrides, defaultBranch(change.project), ...USUAL_BRANCHES];
+    want(change.project, isCertain ? [target] : [target, ...others]);
+  }
   for (const job of jobs) {
     for (const playbook of [...job.preRun, ...job.run, ...job.postRun])
       want(playbook.project, [playbook.branch]);
@@ -30,7 +36,7 @@ export function neededStates(
       want(project, [
         overrideCheckout,
         job.overrideCheckout,
-        ...own.map(change => change.branch),
+        ...own.map(targetBranchOf),
         defaultBranch(project),
         ...USUAL_BRANCHES,
       ]);
@@ -39,22 +45,31 @@ export function neededStates(
   return [...wanted].map(([project, branches]) => ({ project, branches: [...branches].sort() }));
 }
 
-/** Projects without a head in the tested state, or without the head that a playbook comes from. */
+/** Projects without a head in the tested state, or without the head that a playbook comes from or that a job names to check out. */
 export function missingStates(
   jobs: readonly FrozenJob[],
   own: readonly Change[],
   tested: TestedMerge,
   defaultBranch: DefaultBranch,
 ): readonly ProjectState[] {
-  const playbookBranches = new Set(
-    jobs
-      .flatMap(job => [...job.preRun, ...job.run, ...job.postRun])
-      .map(playbook => `${playbook.project} ${playbook.branch}`),
-  );
+  const named = new Set(jobs.flatMap(job => namedBranches(job, own)));
   return neededStates(jobs, own, defaultBranch).filter(({ project, branches }) => {
     const heads = testedHeads(tested).filter(head => head.project === project);
     if (heads.length === 0) return true;
     const lacking = branches.filter(branch => !heads.some(head => head.branch === branch));
-    return lacking.some(branch => playbookBranches.has(`${project} ${branch}`));
+    return lacking.some(branch => named.has(`${project} ${branch}`));
   });
+}
+
+/** `<project> <branch>` for each branch that the job names itself: its playbooks', and what it checks out instead of the usual one. */
+function namedBranches(job: FrozenJob, own: readonly Change[]): readonly string[] {
+  const playbooks = [...job.preRun, ...job.run, ...job.postRun];
+  const overridden = [
+    ...own.map(({ project }) => ({ project, branch: job.overrideCheckout })),
+    ...job.requiredProjects.map(({ project, overrideCheckout }) => ({
+      project,
+      branch: overrideCheckout ?? job.overrideCheckout,
+    })),
+  ].filter(({ branch }) => branch !== undefined);
+  return [...playbooks, ...overridden].map(({ project, branch }) => `${project} ${branch}`);
 }

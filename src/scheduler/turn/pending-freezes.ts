@@ -11,7 +11,7 @@ import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { pause } from '../../lib/pause.ts';
 import { leadChange } from '../../model/about-item.ts';
-import type { Change } from '../../model/change.ts';
+import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { MergerOutcome } from '../../model/merge.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
@@ -145,11 +145,6 @@ async function settled(all: readonly Promise<void>[], patience: number): Promise
 
 function freezeChange(change: Change, outcome: Merged) {
   const files = outcome.filesChanged.find(each => each.project === change.project)?.files ?? null;
-  if (change.kind === 'change') return { project: change.project, branch: change.branch, files };
-  return {
-    project: change.project,
-    branch: change.branch ?? null,
-    files,
-    ...(change.branch === undefined ? { ref: change.ref } : {}),
-  };
+  const branch = targetBranchOf(change) ?? null;
+  return { project: change.project, branch, files, ...(branch === null ? { ref: change.ref } : {}) };
 }

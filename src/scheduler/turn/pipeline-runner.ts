@@ -27,6 +27,7 @@ import { type SettleDeps, settleLostWork } from '../care/settle-lost-work.ts';
 import type { FairShare, Held } from '../fair-share.ts';
 import { fencedLoop, type LoopDeps, runTogether } from '../loop.ts';
 import { createHostAlarm } from '../report/host-alarm.ts';
+import { createLiveProgress, type LiveProgress } from '../report/live-progress.ts';
 import { processReports, type ReportLoopDeps } from '../report/report-loop.ts';
 import { layoutInForce } from '../report/right-to-act.ts';
 import type { TenantLayout } from '../tenant/tenant-layout.ts';
@@ -44,7 +45,10 @@ const MAX_AGAIN = 50;
 const CARE_INTERVAL = 60_000;
 
 /** Passed by tenant-pipelines.ts; the same for every layout. */
-export interface PipelineRunnerDeps extends LoopDeps, SettleDeps, Omit<ReportLoopDeps, 'layout'> {
+export interface PipelineRunnerDeps
+  extends LoopDeps,
+    SettleDeps,
+    Omit<ReportLoopDeps, 'layout' | 'progress'> {
   readonly tenant: string;
   readonly pipeline: string;
   readonly paths: StorePaths;
@@ -107,16 +111,17 @@ async function holdPipeline(
   using held = deps.share.hold();
   await deps.mergeRequests.prepare(signal);
   await deps.buildRequests.prepare(signal);
+  const progress = createLiveProgress(deps);
   await runTogether(AbortSignal.any([signal, fence.lost]), stop => [
-    takeTurns(deps, dirty, held, fence, stop),
-    processReports({ ...deps, layout: layoutInForce(deps.layout, deps.context) }, fence, stop),
+    takeTurns({ ...deps, progress }, dirty, held, fence, stop),
+    processReports({ ...deps, progress, layout: layoutInForce(deps.layout, deps.context) }, fence, stop),
     wakeRegularly(dirty, stop),
   ]);
 }
 
 /** Takes turns, one after the other, until aborted or until the pipeline is released for another scheduler. */
 async function takeTurns(
-  deps: PipelineRunnerDeps,
+  deps: PipelineRunnerDeps & { readonly progress: LiveProgress },
   dirty: Dirty,
   held: Held,
   fence: Fence,
@@ -169,6 +174,7 @@ async function takeTurns(
     await revise(state, deps.context(), fence);
     const now = deps.context().clock.now();
     alarm.observe(state, now);
+    deps.progress.observe(state, deps.context());
     // From the time of the decision: a commit may take longer than the pause of a host.
     hostTimer(nextHostRetry(state.items.values(), decidedAt), now);
     recheckTimer(deps.context().rechecks.next(decidedAt), now);

@@ -2,7 +2,7 @@
 import type { Uuid } from '../../lib/ids.ts';
 import { leadChange } from '../../model/about-item.ts';
 import type { BuildProject } from '../../model/build-request.ts';
-import type { Change } from '../../model/change.ts';
+import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { FrozenJob, Json } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
@@ -66,9 +66,10 @@ function changeVariables(change: Change): Variables {
       ...(change.url === undefined ? {} : { change_url: change.url }),
     };
   }
+  const branch = targetBranchOf(change);
   return {
     ref: change.ref,
-    ...(change.branch === undefined ? {} : { branch: change.branch }),
+    ...(branch === undefined ? {} : { branch }),
     ...(change.ref.startsWith('refs/tags/') ? { tag: change.ref.slice('refs/tags/'.length) } : {}),
     ...(change.oldCommit === null ? {} : { oldrev: change.oldCommit }),
     ...(change.newCommit === null ? {} : { newrev: change.newCommit, commit_id: change.newCommit }),

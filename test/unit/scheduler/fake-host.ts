@@ -8,7 +8,9 @@ import type { LandingOutcome, LandingRequest } from '../../../src/driver/landing
 import { derivedUuid, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
 import { changeKey } from '../../../src/model/change.ts';
+import type { EarlierReports } from '../../../src/model/earlier-reports.ts';
 import type { ConnectionEvent, TriggerEvent } from '../../../src/model/event.ts';
+import type { Json } from '../../../src/model/job.ts';
 import type { BranchConfig, MergeRequest, MergerOutcome, MergerRequest } from '../../../src/model/merge.ts';
 import { type CommitId, type ProjectKey, parseCommitId, projectKey } from '../../../src/model/project.ts';
 
@@ -22,6 +24,14 @@ type Effect =
 export interface FakeHost {
   /** What really happened, in order. */
   readonly effects: Effect[];
+  /** Calls of reporters, in order; `what`: the action, or `progress`. */
+  readonly reported: {
+    readonly by: string;
+    readonly what: string;
+    readonly earlier: EarlierReports | undefined;
+  }[];
+  /** What reporters return with each report; undefined: nothing. */
+  memory: Json | undefined;
   /** How often a merger was asked what. */
   readonly asked: string[];
   /** zuul.yaml of the config project; changing it is a push. */
@@ -134,6 +144,8 @@ export function createFakeHost(layout: string): FakeHost {
 
   const host: FakeHost = {
     effects: [],
+    reported: [],
+    memory: undefined,
     asked: [],
     layout,
     tip: commit('first'),
@@ -193,8 +205,9 @@ export function createFakeHost(layout: string): FakeHost {
           }),
       },
       reporter: {
-        async report({ report }, _signal, mayAct = () => true) {
+        async report({ report, earlier }, _signal, mayAct = () => true) {
           await host.before(by);
+          host.reported.push({ by, what: report.action, earlier });
           if (!mayAct()) throw new Error('may not act');
           const text = `${report.action} ${report.item ?? ''}`;
           if (!notes.has(text)) {
@@ -202,6 +215,10 @@ export function createFakeHost(layout: string): FakeHost {
             host.effects.push({ kind: 'note', text, by });
           }
           await host.after(by);
+          return { kind: 'done', ...(host.memory === undefined ? {} : { memory: host.memory }) };
+        },
+        async progress({ earlier }) {
+          host.reported.push({ by, what: 'progress', earlier });
           return { kind: 'done' };
         },
       },

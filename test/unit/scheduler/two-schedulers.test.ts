@@ -243,6 +243,41 @@ describe('a second scheduler', () => {
     }
   });
 
+  test('hands what a reporter remembers to the next report, and shows where an item is, also after a takeover', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    try {
+      await using site = await openSchedulers();
+      const { host } = site;
+      const minutesLater = (met: () => boolean, what: string) =>
+        eventually(() => vi.advanceTimersByTimeAsync(5_000).then(met), what, 600_000);
+      host.memory = { run: 7 };
+      site.holdBuilds();
+      const one = await site.start('one');
+      await one.scheduler.ready;
+      const two = await site.start('two');
+      await two.scheduler.ready;
+      await site.approve('login');
+      const stored = async () => (await site.items()).some(({ reports }) => reports[0]?.done != null);
+      await eventually(stored, 'the start is reported');
+      await minutesLater(() => host.reported.length === 2, 'the item is shown');
+      await one.kill();
+      const turns = async () => (await site.items()).some(({ takeovers = [] }) => takeovers.length > 0);
+      await eventually(turns, 'the other scheduler has the pipeline');
+      await minutesLater(() => host.reported.length === 3, 'the other scheduler shows it');
+      site.releaseBuilds();
+      await site.quiet();
+      const remembered = { kind: 'remembered', memory: { run: 7 } };
+      expect(host.reported).toEqual([
+        { by: 'one', what: 'start', earlier: { kind: 'none' } },
+        { by: 'one', what: 'progress', earlier: remembered },
+        { by: 'two', what: 'progress', earlier: remembered },
+        { by: 'two', what: 'success', earlier: remembered },
+      ]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test('commits no turn under a layout that is not the current one any more', async () => {
     await using site = await openSchedulers();
     const one = await site.start('one');

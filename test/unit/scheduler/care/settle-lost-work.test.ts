@@ -249,6 +249,10 @@ test('a request that two mergers were lost over is answered, never given to a th
   await ensureNode(stand.store, stand.paths.tenant('acme').answers);
   await stand.store.multi([request, other].flatMap(each => deps.mergeRequests.submit(each)));
   const since = addMilliseconds(stand.clock.now(), -1);
+  // The first was last heard of before it took the request: then nothing is known of its work.
+  const taken = stand.clock.now();
+  const signs = [-5000, 7].map(ms => addMilliseconds(taken, ms));
+  await ensureNode(stand.store, stand.paths.signs);
   for (const attempt of [1, 2]) {
     expect((await deps.mergeRequests.list()).map(each => each.attempt)).toEqual([attempt, attempt]);
     const merger = stand.connect();
@@ -257,8 +261,10 @@ test('a request that two mergers were lost over is answered, never given to a th
       path: '/merge',
       codec: mergerRequestCodec,
     });
-    const worker = createRequestWorker(theirs, { worker: 'merger1', clock: stand.clock });
+    const worker = createRequestWorker(theirs, { worker: 'merger1', clock: { now: () => taken } });
     for (const _ of [request, other]) await worker.next(AbortSignal.timeout(5000));
+    const lastSign = new TextEncoder().encode(signs[attempt - 1]);
+    await stand.store.multi([create(stand.paths.sign(merger.sessionId), lastSign)]);
     await merger.close();
     await settleLostWorkers({ ...deps, since, pipelineQueue: () => deps.events });
   }
@@ -266,7 +272,13 @@ test('a request that two mergers were lost over is answered, never given to a th
   const outcome = { kind: 'failed', text, retryable: false };
   expect(await deps.mergeRequests.list()).toEqual([]);
   expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([
-    { kind: 'merger-result', request: request.uuid, item: item.uuid, outcome },
+    {
+      ...{ kind: 'merger-result', request: request.uuid, item: item.uuid, outcome },
+      losses: [
+        { from: taken, at: expect.any(String) },
+        { from: signs[1], at: expect.any(String) },
+      ],
+    },
   ]);
   const answer = await stand.store.get(stand.paths.tenant('acme').answer(other.uuid));
   expect(answer && mergerOutcomeCodec.decode(answer.data)).toMatchObject(outcome);

@@ -143,6 +143,39 @@ test('an event that cannot be processed is quarantined, and the next one goes on
   await world.end();
 });
 
+test('an answer that does not fit into one commit is quarantined with its size, and the next event goes on', async () => {
+  await using stand = openStand();
+  const world = await open(stand, async event => {
+    const events = Array.from({ length: event.deliveryId === 'huge' ? 600 : 1 }, () =>
+      trigger(event, 'proposed'),
+    );
+    return { ...NOTHING, events };
+  });
+  await world.offer('huge');
+  await world.offer('good');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the good one');
+  expect(await world.queue.deadLetters()).toMatchObject([
+    { error: expect.stringContaining('does not fit into one commit: 600 events') },
+  ]);
+  await world.end();
+});
+
+test('what the driver forgets is gone from its memory', async () => {
+  await using stand = openStand();
+  const values: unknown[] = [];
+  const world = await open(stand, async (event, { memory }) => {
+    values.push(await memory.get('pull/1'));
+    const value = event.deliveryId === 'd1' ? { seen: true } : undefined;
+    return { ...NOTHING, memory: [{ key: 'pull/1', value }] };
+  });
+  for (const delivery of ['d1', 'd2', 'd3']) {
+    await world.offer(delivery);
+    await eventually(async () => (await world.queue.depth()) === 0, delivery);
+  }
+  expect(values).toEqual([undefined, { seen: true }, undefined]);
+  await world.end();
+});
+
 test('while the host cannot be reached nothing is quarantined', async () => {
   await using stand = openStand();
   let tries = 0;

@@ -115,7 +115,9 @@ test('a limited repository rests until the time the host named, shows it, and ho
   for (const id of ['app-1', 'app-2', 'lib-1']) await world.offer(id);
   await eventually(() => world.open.length === 2, 'both repositories are looked at');
   const notBefore = addMilliseconds(stand.clock.now(), 600_000);
-  world.open[0]?.answer({ later: { ...LIMITED.later, notBefore } });
+  const asked = stand.clock.now();
+  const steps = [{ kind: 'HostQuery', subject: 'pull', startedAt: asked, endedAt: asked }] as const;
+  world.open[0]?.answer({ later: { ...LIMITED.later, notBefore }, steps });
   world.serve('lib-1');
   await eventually(async () => (await world.queue.depth()) === 2, 'the other repository is done');
   const { body } = await world.metrics.exposition(undefined);
@@ -142,8 +144,46 @@ test('a limited repository rests until the time the host named, shows it, and ho
   expect(wait.attributes).toMatchObject({ 'gatehouse.reason': 'limited', 'gatehouse.attempt_count': 1 });
   expect(spans.find(({ spanId }) => spanId === wait.parent)?.name).toBe('EventProcess');
   expect(Number((BigInt(wait.end ?? 0) - BigInt(wait.start)) / 1_000_000n)).toBeGreaterThanOrEqual(600_000);
+  const query =
+    spans.find(({ name }) => name === 'HostQuery pull') ??
+    expect.unreachable('the first attempt is not drawn');
+  expect(query.parent).toBe(wait.parent);
   expect(checkTraces(spans.map(asArrived))).toEqual([]);
   await world.end();
+});
+
+test('a storm of events of one lane is answered by its first read and one after it, and delays no other lane', async () => {
+  await using stand = openStand();
+  const connection = await openConnection(stand);
+  const read: string[] = [];
+  const source: FakeSource = {
+    lane: event => laneOf(event.deliveryId),
+    coalesceKey: event => laneOf(event.deliveryId),
+    comesInStorms: event => event.deliveryId.startsWith('storm'),
+    process: async ({ deliveryId }) => {
+      read.push(deliveryId);
+      return NOTHING;
+    },
+  };
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const holder = await connection.hold(source);
+  for (let half = 0; half < 10; half++) {
+    await connection.offer(`storm-${half}`);
+    await connection.offer(`calm-${half}`);
+    await eventually(async () => (await connection.queue.depth()) === half, 'the other lane is done');
+    await vi.advanceTimersByTimeAsync(500);
+  }
+  await vi.advanceTimersByTimeAsync(2_000);
+  await eventually(async () => (await connection.queue.depth()) === 0, 'the storm is answered');
+  expect(read.filter(id => id.startsWith('storm'))).toEqual(['storm-0', 'storm-1']);
+  expect(read).toHaveLength(12);
+  await vi.advanceTimersByTimeAsync(2_000);
+  for (let second = 0; second < 20; second++) {
+    await connection.offer(`storm-later-${second}`);
+    await vi.advanceTimersByTimeAsync(900);
+  }
+  await eventually(() => read.length >= 14, 'a storm that does not end is read meanwhile');
+  await holder.end();
 });
 
 test('repositories that hang at every attempt leave room for those that are served', async () => {

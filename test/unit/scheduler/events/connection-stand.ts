@@ -9,6 +9,7 @@ import {
   tenantEventCodec,
 } from '../../../../src/model/codec/records.ts';
 import type { ConnectionEvent, TenantEvent, TriggerEvent } from '../../../../src/model/event.ts';
+import type { ProjectKey } from '../../../../src/model/project.ts';
 import { openChangeCache } from '../../../../src/scheduler/changes/change-cache.ts';
 import { processConnectionEvents } from '../../../../src/scheduler/events/connection-events.ts';
 import { ensureNode } from '../../../../src/store/ensure-node.ts';
@@ -24,7 +25,7 @@ import type { Stand } from '../stand.ts';
 export const change = proposedChange('master/login');
 export const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
 
-export type FakeSource = Pick<Source, 'process' | 'coalesceKey' | 'lane'>;
+export type FakeSource = Pick<Source, 'process' | 'coalesceKey' | 'comesInStorms' | 'lane'>;
 
 interface HoldOptions {
   /** Of the process that holds the connection. */
@@ -32,6 +33,8 @@ interface HoldOptions {
   readonly metrics?: Pick<MetricsSink, 'source'>;
   /** Default: a millisecond. */
   readonly pauses?: readonly number[];
+  /** Of the tenant; default {@link APP}. */
+  readonly projects?: ReadonlySet<ProjectKey>;
 }
 
 export async function openConnection(stand: Stand) {
@@ -77,7 +80,10 @@ export async function openConnection(stand: Stand) {
     tenantQueue,
     offer: (deliveryId: string) => queue.offer(event(deliveryId), deliveryId),
     /** Takes the connection, and processes what comes in. */
-    async hold(source: FakeSource, { session = store, metrics, pauses = [1] }: HoldOptions = {}) {
+    async hold(
+      source: FakeSource,
+      { session = store, metrics, pauses = [1], projects = new Set([APP]) }: HoldOptions = {},
+    ) {
       const changes = await openChangeCache(['local'], session, paths, error =>
         log.error({ err: error }, 'cache'),
       );
@@ -97,8 +103,8 @@ export async function openConnection(stand: Stand) {
           tracing: { spans: () => DEFAULT_SPAN_OPTIONS, policy: () => WHOLE_TRACES },
           queue: queueOn(session),
           pauses,
-          tenantsOf: project => (project === APP ? [{ tenant: 'acme', queue: tenants }] : []),
-          projects: () => new Set([APP]),
+          tenantsOf: project => (projects.has(project) ? [{ tenant: 'acme', queue: tenants }] : []),
+          projects: () => projects,
           ...(metrics === undefined ? {} : { metrics }),
         },
         fence,

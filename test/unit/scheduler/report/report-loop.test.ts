@@ -1,20 +1,30 @@
 import { describe, expect, test } from 'vitest';
 import type { Connection } from '../../../../src/driver/connection.ts';
-import type { Landing, LandingOutcome } from '../../../../src/driver/landing.ts';
-import type { Reporter, ReporterOutcome } from '../../../../src/driver/reporter.ts';
+import type { Landing, LandingOutcome, LandingRequest } from '../../../../src/driver/landing.ts';
+import type { Reporter, ReporterOutcome, ReportRequest } from '../../../../src/driver/reporter.ts';
 import { addMilliseconds, systemClock } from '../../../../src/lib/clock.ts';
-import { pipelineEventCodec, reportIntentCodec } from '../../../../src/model/codec/records.ts';
+import {
+  pipelineEventCodec,
+  queueItemCodec,
+  reportIntentCodec,
+} from '../../../../src/model/codec/records.ts';
 import type { Json } from '../../../../src/model/job.ts';
 import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
+import type { QueueItem } from '../../../../src/model/queue-item.ts';
 import type { ReportIntent } from '../../../../src/model/report-intent.ts';
+import type { Step } from '../../../../src/model/step.ts';
+import type { LiveProgress } from '../../../../src/scheduler/report/live-progress.ts';
 import { NotAllowedToAct, performReport } from '../../../../src/scheduler/report/perform-report.ts';
+import { itemReportIntent } from '../../../../src/scheduler/report/report-intents.ts';
 import { processReports } from '../../../../src/scheduler/report/report-loop.ts';
+import { createOffers } from '../../../../src/scheduler/report/report-offers.ts';
 import type { LayoutInForce, ProjectStanding } from '../../../../src/scheduler/report/right-to-act.ts';
 import { ensureNode } from '../../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { listOutbox, outboxOperation } from '../../../../src/store/outbox.ts';
 import { check } from '../../../../src/store/port.ts';
 import { createQuarantine } from '../../../../src/store/quarantine.ts';
+import { gatePipeline } from '../../../fake/pipeline.ts';
 import { itemStory, proposedChange } from '../../../fake/queue-item.ts';
 import { NO_DETAILS } from '../../../fake/records.ts';
 import { eventually, openStand, type Stand } from '../stand.ts';
@@ -87,6 +97,7 @@ function deps(stand: Stand, connection: Connection, mayAct = () => true) {
     connections: new Map([['local', connection]]),
     mayAct,
     prove: async (): Promise<ProjectStanding> => 'held',
+    isFirstTry: true,
     layout: HELD,
     quarantine: createQuarantine({ ...stand, path: '/quarantine' }),
   };
@@ -107,6 +118,21 @@ describe('a report', () => {
       ['HostReport', 'done'],
     ]);
     expect(asked).toEqual(['deed {"merge":true}', 'words {"merge":true}', 'deed {"merge":false}']);
+  });
+
+  test('gives the landing what will be reported of it', async () => {
+    await using stand = openStand();
+    const given: LandingRequest[] = [];
+    const land: Landing['land'] = async request => {
+      given.push(request);
+      return LANDED;
+    };
+    const connection = { name: 'local', landing: { land } } as unknown as Connection;
+    const deed = intent(stand, [part(true)]);
+    await performReport(deed, deps(stand, connection), AbortSignal.timeout(5000));
+    expect(given).toMatchObject([
+      { change, report: { action: 'success', item: item.uuid, place: { tenant: 'acme', pipeline: 'gate' } } },
+    ]);
   });
 
   test('announces nothing after a merge that was refused', async () => {
@@ -216,6 +242,131 @@ test('a push that may have arrived stays unsettled, for any outcome of later tri
   expect(deed.outcome).toMatchObject({ kind: 'host', trouble: { reason: 'limited', unsettled: true } });
 });
 
+describe('what is known of earlier reports', () => {
+  const none = { kind: 'none' } as const;
+  const remembered = { kind: 'remembered', memory: { run: 7 } } as const;
+
+  async function earlierGiven(isFirstTry: boolean, parts: ReportIntent['parts'], answers: readonly Answer[]) {
+    await using stand = openStand();
+    const given: ReportRequest['earlier'][] = [];
+    const answer = answering(answers, [], () => '');
+    const reporter: Reporter = {
+      report: async request => {
+        given.push(request.earlier);
+        return answer(request) as ReporterOutcome;
+      },
+    };
+    const landing: Pick<Landing, 'land'> = { land: async () => LANDED };
+    const connection = { name: 'local', reporter, landing } as unknown as Connection;
+    const all = { ...deps(stand, connection), isFirstTry };
+    const performed = await performReport(intent(stand, parts), all, AbortSignal.timeout(5000));
+    return { given, parts: performed.parts };
+  }
+
+  test('reaches the driver; that nothing was begun only with the first try, and not after a landing', async () => {
+    const done = { kind: 'done' } as const;
+    const lost = new Error('connection reset');
+    const wanted = (merges: boolean, earlier: ReportRequest['earlier']) =>
+      earlier === undefined ? [part(merges)] : [{ ...part(merges), earlier }];
+    const cases = [
+      [await earlierGiven(true, wanted(false, none), [lost, done]), [none, undefined]],
+      [await earlierGiven(false, wanted(false, none), [done]), [undefined]],
+      [await earlierGiven(true, wanted(true, none), [done]), [undefined]],
+      [await earlierGiven(false, wanted(false, remembered), [lost, done]), [remembered, remembered]],
+    ] as const;
+    for (const [{ given }, expected] of cases) expect(given).toEqual(expected);
+  });
+
+  test('is what the driver returned, with the change it is about; what is too long is dropped', async () => {
+    const { parts } = await earlierGiven(
+      true,
+      [part(false), part(false)],
+      [
+        { kind: 'failed', text: 'refused', memory: { run: 7 } },
+        { kind: 'done', memory: 'x'.repeat(2_000) },
+      ],
+    );
+    expect(parts.map(each => each.remembered)).toEqual([
+      { change: change.key, memory: { run: 7 } },
+      undefined,
+    ]);
+  });
+
+  test('is in the intent: the newest of its connection and change, for the first part alone', () => {
+    const context = {
+      now: systemClock().now(),
+      root: 'http://gate.example',
+      tenant: 'acme',
+      pipeline: { ...gatePipeline(), reporters: { ...gatePipeline().reporters, success: TWO_REPORTERS } },
+      jobs: [],
+      traceUrl: null,
+      landingMode: () => null,
+    };
+    const earlierOf = (about: QueueItem) => {
+      const report = about.reports.at(-1);
+      if (report === undefined) return expect.unreachable('a report was requested');
+      const command = {
+        kind: 'report',
+        report: report.uuid,
+        action: 'success',
+        result: 'SUCCESS',
+        item: about.uuid,
+        change: change.key,
+        awaited: true,
+      } as const;
+      return itemReportIntent(command, about, context).parts.map(({ earlier }) => earlier);
+    };
+    const [lead] = item.changes;
+    const first = itemStory().report().item;
+    expect(earlierOf(first)).toEqual([{ kind: 'none' }, undefined]);
+    const second = itemStory().report('start').reported().report().item;
+    expect(earlierOf(second)).toEqual([undefined, undefined]);
+    const reports = second.reports.map((record, index) =>
+      index > 0 || record.done === null
+        ? record
+        : {
+            ...record,
+            done: {
+              ...record.done,
+              parts: [1, 7, 8].map((run, at) => ({
+                kind: 'HostReport' as const,
+                connection: at < 2 ? 'local' : 'other',
+                startedAt: record.requestedAt,
+                endedAt: record.requestedAt,
+                tries: 1,
+                outcome: 'done' as const,
+                remembered: { change: lead.key, memory: { run } },
+              })),
+            },
+          },
+    );
+    expect(earlierOf({ ...second, reports })).toEqual([remembered, undefined]);
+    const [stored] = [queueItemCodec.decode(queueItemCodec.encode({ ...second, reports }))];
+    expect(stored.reports).toEqual(reports);
+  });
+
+  test('is that nothing was begun only for reports of this term that were not put back', async () => {
+    await using stand = openStand();
+    const { store } = stand;
+    const outbox = '/reports';
+    await ensureNode(store, outbox);
+    const put = () => store.multi([outboxOperation(outbox, new Uint8Array([1]))]);
+    await put();
+    const offers = await createOffers({ store, outbox });
+    await put();
+    const offered = await offers.next();
+    expect(offered.map(({ isFirst }) => isFirst)).toEqual([false, true]);
+    expect(await offers.next()).toEqual([]);
+    for (const { path } of offered) offers.putBack(path);
+    expect((await offers.next()).map(({ isFirst }) => isFirst)).toEqual([false, false]);
+  });
+});
+
+const TWO_REPORTERS = [
+  { connection: 'local', config: {}, definedAt: 'acme/config@master:zuul.yaml:1' },
+  { connection: 'local', config: { second: true }, definedAt: 'acme/config@master:zuul.yaml:1' },
+] as const;
+
 test('a report that waits for its host holds up those of its own item, and no other', async () => {
   await using stand = openStand();
   const outbox = '/reports';
@@ -249,8 +400,49 @@ test('a report that waits for its host holds up those of its own item, and no ot
   await loop;
 });
 
+test('a text that is under way holds the result of its item back, and one that waits does not keep the loop', async () => {
+  await using stand = openStand();
+  const done: string[] = [];
+  const texts = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+  const progress: LiveProgress = {
+    observe() {},
+    async run(inLane) {
+      for (const { promise } of texts)
+        await inLane(item, async () => {
+          done.push('text begins');
+          await promise;
+          done.push('text ends');
+        });
+      done.push('no more texts');
+    },
+  };
+  const held = Promise.withResolvers<void>();
+  const reporter: Reporter = {
+    async report() {
+      done.push('result begins');
+      await held.promise;
+      return { kind: 'done' };
+    },
+  };
+  const connection = { name: 'local', reporter } as unknown as Connection;
+  {
+    await using loop = await openLoop(stand, connection, progress);
+    await eventually(() => done.length === 1, 'the first text is under way');
+    await loop.put(intent(stand, [part(false)]));
+    await loop.put({ ...intent(stand, [part(false)]), item: stand.ids.uuid() });
+    await eventually(() => done.length === 2, 'the result of the other item is under way');
+    expect(done).toEqual(['text begins', 'result begins']);
+    texts[0].resolve();
+    await eventually(() => done.length === 4, 'the result is under way');
+    expect(done.slice(2)).toEqual(['text ends', 'result begins']);
+    loop.stop();
+    held.resolve();
+  }
+  expect(done.slice(4)).toEqual(['no more texts']);
+});
+
 /** The loop at work on an outbox of its own, until the test ends it. */
-async function openLoop(stand: Stand, connection: Connection) {
+async function openLoop(stand: Stand, connection: Connection, progress?: LiveProgress) {
   const outbox = '/reports';
   await ensureNode(stand.store, outbox);
   const events = new EventQueue({
@@ -263,7 +455,14 @@ async function openLoop(stand: Stand, connection: Connection) {
   const fence = await stand.fence('gate');
   const stop = new AbortController();
   const loop = processReports(
-    { ...deps(stand, connection), clock: systemClock(), store: stand.store, outbox, events },
+    {
+      ...deps(stand, connection),
+      clock: systemClock(),
+      store: stand.store,
+      outbox,
+      events,
+      ...(progress === undefined ? {} : { progress }),
+    },
     fence,
     stop.signal,
   );
@@ -272,6 +471,7 @@ async function openLoop(stand: Stand, connection: Connection) {
       stand.store.multi([outboxOperation(outbox, reportIntentCodec.encode(wanted))]),
     results: async () => (await events.list()).map(({ value }) => value),
     waiting: async () => (await listOutbox(stand.store, outbox)).length,
+    stop: () => stop.abort(),
     async [Symbol.asyncDispose]() {
       stop.abort();
       await loop;
@@ -339,6 +539,31 @@ describe('a host that is ill', () => {
     );
     expect(deed.outcome).toEqual({ kind: 'done', landed: [MASTER] });
     expect(deed.unsent).toEqual([part(false)].map(each => ({ ...each, config: { merge: true } })));
+  });
+
+  test('leaves its requests in the record of the part, those of every try in order, and no other steps', async () => {
+    await using stand = openStand();
+    const step = (subject: string, kind: Step['kind'] = 'HostQuery'): Step => {
+      const now = stand.clock.now();
+      return { kind, subject, startedAt: now, endedAt: now };
+    };
+    const [failed, landing, comment, merger] = [
+      step('merge (lost)'),
+      step('merge'),
+      step('comment'),
+      step('x', 'FetchRefs'),
+    ];
+    const { connection } = connectionAnswering(
+      [Object.assign(away(), { steps: [failed, 'no step'] }), { ...LANDED, steps: [landing, merger] }],
+      [{ kind: 'done', steps: [comment] }],
+    );
+    const { parts } = await performReport(
+      intent(stand, [part(true)]),
+      deps(stand, connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(parts).toMatchObject([{ kind: 'HostMerge', outcome: 'done', tries: 2 }]);
+    expect(parts[0]?.steps).toEqual([failed, landing, comment]);
   });
 
   test('is the answer to the waiting item, which decides when to ask again', async () => {

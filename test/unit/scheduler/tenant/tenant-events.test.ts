@@ -58,6 +58,7 @@ async function openTenant(stand: ReturnType<typeof openStand>) {
     tracing: { spans: () => ({ names: 'gatehouse' }) },
     pipelines: () => [],
     retired: () => [],
+    exclusionOf: () => undefined,
     isUnread: () => false,
     driverOf: () => undefined,
   } as unknown as TenantEventsDeps;
@@ -301,6 +302,44 @@ test('a change that names one of a host that is away waits for it; others of its
   await eventually(async () => (await queue.depth()) === 0, 'the change that waited');
   expect(handled).toEqual([plain.key, naming.key, naming.key]);
   expect(await queue.deadLetters()).toEqual([]);
+  await stop();
+});
+
+test('an event that waits for the host of a dependency reads its own configuration once', async () => {
+  await using stand = openStand();
+  const { queue, deps, changes, run } = await openTenant(stand);
+  const naming = proposedChange('master/naming');
+  const read: ConfigurationToRead[] = [];
+  let asked = 0;
+  await stand.store.multi([
+    ...queue.put(triggerEvent(stand, naming, ['master'])),
+    ...queue.put(triggerEvent(stand, naming, ['stable'])),
+  ]);
+  const stop = await run({
+    ...deps,
+    ...wantingAll,
+    changes: {
+      ...changes,
+      mark: () => 0,
+      changedSince: () => false,
+      record: () => recordOf(naming),
+    } as never,
+    reconfigure: async wanted => {
+      read.push(wanted);
+      return 'read';
+    },
+    dependencies: {
+      async resolve(record) {
+        asked += 1;
+        if (asked <= 10)
+          throw new HostNotAsked('https://far.example.org/7', 'far', new HostAway('no route to host'));
+        return record;
+      },
+    },
+  });
+  await eventually(async () => (await queue.depth()) === 0, 'both events');
+  expect(asked).toBe(12);
+  expect(read.map(({ branches }) => branches)).toEqual([['master'], ['stable']]);
   await stop();
 });
 

@@ -40,7 +40,7 @@ test('every pipeline says whether it wants an event, and why', () => {
     pipelineOf('gate', [trigger({ event: 'approved' })]),
     pipelineOf('other', [{ connection: 'elsewhere', config: {}, definedAt: 'x' }]),
   ];
-  const matches = matchPipelines(event, pipelines, gitDriver, undefined);
+  const matches = matchPipelines(event, { tenant: 'acme', pipelines }, gitDriver, undefined);
   expect(matches.map(each => [each.pipeline.name, each.matched])).toEqual([
     ['check', false],
     ['gate', true],

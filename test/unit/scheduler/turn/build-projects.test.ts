@@ -116,6 +116,11 @@ describe('the checkouts of a build', () => {
     expect(found[0]).toMatchObject({ branch: 'master', commit: commit('2') });
   });
 
+  test('are at the branch of the change where the project has no branch that override-checkout names', () => {
+    const found = buildProjects(job({ overrideCheckout: 'next' }), [change], [change], tested, places);
+    expect(found[0]).toMatchObject({ branch: 'stable', commit: commit('1') });
+  });
+
   test('include projects of items ahead, not as required', () => {
     const ahead: ProposedChange = {
       ...change,
@@ -175,10 +180,31 @@ describe('the heads jobs need', () => {
       }),
     ];
     expect(neededStates(jobs, [change], places.defaultBranch)).toEqual([
-      { project: app, branches: ['main', 'master', 'stable'] },
+      { project: app, branches: ['stable'] },
       { project: config, branches: ['master'] },
       { project: lib, branches: ['main', 'master', 'stable', 'trunk'] },
     ]);
+  });
+
+  test('are those of the usual branches, too, where the branch of the change may not be the one', () => {
+    const usual = [{ project: app, branches: ['main', 'master', 'stable'] }];
+    expect(neededStates([job({ overrideCheckout: 'next' })], [change], places.defaultBranch)).toEqual([
+      { project: app, branches: ['main', 'master', 'next', 'stable'] },
+    ]);
+    const ref = 'refs/heads/stable';
+    const gone: RefUpdate = {
+      ...{ kind: 'ref', key: refUpdateKey(app, ref, null), project: app, ref, branch: 'stable' },
+      ...{ oldCommit: commit('a'), newCommit: null },
+    };
+    expect(neededStates([job()], [gone], places.defaultBranch)).toEqual(usual);
+  });
+
+  test('are asked for when a project lacks the branch that a job names to check out', () => {
+    const missing = (one: Parameters<typeof job>[0]) =>
+      missingStates([job(one)], [change], tested, places.defaultBranch).map(each => each.project);
+    expect(missing({ overrideCheckout: 'next' })).toEqual([app]);
+    expect(missing({ overrideCheckout: 'master' })).toEqual([]);
+    expect(missing({ requiredProjects: [{ project: lib, overrideCheckout: 'next' }] })).toEqual([lib]);
   });
 
   test('are asked for when a project has none, or lacks the branch of a playbook', () => {

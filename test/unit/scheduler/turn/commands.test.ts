@@ -94,6 +94,7 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
       graphs: { get: () => ({ jobs: [frozen] }) },
       record: () => undefined,
       mergeMessage: () => '',
+      mergeMode: () => 'merge',
       likelyStates: () => [],
       landingMode: () => null,
     },

@@ -80,6 +80,7 @@ async function open(stand: Stand, share = createFairShare()) {
     executors: { canRun: () => 'yes', offered: () => [] },
     eventsOf: () => undefined,
     mergeMessage: change => change.id,
+    mergeMode: () => 'merge',
     likelyStates: () => [],
     landingMode: () => null,
     expected: createExpectedDurations(),

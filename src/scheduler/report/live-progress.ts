@@ -1,0 +1,205 @@
+/**
+ * Keeps what hosts show of items that wait or run up to date: place in the queue, jobs that run, when it will probably end. For
+ * reporters that have `progress`, and on what an earlier report of the item wrote there.
+ *
+ * Turns give the state; nothing is polled, and nothing happens in a pipeline whose start reporters have no `progress`. An item is
+ * shown anew at most once a minute and only when something differs, one item at a time. Each call runs in the lane of the item's
+ * reports: never beside one, and never after the result, because an item whose result is under way is not in the state as queued.
+ *
+ * Nothing is stored. What is lost is only a text: the next scheduler shows each item again a minute after it took over.
+ */
+import type { Connection } from '../../driver/connection.ts';
+import type { HostLater } from '../../driver/host-later.ts';
+import type { Reporter, ReportRequest } from '../../driver/reporter.ts';
+import { type Clock, millisecondsBetween } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
+import { createDirty, type Dirty } from '../../lib/signal.ts';
+import { type EarlierReports, earlierReports } from '../../model/earlier-reports.ts';
+import type { DriverConfig } from '../../model/pipeline.ts';
+import { EMPTY_PIPELINE, type PipelineState } from '../../model/pipeline-state.ts';
+import type { ConnectionName } from '../../model/project.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { Report } from '../../model/report.ts';
+import { itemLogFacts } from '../../tracing/log-facts.ts';
+import { type ProgressContext, progressReport } from './progress-report.ts';
+
+/** Of one pipeline, for its holder. */
+export interface LiveProgressDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+}
+
+/** Runs the task in the lane of the item's reports. Resolves when it has ended. */
+export type InLane = (item: QueueItem, task: () => Promise<void>) => Promise<void>;
+
+/** Loses nothing that matters when it stops at any point. */
+export interface LiveProgress {
+  /** A turn has ended with this state. */
+  observe(state: PipelineState, context: ProgressContext): void;
+  /** Until aborted. @param mayAct false: another process may hold the pipeline by now. */
+  run(inLane: InLane, mayAct: () => boolean, signal: AbortSignal): Promise<void>;
+}
+
+/** Milliseconds between two texts of one item. */
+const INTERVAL = 60_000;
+/** Milliseconds between two passes over the items. */
+const SPACING = 1_000;
+/** Milliseconds. The item's result waits for a call that is under way. */
+const LONGEST_CALL = 10_000;
+/** Milliseconds without calls after one that a host did not take, unless it names a time. */
+const QUIET = 60_000;
+
+/** Of one item. Times are the monotonic clock's. */
+interface Shown {
+  dueAt: number;
+  /** The state it was last compared with; null: none. */
+  seen: PipelineState | null;
+  /** What was last shown, as JSON; null: nothing, or it is not known whether the host took it. */
+  facts: string | null;
+}
+
+/** One place at a host where an item is shown. */
+interface Place extends Pick<ReportRequest, 'config' | 'change'> {
+  readonly reporter: Reporter;
+  readonly earlier: EarlierReports;
+}
+
+type Acting = { readonly inLane: InLane; readonly mayAct: () => boolean; readonly signal: AbortSignal };
+
+/** Shows nothing before `run`. */
+export function createLiveProgress({ clock, connections, log }: LiveProgressDeps): LiveProgress {
+  const dirty = createDirty();
+  const shown = new Map<Uuid, Shown>();
+  let state: PipelineState = EMPTY_PIPELINE;
+  let context: ProgressContext | undefined;
+  let quietUntil = 0;
+
+  const reporters = () => (context === undefined ? [] : showingReporters(context, connections));
+
+  async function show(uuid: Uuid, entry: Shown, { mayAct, signal }: Acting): Promise<void> {
+    const item = state.items.get(uuid);
+    const places = item === undefined ? [] : placesOf(item, reporters());
+    if (context === undefined || item === undefined || places.length === 0) return;
+    const report = progressReport(item, state, context);
+    const facts = JSON.stringify([report.progress, report.retests, report.jobs]);
+    if (facts === entry.facts) return;
+    const within = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_CALL)]);
+    entry.facts = null;
+    const later = await showAt(places, report, mayAct, within);
+    if (later === undefined) {
+      entry.facts = facts;
+      return;
+    }
+    const named = later.notBefore === undefined ? 0 : millisecondsBetween(clock.now(), later.notBefore);
+    quietUntil = clock.monotonic() + Math.max(QUIET, named);
+    log.debug({ ...itemLogFacts(uuid), reason: later.text }, 'the host does not show where items are now');
+  }
+
+  /** Results do not depend on what is shown before them, so no error ends more than one text. */
+  async function tryToShow(uuid: Uuid, entry: Shown, acting: Acting): Promise<void> {
+    try {
+      await show(uuid, entry, acting);
+    } catch (error) {
+      if (acting.signal.aborted || !acting.mayAct()) return;
+      quietUntil = clock.monotonic() + QUIET;
+      log.warn({ ...itemLogFacts(uuid), err: error }, 'where an item is could not be shown');
+    }
+  }
+
+  /** One at a time, so that results never wait for a place behind many of these. @returns when the next is due; undefined: none is. */
+  async function pass(acting: Acting): Promise<number | undefined> {
+    let next: number | undefined;
+    const wanted = reporters();
+    for (const item of [...state.items.values()].filter(each => placesOf(each, wanted).length > 0)) {
+      if (acting.signal.aborted) return undefined;
+      const entry = shown.get(item.uuid) ?? { dueAt: clock.monotonic() + INTERVAL, seen: null, facts: null };
+      shown.set(item.uuid, entry);
+      if (entry.seen === state) continue;
+      const dueAt = Math.max(entry.dueAt, quietUntil);
+      if (dueAt > clock.monotonic()) {
+        next = Math.min(next ?? dueAt, dueAt);
+        continue;
+      }
+      entry.seen = state;
+      entry.dueAt = clock.monotonic() + INTERVAL;
+      await acting.inLane(item, () => tryToShow(item.uuid, entry, acting));
+    }
+    for (const uuid of shown.keys()) if (!state.items.has(uuid)) shown.delete(uuid);
+    return next;
+  }
+
+  return {
+    observe(next, current) {
+      state = next;
+      context = current;
+      if (next.items.size > 0 && reporters().length > 0) dirty.set();
+    },
+    async run(inLane, mayAct, signal) {
+      while (!signal.aborted) {
+        const dueAt = await pass({ inLane, mayAct, signal });
+        await pause(SPACING, signal);
+        await untilDirty(dirty, dueAt === undefined ? undefined : dueAt - clock.monotonic(), signal);
+      }
+    },
+  };
+}
+
+/** Those of the pipeline's `start` whose hosts have a place for it. */
+function showingReporters(
+  { pipeline }: ProgressContext,
+  connections: LiveProgressDeps['connections'],
+): readonly (DriverConfig & { readonly reporter: Reporter })[] {
+  return pipeline.reporters.start.flatMap(config => {
+    const { reporter } = connections.get(config.connection) ?? {};
+    return reporter?.progress === undefined ? [] : [{ ...config, reporter }];
+  });
+}
+
+/** @returns why one host does not take it now. @throws as drivers do. */
+async function showAt(
+  places: readonly Place[],
+  report: Report,
+  mayAct: () => boolean,
+  signal: AbortSignal,
+): Promise<Pick<HostLater, 'text' | 'notBefore'> | undefined> {
+  for (const { reporter, ...place } of places) {
+    const outcome = await reporter.progress?.({ ...place, report }, signal, mayAct);
+    if (outcome?.kind === 'later') return outcome;
+  }
+  return undefined;
+}
+
+/** @param ms after which it is dirty in any case; undefined: never. Returns early when aborted. */
+async function untilDirty(dirty: Dirty, ms: number | undefined, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  if (ms !== undefined)
+    void pause(Math.max(0, ms), AbortSignal.any([signal, over.signal])).then(() => {
+      if (!over.signal.aborted) dirty.set();
+    });
+  try {
+    await dirty.wait(signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    over.abort();
+  }
+}
+
+/** Its result is not decided. */
+function isOnItsWay({ phase, role, buildset }: QueueItem): boolean {
+  return phase.phase === 'queued' && role === 'live' && buildset.stage.state !== 'complete';
+}
+
+/** Where the start of the item was written; none when its result is decided. */
+function placesOf(item: QueueItem, reporters: ReturnType<typeof showingReporters>): readonly Place[] {
+  if (!isOnItsWay(item)) return [];
+  return item.changes.flatMap(change =>
+    reporters.flatMap(({ connection, config, reporter }) => {
+      const earlier = earlierReports(item.reports, { connection, change: change.key });
+      return earlier?.kind === 'remembered' ? [{ reporter, config, change, earlier }] : [];
+    }),
+  );
+}

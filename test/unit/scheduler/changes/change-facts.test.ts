@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { gitDriver } from '../../../../drivers/git/index.ts';
+import type { Driver } from '../../../../src/driver/driver.ts';
+import { parseNanoseconds } from '../../../../src/lib/clock.ts';
+import { derivedUuid } from '../../../../src/lib/ids.ts';
+import { type ChangeRecord, changeKey } from '../../../../src/model/change.ts';
+import type { Pipeline } from '../../../../src/model/pipeline.ts';
+import { EMPTY_PIPELINE } from '../../../../src/model/pipeline-state.ts';
+import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
+import { gatherChangeFacts } from '../../../../src/scheduler/changes/change-facts.ts';
+import { gatePipeline } from '../../../fake/pipeline.ts';
+
+const NOW = parseNanoseconds('1795000000123456789');
+const project = projectKey({ connection: 'local', name: 'acme/app' });
+const key = changeKey(project, 'master/login');
+const commit = parseCommitId('3f'.repeat(20));
+const tenant = { name: 'acme', projects: [], maxJobTimeout: 10_800 };
+
+const record: ChangeRecord = {
+  change: {
+    kind: 'change',
+    key,
+    project,
+    branch: 'master',
+    id: 'master/login',
+    patchset: commit,
+    commit,
+    ref: 'refs/heads/for/master/login',
+    subject: 'Log in',
+  },
+  status: 'open',
+  dependsOn: [],
+  unresolvedDependencies: [],
+  facts: { approved: true, 'current-patchset': true },
+  fetchedAt: NOW,
+};
+
+function factsWith(driver: Driver, parts: Partial<Pipeline>) {
+  const event = { kind: 'change-updated' as const, uuid: derivedUuid('event'), change: key };
+  const found = gatherChangeFacts(
+    EMPTY_PIPELINE,
+    [event],
+    {
+      tenant,
+      pipeline: gatePipeline(parts),
+      mergeMode: () => 'squash-merge',
+      driverOf: () => driver,
+      record: asked => (asked === key ? record : undefined),
+      dependentsOf: () => [],
+      queueOf: () => null,
+    },
+    NOW,
+  );
+  return found.get(key);
+}
+
+const place = 'acme/config@master:zuul.yaml:1';
+
+test('a driver with words of its own for rejections is asked with them', () => {
+  const driver: Driver = {
+    ...gitDriver,
+    config: { ...gitDriver.config, rejects: () => ({ met: true, text: 'it has the label hold' }) },
+  };
+  const reject = [{ connection: 'local', config: { open: false }, definedAt: place }];
+  expect(factsWith(driver, { reject })?.requirements).toEqual({
+    met: false,
+    text: 'rejected: it has the label hold',
+  });
+  expect(factsWith(gitDriver, { reject })?.requirements.met).toBe(true);
+});
+
+test('a driver learns which pipeline of which tenant gives the votes, and how the project merges', () => {
+  const driver: Driver = {
+    ...gitDriver,
+    mergeability: {
+      votesOf: (_, { tenant: name, pipeline }) => `${name}/${pipeline}`,
+      canLand: (_, { ourVotes, mergeMode }) => ({ met: false, text: `${ourVotes.join()} by ${mergeMode}` }),
+    },
+  };
+  const success = [{ connection: 'local', config: { merge: true }, definedAt: place }];
+  const reporters = { ...gatePipeline().reporters, success };
+  expect(factsWith(driver, { reporters })?.landing).toEqual({
+    met: false,
+    text: 'acme/gate by squash-merge',
+  });
+});
