@@ -60,13 +60,17 @@ export async function makePlaces(places: BuildPlaces, owner: Owner | null): Prom
   await mkdir(places.root, { mode: 0o711 });
   await chmod(places.root, 0o711);
   await writeFile(join(places.root, PROCESS_FILE), JSON.stringify(thisProcess()));
-  for (const path of [places.info, places.playbooks]) await makeDirectory(path, 0o755, null);
   const tools = join(places.info, TOOLS);
-  await makeDirectory(tools, 0o755, null);
-  await installTools(tools);
-  await makeDirectory(places.layers, 0o711, null);
-  for (const path of [places.work, places.home, places.tmp]) await makeDirectory(path, 0o700, owner);
-  for (const path of [places.src, places.logs, places.artifacts]) await makeDirectory(path, 0o755, owner);
+  await Promise.all([
+    makeDirectory(places.playbooks, 0o755, null),
+    makeDirectory(places.layers, 0o711, null),
+    ...[places.work, places.home, places.tmp].map(path => makeDirectory(path, 0o700, owner)),
+    makeDirectory(places.info, 0o755, null)
+      .then(() => makeDirectory(tools, 0o755, null))
+      .then(() => installTools(tools)),
+  ]);
+  const inWork = [places.src, places.logs, places.artifacts];
+  await Promise.all(inWork.map(path => makeDirectory(path, 0o755, owner)));
 }
 
 /** @param owner null: the service's user owns it. */

@@ -57,8 +57,10 @@ export async function pointAt(checkout: Checkout, owner: Owner | null, time: Tim
   await time(
     'BuildSetRepoState',
     async () => {
-      await writeOwned(join(tree, '.git', 'packed-refs'), packed, owner);
-      await writeOwned(join(tree, '.git', 'HEAD'), ref === null ? `${commit}\n` : `ref: ${ref}\n`, owner);
+      await Promise.all([
+        writeOwned(join(tree, '.git', 'packed-refs'), packed, owner),
+        writeOwned(join(tree, '.git', 'HEAD'), ref === null ? `${commit}\n` : `ref: ${ref}\n`, owner),
+      ]);
     },
     () => ({ facts: commitFacts(checkout) }),
   );
@@ -84,21 +86,21 @@ const CONFIG = `[core]
 \tauto = 0
 `;
 
+/** Level by level. */
+const FOLDERS = [
+  [''],
+  ['objects', 'refs', 'info'],
+  ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags'],
+];
+
 async function writeSkeleton(git: string, alternates: string | null, owner: Owner | null): Promise<void> {
-  for (const folder of [
-    '',
-    'objects',
-    'objects/info',
-    'objects/pack',
-    'refs',
-    'refs/heads',
-    'refs/tags',
-    'info',
-  ]) {
-    await makeOwned(join(git, folder), owner);
-  }
-  await writeOwned(join(git, 'config'), CONFIG, owner);
-  if (alternates !== null) await writeOwned(join(git, 'objects/info/alternates'), `${alternates}\n`, owner);
+  for (const level of FOLDERS) await Promise.all(level.map(folder => makeOwned(join(git, folder), owner)));
+  await Promise.all([
+    writeOwned(join(git, 'config'), CONFIG, owner),
+    ...(alternates === null
+      ? []
+      : [writeOwned(join(git, 'objects/info/alternates'), `${alternates}\n`, owner)]),
+  ]);
 }
 
 async function makeOwned(path: string, owner: Owner | null): Promise<void> {

@@ -57,6 +57,7 @@ function mergedOrigin({ branch, base, commit, inputs }: MergedBranch): CommitOri
         ref: parseRefName(input.ref),
         commit: parseObjectId(input.commit),
         message: input.message,
+        ...(input.mode === undefined ? {} : { mode: input.mode }),
       })),
     },
   };

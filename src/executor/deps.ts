@@ -66,7 +66,7 @@ export interface RepositoryRequest {
   /** Branch whose tip the commit is, or that it was merged on; null: not a branch's. */
   readonly branch: BranchName | null;
   /** The build that needs it: its queue item records how the commit was made. */
-  readonly build: Pick<BuildRequest, 'tenant' | 'pipeline' | 'item' | 'buildset'>;
+  readonly build: Pick<BuildRequest, 'uuid' | 'tenant' | 'pipeline' | 'item' | 'buildset'>;
 }
 
 /** The answer to a {@link RepositoryRequest}. `unavailable` ends the build with RETRY. */

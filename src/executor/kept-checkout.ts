@@ -25,7 +25,11 @@ interface KeptRequest extends Omit<Checkout, 'tree'> {
   readonly use: 'workspace' | `playbooks-${number}`;
   /** Bytes of the tree on disk. */
   readonly bytes: number;
+  readonly taken: TakenCheckouts;
 }
+
+/** What one build has of the kept checkouts: bytes by folder. `provide` adds to it, and removes nothing that is in it. */
+export type TakenCheckouts = Map<string, number>;
 
 /** The kept checkouts of all slots of one executor. */
 export interface KeptCheckouts {
@@ -33,7 +37,7 @@ export interface KeptCheckouts {
   provide(slot: number, owner: Owner | null, request: KeptRequest, time: TimeStep): Promise<string>;
 }
 
-/** Per slot; the least recently used is removed. */
+/** Per slot; the least recently used is removed. A build may have more. */
 const MAX_KEPT = 24;
 
 /** @param maxBytes of all kept checkouts per slot; at least what one build may check out. */
@@ -45,8 +49,8 @@ class Shelves implements KeptCheckouts {
   readonly #root: string;
   readonly #own: OwnProcesses;
   readonly #maxBytes: number;
-  /** Folders being changed: they have no state, and must not be taken for leftovers. */
-  readonly #changing = new Set<string>();
+  /** Under way, by folder. */
+  readonly #removals = new Map<string, Promise<void>>();
 
   constructor(root: string, own: OwnProcesses, maxBytes: number) {
     this.#root = root;
@@ -60,6 +64,9 @@ class Shelves implements KeptCheckouts {
     const checkout: Checkout = { ...request, tree: join(folder, 'tree') };
     const stateFile = join(folder, 'state');
     const fixed = fixedFacts(request, owner);
+    // Before it is looked at: another checkout of the build may make room meanwhile.
+    request.taken.set(folder, request.bytes);
+    await this.#removals.get(folder);
     const found = parseState(await readOrEmpty(stateFile));
     if (found?.commit === request.commit && found.fixed === fixed) {
       const now = new Date();
@@ -70,17 +77,12 @@ class Shelves implements KeptCheckouts {
       );
       return checkout.tree;
     }
-    this.#changing.add(folder);
-    try {
-      await rm(stateFile, { force: true });
-      await this.#makeRoom(shelf, request.bytes);
-      const usable = found !== undefined && found.fixed === fixed;
-      if (!usable || !(await this.#advance(checkout, found.commit, owner, time)))
-        await this.#make(folder, checkout, owner, time);
-      await writeFile(stateFile, `${request.commit} ${fixed} ${request.bytes}`);
-    } finally {
-      this.#changing.delete(folder);
-    }
+    await rm(stateFile, { force: true });
+    await this.#makeRoom(shelf, request.taken);
+    const usable = found !== undefined && found.fixed === fixed;
+    if (!usable || !(await this.#advance(checkout, found.commit, owner, time)))
+      await this.#make(folder, checkout, owner, time);
+    await writeFile(stateFile, `${request.commit} ${fixed} ${request.bytes}`);
     return checkout.tree;
   }
 
@@ -106,16 +108,24 @@ class Shelves implements KeptCheckouts {
   }
 
   /** Before a checkout grows, not after it: removes the least recently used until the rest leaves room for it. */
-  async #makeRoom(shelf: string, bytes: number): Promise<void> {
+  async #makeRoom(shelf: string, taken: TakenCheckouts): Promise<void> {
     const names = await namesIn(shelf);
-    const folders = names.map(key => join(shelf, key)).filter(each => !this.#changing.has(each));
+    const folders = names.map(key => join(shelf, key)).filter(each => !taken.has(each));
     const others = (await Promise.all(folders.map(keptIn))).toSorted((a, b) => b.usedAt - a.usedAt);
-    let left = this.#maxBytes - bytes;
+    let left = [...taken.values()].reduce((room, bytes) => room - bytes, this.#maxBytes);
     for (const [index, other] of others.entries()) {
       left -= other.bytes;
-      if (left >= 0 && index < MAX_KEPT - 1) continue;
-      await rm(other.folder, { recursive: true, force: true });
+      if (left >= 0 && index < MAX_KEPT - taken.size) continue;
+      if (!taken.has(other.folder)) await this.#remove(other.folder);
     }
+  }
+
+  #remove(folder: string): Promise<void> {
+    const removal =
+      this.#removals.get(folder) ??
+      rm(folder, { recursive: true, force: true }).finally(() => this.#removals.delete(folder));
+    this.#removals.set(folder, removal);
+    return removal;
   }
 }
 

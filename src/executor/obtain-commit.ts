@@ -33,7 +33,12 @@ import type { TimeStep } from './time-step.ts';
 /** The mirrors of this machine, and the two facts that are looked up anew for each missing commit. */
 export interface ObtainDeps {
   readonly repositories: RepositoryCache;
-  readonly remote: FindRemote;
+  /** @throws StoreError when the session is over. @param build needs the project: an executor without credentials of its own gets access for this build. */
+  readonly remote: (
+    project: ProjectKey,
+    build: RepositoryRequest['build'],
+    time: TimeStep,
+  ) => ReturnType<FindRemote>;
   /** The queue item a build is for, as stored now; undefined when it has left its queue. */
   readonly readItem: (build: RepositoryRequest['build']) => Promise<QueueItem | undefined>;
 }
@@ -60,7 +65,7 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
     const key = `${request.build.buildset} ${request.project} ${request.commit}`;
     const known = underway.get(key);
     if (known !== undefined) return time('BuildRepoUpdateLock', () => known);
-    const begun = obtain(deps, timed(repository, time), request).finally(() => underway.delete(key));
+    const begun = obtain(deps, timed(repository, time), request, time).finally(() => underway.delete(key));
     underway.set(key, begun);
     return begun;
   }
@@ -97,11 +102,12 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
 }
 
 /** The part of a mirror that is needed to bring a commit into it. */
-type Workplace = Pick<Repository, 'fetch' | 'chain'>;
+type Workplace = Pick<Repository, 'fetch' | 'chain' | 'reader'>;
 
 /** The mirror, with all work in it recorded as steps. */
-function timed({ fetch, chain }: Repository, time: TimeStep): Workplace {
+function timed({ fetch, chain, reader }: Repository, time: TimeStep): Workplace {
   return {
+    reader,
     async fetch(remote, wants) {
       const turn = Promise.withResolvers<void>();
       const outcome = fetch(remote, wants, turn.resolve);
@@ -134,9 +140,10 @@ async function obtain(
   deps: ObtainDeps,
   repository: Workplace,
   request: RepositoryRequest,
+  time: TimeStep,
 ): Promise<Obstacle | undefined> {
   const { project, build } = request;
-  const remote = await deps.remote(project);
+  const remote = await deps.remote(project, build, time);
   if ('trouble' in remote)
     return { reason: `it is not in the mirror, and ${remote.trouble.text}`, trouble: remote.trouble };
   const origin = commitOrigin(request, await deps.readItem(build));

@@ -137,6 +137,8 @@ class SandboxRunner implements Runner {
     const { sandbox, options } = this.#deps;
     const watching = new AbortController();
     const diskExcess = this.#watchDisk(build, process, watching.signal);
+    // Awaited by the caller when the process has ended; a spawner that closes before that must not end the service.
+    diskExcess.catch(() => undefined);
     const ended = await process.ended;
     watching.abort();
     const limited = cgroup === null ? undefined : await endCgroup({ log: build.log, options }, cgroup);

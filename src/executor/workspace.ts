@@ -15,7 +15,7 @@ import { makeCheckout } from './checkout.ts';
 import { type CheckoutRoom, createCheckoutRoom } from './checkout-room.ts';
 import type { Repositories } from './deps.ts';
 import { type OwnProcesses, WorkspaceFailure } from './git-process.ts';
-import type { KeptCheckouts } from './kept-checkout.ts';
+import type { KeptCheckouts, TakenCheckouts } from './kept-checkout.ts';
 import { inParallel } from './parallel.ts';
 import type { JobView, Sandbox } from './sandbox/sandbox.ts';
 import type { Overlay, Owner } from './sandbox/stage.ts';
@@ -73,28 +73,31 @@ export async function prepareWorkspace(
     places,
     slot,
     room: createCheckoutRoom(deps.checkoutBytes),
+    taken: new Map(),
     owner: deps.sandbox.ownerOf(slot),
     view: deps.sandbox.view(places),
   };
-  const projects = await inParallel(request.projects, PARALLEL, (project, index) =>
-    steps.lane(run => placeProject(context, project, index, timeStepsOf(run, project))),
-  );
   const sources = playbookSources(request);
-  // Below an overlay lies a checkout that never changes: playbooks of the same commit may run from there too.
-  const below = new Map(
-    request.projects.flatMap((project, index) => {
-      const lower = projects[index]?.overlay?.lower;
-      return lower === undefined ? [] : [[sourceKey(project), lower] as const];
+  const projects = new Map<string, Promise<PlacedTree>>();
+  const tasks = [
+    ...request.projects.map((project, index) => () => {
+      const tree = steps.lane(run => placeProject(context, project, index, timeStepsOf(run, project)));
+      projects.set(sourceKey(project), tree);
+      return tree;
     }),
-  );
-  const trees = await inParallel([...sources.values()], PARALLEL, (source, index) => {
-    const there = below.get(sourceKey(source));
-    return steps.lane(run => placePlaybooks(context, source, index, there, timeStepsOf(run, source)));
-  });
-  const placed = new Map([...sources.keys()].map((key, index) => [key, trees[index]]));
+    // Begun after all projects, and waiting for none but the one at the same commit.
+    ...[...sources].map(([key, source], index) => async () => {
+      // Below an overlay lies a checkout that never changes: playbooks of the same commit may run from there too.
+      const there = (await projects.get(key))?.overlay?.lower;
+      return steps.lane(run => placePlaybooks(context, source, index, there, timeStepsOf(run, source)));
+    }),
+  ];
+  const trees = await inParallel(tasks, PARALLEL, task => task());
+  const playbooks = trees.slice(request.projects.length);
+  const placed = new Map([...sources.keys()].map((key, index) => [key, playbooks[index]]));
   return {
-    overlays: projects.flatMap(({ overlay }) => overlay ?? []),
-    readOnly: [...projects, ...trees].flatMap(({ binds }) => binds),
+    overlays: trees.flatMap(({ overlay }) => overlay ?? []),
+    readOnly: trees.flatMap(({ binds }) => binds),
     treeOf(playbook) {
       const tree = placed.get(sourceKey(playbook));
       if (tree === undefined) throw new Error(`playbook ${playbook.path} is not one of the build's`);
@@ -111,6 +114,7 @@ interface Context {
   readonly places: BuildPlaces;
   readonly slot: number;
   readonly room: CheckoutRoom;
+  readonly taken: TakenCheckouts;
   readonly owner: Owner | null;
   readonly view: JobView;
 }
@@ -131,7 +135,7 @@ async function placeProject(
   index: number,
   time: TimeStep,
 ): Promise<PlacedTree> {
-  const { deps, places, owner, slot, view } = context;
+  const { deps, places, owner, slot, view, taken } = context;
   const { gitDir, reached, bytes } = await provide(context, source, time);
   const at = await makePath(places.src, source.canonicalName, owner);
   const job = `${view.work}/src/${source.canonicalName}`;
@@ -143,7 +147,7 @@ async function placeProject(
     await makeCheckout(deps.own, { ...wanted, tree: at }, owner, time);
     return { host: at, job, overlay: null, binds };
   }
-  const tree = await deps.kept.provide(slot, owner, { ...wanted, bytes, use: 'workspace' }, time);
+  const tree = await deps.kept.provide(slot, owner, { ...wanted, bytes, taken, use: 'workspace' }, time);
   const layer = join(places.layers, String(index));
   await mkdir(layer);
   for (const name of ['upper', 'work']) await makeDirectory(join(layer, name), 0o755, owner);
@@ -157,12 +161,18 @@ async function placePlaybooks(
   there: string | undefined,
   time: TimeStep,
 ): Promise<PlacedTree> {
-  const { deps, places, owner, slot, view } = context;
+  const { deps, places, owner, slot, view, taken } = context;
   const job = `${view.playbooks}/${index}/${source.canonicalName}`;
   if (there !== undefined) return { host: there, job, overlay: null, binds: [{ from: there, to: job }] };
   const { gitDir, reached, bytes } = await provide(context, source, time);
   if (deps.sandbox.overlays && reached) {
-    const request = { ...source, gitDir, bytes, alternates: view.objects(source.canonicalName, gitDir) };
+    const request = {
+      ...source,
+      gitDir,
+      bytes,
+      taken,
+      alternates: view.objects(source.canonicalName, gitDir),
+    };
     const tree = await deps.kept.provide(slot, owner, { ...request, use: `playbooks-${index}` }, time);
     return { host: tree, job, overlay: null, binds: [{ from: tree, to: job }] };
   }

@@ -144,7 +144,11 @@ async function mergeLane(projects: Projects, lane: Lane): Promise<LaneResult | F
   const outcomes = await fetched.repository.chain.mergePast(
     base,
     groups.map(group =>
-      group.map(({ input }) => ({ change: parseObjectId(input.commit), message: input.message })),
+      group.map(({ input: { commit, message, mode = 'merge' } }) => ({
+        change: parseObjectId(commit),
+        message,
+        mode,
+      })),
     ),
   );
   const pairs = groups.flatMap((group, at) => {
@@ -189,6 +193,7 @@ function conflictOf(
       project,
       files: because.kind === 'conflict' ? because.files : [],
       ...(other === undefined ? {} : { with: other.input.change }),
+      ...(because.kind === 'refused' ? { reason: because.text } : {}),
     },
   ];
 }
@@ -212,7 +217,10 @@ function branchOf({
       tree: last.tree,
       before: parseCommitId(before.commit),
       beforeTree: before.tree,
-      inputs: merged.map(({ input: { ref, commit, message } }) => ({ ref, commit, message })),
+      inputs: merged.map(({ input: { ref, commit, message, mode } }) => ({
+        ...{ ref, commit, message },
+        ...(mode === undefined ? {} : { mode }),
+      })),
     },
   ];
 }

@@ -8,6 +8,8 @@ import { serveRequest } from './serve-request.ts';
 export interface Merger {
   /** Resolves after `close` when all claimed requests are answered; rejects when no more can be claimed (the session is over). */
   readonly ended: Promise<void>;
+  /** It holds requests. */
+  readonly isAtWork: boolean;
   /** Claims nothing until `resume`; claimed requests are answered. */
   pause(): void;
   resume(): void;
@@ -93,6 +95,9 @@ export function createMerger(deps: MergerDeps): Merger {
   const ended = loop();
   return {
     ended,
+    get isAtWork() {
+      return working.size > 0;
+    },
     pause: () => gate.pause(),
     resume: () => gate.resume(),
     async close() {

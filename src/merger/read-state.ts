@@ -96,7 +96,7 @@ async function readBranch(
 }
 
 /**
- * The tips as last fetched, if that is fresh enough: each wanted branch has a commit it must at least hold, and does.
+ * The tips as far as they are here, if that is fresh enough: each wanted branch has a commit it must at least hold, and does.
  * Undefined: the remote must be asked.
  */
 async function knownTips(
@@ -108,19 +108,23 @@ async function knownTips(
   for (const branch of request.branches) {
     const ref = `refs/heads/${branch}`;
     const atLeast = request.atLeast.find(each => each.branch === branch);
-    const tip =
-      atLeast === undefined || !isRefName(ref) ? undefined : await repository.reader.resolve(tipRef(ref));
-    if (
-      tip === undefined ||
-      atLeast === undefined ||
-      !(await holds(repository, tip, parseObjectId(atLeast.commit)))
-    )
-      return undefined;
+    if (atLeast === undefined || !isRefName(ref)) return undefined;
+    const fetched = await repository.reader.resolve(tipRef(ref));
+    const tip = fetched && (await later(repository, fetched, parseObjectId(atLeast.commit)));
+    if (tip === undefined) return undefined;
     tips.set(branch, tip);
   }
   return tips;
 }
 
-async function holds(repository: Repository, tip: ObjectId, commit: ObjectId): Promise<boolean> {
-  return tip === commit || repository.isAncestor(commit, tip);
+/** Which of the two holds the other; undefined: neither. What was landed from here has not been fetched, but is here. */
+async function later(
+  { reader, isAncestor }: Repository,
+  fetched: ObjectId,
+  named: ObjectId,
+): Promise<ObjectId | undefined> {
+  if (fetched === named) return fetched;
+  if ((await reader.missing([named])).length > 0) return undefined;
+  if (await isAncestor(fetched, named)) return named;
+  return (await isAncestor(named, fetched)) ? fetched : undefined;
 }

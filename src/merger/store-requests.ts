@@ -12,7 +12,7 @@ import { EventQueue } from '../store/event-queue.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, type Store, StoreError } from '../store/port.ts';
 import type { Claim } from '../store/request-claim.ts';
-import { isReadable, type RequestQueue } from '../store/request-queue.ts';
+import { isReadable, type RequestQueue, type StoredRequest } from '../store/request-queue.ts';
 import { parseRequestName } from '../store/request-record.ts';
 import { claimRequest, createRequestWorker } from '../store/request-worker.ts';
 import type { ClaimedRequest, MergerRequests } from './deps.ts';
@@ -75,7 +75,7 @@ function claimedRequest(deps: StoreRequestsDeps, claim: Claim<MergerRequest>): C
     attempt: claim.request.attempt,
     async complete(outcome) {
       // A lost claim writes nothing: another merger answers.
-      await claim.complete(answerTo(deps, request, outcome));
+      await claim.complete(answerTo(deps, claim.request, outcome));
     },
     async again(attempt) {
       await claim.complete(deps.queue.resubmit(claim.request, attempt));
@@ -88,10 +88,10 @@ function claimedRequest(deps: StoreRequestsDeps, claim: Claim<MergerRequest>): C
 
 function answerTo(
   { store, paths, clock }: StoreRequestsDeps,
-  request: MergerRequest,
+  { value, losses }: StoredRequest<MergerRequest>,
   outcome: MergerOutcome,
 ): readonly Operation[] {
-  const { item, tenant, uuid } = request;
+  const { item, tenant, uuid } = value;
   if (item === undefined)
     return [create(paths.tenant(tenant).answer(uuid), mergerOutcomeCodec.encode(outcome))];
   const path = paths.pipeline(tenant, item.pipeline).eventQueue;
@@ -104,5 +104,6 @@ function answerTo(
     request: uuid,
     at: clock.now(),
     outcome,
+    ...(losses === undefined ? {} : { losses }),
   });
 }

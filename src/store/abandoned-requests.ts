@@ -4,6 +4,7 @@
  *     for (const each of await abandonedRequests(queue)) await fence.commit([...discarded(queue, each), ...result], id);
  */
 import { isNewerRecord } from '../model/codec/record.ts';
+import type { WorkerLoss } from '../model/worker-loss.ts';
 import { create, type Operation, remove, set } from './port.ts';
 import {
   isReadable,
@@ -40,12 +41,23 @@ export async function abandonedRequests<T extends Requestable>(
   });
 }
 
-/** Puts a request back whose worker vanished. Fails with `NodeExists` when it has a claim after all. */
+/**
+ * Puts a request back whose worker vanished. Fails with `NodeExists` when it has a claim after all.
+ *
+ * @param loss undefined: from when the worker was gone is not known.
+ */
 export function requeued<T extends Requestable>(
   queue: Pick<RequestQueue<T>, 'claimPath'>,
-  { bytes, attempt, version, uuid, path }: StoredRequest<T>,
+  { bytes, attempt, losses, version, uuid, path }: StoredRequest<T>,
+  loss?: WorkerLoss,
 ): readonly Operation[] {
-  const record = encodeRequestRecord({ state: { kind: 'requested' }, attempt: attempt + 1, bytes });
+  const all = [...(losses ?? []), ...(loss === undefined ? [] : [loss])];
+  const record = encodeRequestRecord({
+    state: { kind: 'requested' },
+    attempt: attempt + 1,
+    bytes,
+    ...(all.length === 0 ? {} : { losses: all }),
+  });
   return unclaimed(queue.claimPath(uuid), set(path, record, version));
 }
 

@@ -6,7 +6,7 @@
  * with `p n`, and a test compares.
  */
 const NUMBERED = [
-  /^events\/connection\/[^/]+\/queue(-dead)?$/,
+  /^events\/connection\/[^/]+\/(queue|questions)(-dead)?$/,
   /^events\/tenant\/[^/]+\/(trigger|management)(-dead)?$/,
   /^tenants\/[^/]+\/pipelines\/[^/]+\/events(-dead)?$/,
   /^requests\/[^/]+\/[^/]+\/queue$/,

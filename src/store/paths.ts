@@ -65,6 +65,10 @@ export function storePaths(root = '/gatehouse') {
       lastOperation: `${root}/sweeper/lastOp`,
     },
 
+    /** Requests of executors for access to repositories of the connection; see src/executor/borrow-access.ts. */
+    accessRequests: (connection: string) => `${root}/access/${nodeName(connection)}`,
+    accessRequest: (connection: string, uuid: string) => `${root}/access/${nodeName(connection)}/${uuid}`,
+
     /** Last signs of life of working processes; see signs-of-life.ts. */
     signs: `${root}/alive`,
     sign: (session: string) => `${root}/alive/${nodeName(session)}`,
@@ -119,6 +123,8 @@ function connectionPaths(base: string) {
     base,
     /** Raw events as received. */
     queue: `${base}/queue`,
+    /** Questions of people that are not answered yet. */
+    questions: `${base}/questions`,
     /** Ids of accepted deliveries. */
     seen: `${base}/seen`,
     /** Leader election of the process that listens and processes; see lock.ts. */

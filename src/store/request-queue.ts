@@ -14,6 +14,7 @@
  * The worker's side is request-worker.ts; abandoned-requests.ts handles requests whose worker is gone.
  */
 import { isNewerRecord } from '../model/codec/record.ts';
+import type { WorkerLoss } from '../model/worker-loss.ts';
 import { settle, withRetry } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import type { BytesCodec } from './event-queue.ts';
@@ -23,6 +24,7 @@ import {
   encodeRequestRecord,
   inServiceOrder,
   parseRequestName,
+  type RequestRecord,
   type RequestState,
   requestNamePrefix,
   withPriority,
@@ -51,6 +53,8 @@ export interface StoredRequest<T> {
   readonly state: RequestState;
   /** 1, plus one for each worker that vanished with it. */
   readonly attempt: number;
+  /** See `RequestRecord`. */
+  readonly losses?: readonly WorkerLoss[];
   readonly value: T;
   /** The request's own bytes. */
   readonly bytes: Uint8Array;
@@ -116,16 +120,16 @@ export class RequestQueue<T extends Requestable> {
    * @throws RangeError for a priority outside 0–999.
    */
   submit(request: T): readonly Operation[] {
-    return this.#append(request, 1, this.#deps.codec.encode(request));
+    return this.#append(request, { attempt: 1, bytes: this.#deps.codec.encode(request) });
   }
 
   /** Queues a request again for another worker, behind those that wait, in the multi in which its worker completes it. */
-  resubmit({ value, bytes }: StoredRequest<T>, attempt: number): readonly Operation[] {
-    return this.#append(value, attempt, bytes);
+  resubmit({ value, losses, bytes }: StoredRequest<T>, attempt: number): readonly Operation[] {
+    return this.#append(value, { attempt, bytes, ...(losses === undefined ? {} : { losses }) });
   }
 
-  #append({ priority, uuid }: T, attempt: number, bytes: Uint8Array): readonly Operation[] {
-    const record = encodeRequestRecord({ state: { kind: 'requested' }, attempt, bytes });
+  #append({ priority, uuid }: T, rest: Omit<RequestRecord, 'state'>): readonly Operation[] {
+    const record = encodeRequestRecord({ state: { kind: 'requested' }, ...rest });
     const prefix = requestNamePrefix(priority, uuid);
     return [create(`${this.queuePath}/${prefix}`, record, { sequential: true })];
   }

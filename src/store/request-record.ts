@@ -8,7 +8,9 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { enveloped, RecordError, recordCodec } from '../model/codec/record.ts';
-import { added, nullable, tagged, text, time, whole } from '../model/codec/schema.ts';
+import { added, list, nullable, optional, tagged, text, time, whole } from '../model/codec/schema.ts';
+import { workerLossSchema } from '../model/codec/schemas/merges.ts';
+import type { WorkerLoss } from '../model/worker-loss.ts';
 
 /** requested → taken → (node gone: done, withdrawn or failed); a vanished worker: taken → requested, attempt + 1. */
 export type RequestState =
@@ -26,6 +28,8 @@ export interface RequestRecord {
   readonly state: RequestState;
   /** 1, plus one for each worker that vanished with it. */
   readonly attempt: number;
+  /** Of the workers that vanished with it, where that is known, oldest first; absent: none. */
+  readonly losses?: readonly WorkerLoss[];
   /** Encoded by the requester; the queue only copies them. */
   readonly bytes: Uint8Array;
 }
@@ -39,21 +43,22 @@ export interface RequestName {
   readonly sequence: number;
 }
 
+type Tries = Pick<RequestRecord, 'attempt' | 'losses'>;
+
 /** The first line. */
 type RequestHead =
-  | { readonly state: 'requested'; readonly attempt: number }
-  | ({ readonly state: 'taken'; readonly attempt: number } & Omit<
-      Extract<RequestState, { readonly kind: 'taken' }>,
-      'kind'
-    >);
+  | ({ readonly state: 'requested' } & Tries)
+  | ({ readonly state: 'taken' } & Tries & Omit<Extract<RequestState, { readonly kind: 'taken' }>, 'kind'>);
+
+const tries = { attempt: whole, losses: optional(list(workerLossSchema)) };
 
 /** The first line of a request's node. */
 export const requestHeadCodec = recordCodec(
   'request',
   1,
   tagged<RequestHead, 'state'>('state', {
-    requested: { attempt: whole },
-    taken: { attempt: whole, worker: text, at: time, session: added(nullable(text), () => null) },
+    requested: tries,
+    taken: { ...tries, worker: text, at: time, session: added(nullable(text), () => null) },
   }),
 );
 
@@ -86,13 +91,14 @@ export function inServiceOrder(names: readonly string[]): readonly string[] {
 }
 
 /** Also writes a request back with another state; its bytes stay as they are. */
-export function encodeRequestRecord({ state, attempt, bytes }: RequestRecord): Uint8Array {
-  return Buffer.concat([requestHeadCodec.encode(headOf(state, attempt)), Buffer.of(LINE_END), bytes]);
+export function encodeRequestRecord({ state, bytes, ...tries }: RequestRecord): Uint8Array {
+  return Buffer.concat([requestHeadCodec.encode(headOf(state, tries)), Buffer.of(LINE_END), bytes]);
 }
 
-function headOf({ kind, ...rest }: RequestState, attempt: number): RequestHead {
+function headOf({ kind, ...rest }: RequestState, { attempt, losses }: Tries): RequestHead {
+  const tries = losses === undefined ? { attempt } : { attempt, losses };
   // TypeScript does not carry the kind over to the rest.
-  return 'worker' in rest ? { state: 'taken', attempt, ...rest } : { state: 'requested', attempt };
+  return 'worker' in rest ? { state: 'taken', ...tries, ...rest } : { state: 'requested', ...tries };
 }
 
 /** @throws RecordError when the first line is not a state, or one of a newer version. */
@@ -104,12 +110,13 @@ export function decodeRequestRecord(stored: Uint8Array): RequestRecord {
   const head = requestHeadCodec.decode(enveloped(requestHeadCodec.kind, line));
   if (end === -1)
     throw new RecordError('broken', 'a request record cannot be read: nothing follows its state');
-  const bytes = stored.slice(end + 1);
+  const { attempt, losses } = head;
+  const rest = { attempt, ...(losses === undefined ? {} : { losses }), bytes: stored.slice(end + 1) };
   switch (head.state) {
     case 'requested':
-      return { state: { kind: 'requested' }, attempt: head.attempt, bytes };
+      return { state: { kind: 'requested' }, ...rest };
     case 'taken':
-      return { state: takenState(head), attempt: head.attempt, bytes };
+      return { state: takenState(head), ...rest };
     default:
       throw new RecordError(
         'broken',

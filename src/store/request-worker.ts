@@ -98,7 +98,8 @@ export async function claimRequest<T extends Requestable>(
   const claimPath = queue.claimPath(request.uuid);
   const at = clock.now();
   const state = { kind: 'taken', worker, at, session: store.sessionId } as const;
-  const taken = encodeRequestRecord({ ...request, state });
+  const { attempt, losses, bytes } = request;
+  const taken = encodeRequestRecord({ state, attempt, bytes, ...(losses === undefined ? {} : { losses }) });
   const token = `${worker} ${at}`;
   const claim = create(claimPath, new TextEncoder().encode(token), { ephemeral: true });
   try {

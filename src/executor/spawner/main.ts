@@ -20,8 +20,8 @@ const underWay = new Map<number, () => void>();
 const stopEarly = new Map<number, ToSpawner & { type: 'stop' }>();
 
 function send(message: FromSpawner): void {
-  // Once the channel is closed there is no receiver; `disconnect` ends this process.
-  if (process.connected) process.send?.(message);
+  // Once the channel is closed, or the service was killed, there is no receiver; `disconnect` ends this process.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {});
 }
 
 async function start({ id, spec }: ToSpawner & { type: 'start' }): Promise<void> {

@@ -10,6 +10,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { assertNever } from '../../lib/assert-never.ts';
+import { compileCacheVariable } from '../../lib/compile-cache.ts';
 import type { FromSpawner, ProcessEnd, ProcessSpec, StopMode, ToSpawner } from './protocol.ts';
 import { killStrays } from './stray-processes.ts';
 import { SIGNS_PER_LIMIT } from './watchdog.ts';
@@ -115,6 +116,7 @@ function forkHelper(silenceLimitMs: number, onGone: (helper: Helper, reason: str
     env: {
       PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
       TMPDIR: process.env.TMPDIR ?? '/tmp',
+      ...compileCacheVariable(),
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'json',

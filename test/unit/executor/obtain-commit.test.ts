@@ -7,8 +7,12 @@ import type { ProvidedRepository, RepositoryRequest } from '../../../src/executo
 import { obtainedRepositories } from '../../../src/executor/obtain-commit.ts';
 import { timeStepsOf } from '../../../src/executor/time-step.ts';
 import { createGit } from '../../../src/git/git.ts';
+import { parseObjectId } from '../../../src/git/object-id.ts';
+import { parseRefName } from '../../../src/git/ref-name.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { parseUuid } from '../../../src/lib/ids.ts';
 import type { TestedMerge } from '../../../src/model/build-set.ts';
 import { type Change, refUpdateKey } from '../../../src/model/change.ts';
 import type { MergeInput } from '../../../src/model/merge.ts';
@@ -35,10 +39,14 @@ afterEach(async () => {
 });
 
 /** Another machine: empty mirrors, the same code hosts, the item as stored. */
-async function elsewhere(item: QueueItem | undefined, options: { email?: string; reachable?: boolean } = {}) {
+async function elsewhere(
+  stored: QueueItem | undefined | (() => QueueItem),
+  options: { email?: string; reachable?: boolean } = {},
+) {
   const cache = await openRepositoryCache({
     root: join(folder, String(caches.length)),
     git: createGit({
+      start: startAside,
       identity: { ...IDENTITY, ...(options.email === undefined ? {} : { email: options.email }) },
     }),
     mergeTreeMode: 'unbuffered-coprocess',
@@ -52,7 +60,7 @@ async function elsewhere(item: QueueItem | undefined, options: { email?: string;
       options.reachable === false ? { url: `file://${folder}/nowhere` } : stage.deps.remote(project),
     async readItem() {
       reads += 1;
-      return item;
+      return typeof stored === 'function' ? stored() : stored;
     },
   });
   const repositories = {
@@ -90,7 +98,7 @@ function requestFor(
     project: key('app'),
     branch: 'main',
     commit: parseCommitId(commit ?? ''),
-    build: { tenant, pipeline, item: uuid, buildset: buildset.uuid },
+    build: { uuid: parseUuid('b'.repeat(32)), tenant, pipeline, item: uuid, buildset: buildset.uuid },
     ...more,
   };
 }
@@ -141,6 +149,59 @@ describe('a tested merge that a merger of another machine made', () => {
     expect((await runGit(path, ['rev-parse', `${branch?.commit}^{tree}`])).toString().trim()).toBe(
       branch?.tree,
     );
+  });
+
+  it.each(['squash-merge', 'rebase', 'cherry-pick'] as const)(
+    'of mode %s is the very commit that lands, made from what the host has',
+    async mode => {
+      const app = await stage.host('app');
+      await app.commit({ files: { a: '1' } });
+      const inputs = [];
+      for (const id of ['1', '2']) {
+        const first = await stage.propose('app', id, { [`${id}-one`]: '1' });
+        // Two commits each: a squash makes one of them, the others make each again.
+        const ref = first.ref;
+        const commit = parseCommitId(
+          await app.commit({ ref, parents: [first.commit], files: { [`${id}-two`]: '2' }, message: 'more' }),
+        );
+        inputs.push({ ...first, commit, mode });
+      }
+      const tested = await merged(inputs);
+      const [branch] = tested.branches;
+      const item = itemWith(tested);
+      const machine = await elsewhere(item);
+      expect(await machine.repositories.provide(requestFor(item, branch?.commit))).toMatchObject({
+        kind: 'ready',
+      });
+      // The machine that landed it is not the one that tested it: what the host then has is what was built.
+      const merger = await stage.cache.repository('local', 'app');
+      const [from, to] = [branch?.base, branch?.commit].map(id => parseObjectId(id ?? ''));
+      if (from === undefined || to === undefined) throw new Error('nothing was merged');
+      const main = parseRefName('refs/heads/main');
+      expect(await merger.push(app, [{ ref: main, from, to }])).toEqual({ kind: 'pushed' });
+      const { path } = await machine.cache.repository('local', 'app');
+      const built = (await runGit(path, ['cat-file', 'commit', branch?.commit ?? ''])).toString();
+      expect(built).toBe((await runGit(app.path, ['cat-file', 'commit', main])).toString());
+    },
+  );
+
+  it('whose changes are all here is made without asking the host', async () => {
+    const app = await stage.host('app');
+    await app.commit({ files: { a: '1' } });
+    const inputs = [
+      await stage.propose('app', '1', { one: '1' }),
+      await stage.propose('app', '2', { two: '2' }),
+    ];
+    const [both, second] = [await merged(inputs), await merged(inputs.slice(1))];
+    let item = itemWith(both);
+    const machine = await elsewhere(() => item);
+    await machine.repositories.provide(requestFor(item, both.branches[0]?.commit));
+    // The first has left, and the second is merged anew.
+    item = itemWith(second);
+    expect(await machine.repositories.provide(requestFor(item, second.branches[0]?.commit))).toMatchObject({
+      kind: 'ready',
+    });
+    expect(machine.cache.counters()).toMatchObject({ fetches: 1, listings: 0, merges: 3 });
   });
 
   it('is not asked for when the mirror has it: no fetch, no read of the item', async () => {
@@ -231,7 +292,7 @@ describe('a tested merge that a merger of another machine made', () => {
     const own = await stage.propose('app', '1', { one: '1' });
     const item = itemWith(await merged([own]));
     await stage.propose('app', '1', { one: 'again' });
-    await app.git('prune', '--expire=now');
+    await app.git('repack', '-a', '-d', '-q');
     const machine = await elsewhere(item);
     const provided = await machine.repositories.provide(
       requestFor(item, stageOf(item).tested.branches[0]?.commit),

@@ -2,6 +2,7 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { randomIds } from '../../../src/lib/ids.ts';
 import { parseCommitId, projectKey } from '../../../src/model/project.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
 import { describeOnBubblewrap } from '../../setup/bubblewrap.ts';
@@ -197,6 +198,20 @@ describeOnBubblewrap('a kept checkout', () => {
     expect((await run(second)).log).toContain(`tree ${tree} clean '' head ${second}`);
     for (const key of await readdir(kept)) await rm(join(kept, key, 'state'));
     expect((await run(first)).log).toContain(`clean '' head ${first}`);
+  });
+
+  test('of a project stays until its build ends, however many projects the build has', async () => {
+    const commit = await bench.commit({
+      'ci/count.sh': script('ls "$ZUUL_SRC_DIR"/git.example.org/acme/*/ci'),
+    });
+    const names = Array.from({ length: 30 }, (_, at) => `git.example.org/acme/part-${at}`);
+    const projects = names.map(canonicalName => projectAt(commit, { canonicalName }));
+    const request = { ...buildRequest(commit, { run: ['ci/count.sh'] }), projects };
+    for (let times = 0; times < 2; times++) {
+      const { result, log } = await bench.submit({ ...request, uuid: randomIds().uuid() }).ended;
+      expect(result).toMatchObject({ result: 'SUCCESS' });
+      expect(log.match(/\| count\.sh$/gm)).toHaveLength(projects.length);
+    }
   });
 
   test('costs nothing the second time: the step says so', async () => {

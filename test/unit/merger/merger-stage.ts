@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { findRemote } from '../../../src/driver/find-remote.ts';
 import { createGit, type GitOptions } from '../../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid } from '../../../src/lib/ids.ts';
 import type { ServeDeps } from '../../../src/merger/deps.ts';
@@ -44,7 +45,7 @@ export async function openStage(limits: Pick<GitOptions, 'memoryBytes'> = {}): P
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-merger-'));
   const cache = await openRepositoryCache({
     root: join(folder, 'cache'),
-    git: createGit({ identity: IDENTITY, ...limits }),
+    git: createGit({ identity: IDENTITY, start: startAside, ...limits }),
     mergeTreeMode: 'unbuffered-coprocess',
   });
   const hosts = new Map<string, Promise<GitRepository>>();

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
+import { parseRefName } from '../../../src/git/ref-name.ts';
 import { parseCommitId } from '../../../src/model/project.ts';
 import { commitUnfolding } from '../git/unfolding-pack.ts';
 import {
@@ -96,6 +98,36 @@ describe('a config files request', () => {
     expect(await ask(third)).toBe('3');
     expect(await ask()).toBe('3');
     expect(stage.cache.counters().fetches).toBe(3);
+  });
+
+  it('does not ask the remote for a commit that was made here and landed', async () => {
+    const app = await stage.host('app');
+    const main = parseObjectId(await app.commit({ files: { 'zuul.yaml': '1' } }));
+    const change = parseObjectId(
+      await app.commit({ ref: 'refs/pull/1/head', parents: [main], files: { 'zuul.yaml': '2' } }),
+    );
+    const repository = await stage.cache.repository('local', 'app');
+    await repository.fetch(app, [{ ref: parseRefName('refs/heads/main') }]);
+    await repository.fetch(app, [{ ref: parseRefName('refs/pull/1/head'), commit: change }]);
+    const merged = await repository.chain.merge(main, [{ change, message: 'Merge 1\n' }]);
+    if (merged.kind !== 'merged') throw new Error(merged.kind);
+    const landed = merged.links[0]!.commit;
+    await repository.push(app, [{ ref: parseRefName('refs/heads/main'), from: main, to: landed }]);
+    const { fetches } = repository.counters();
+    const ask = async (commit: ObjectId) =>
+      expectKind(
+        await stage.serve(
+          configFilesRequest('app', {
+            branches: ['main'],
+            atLeast: [{ branch: 'main', commit: parseCommitId(commit) }],
+          }),
+        ),
+        'config-files',
+      ).branches.map(each => [each.commit, each.files.map(({ text }) => text)]);
+    expect(await ask(landed)).toEqual([[landed, ['2']]]);
+    expect(repository.counters().fetches).toBe(fetches);
+    const rewound = parseObjectId(await app.commit({ parents: [main], files: { 'zuul.yaml': '3' } }));
+    expect(await ask(rewound)).toEqual([[rewound, ['3']]]);
   });
 
   it('names what it does not read: links, large and binary files', async () => {

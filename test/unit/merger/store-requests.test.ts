@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fromMilliseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid } from '../../../src/lib/ids.ts';
 import { createMerger, type Merger } from '../../../src/merger/merger.ts';
 import { createStoreRequests } from '../../../src/merger/store-requests.ts';
@@ -57,6 +58,8 @@ function start(): void {
     room: { trouble: async () => undefined, found: async () => {} },
   });
 }
+
+const second = (seconds: number) => fromMilliseconds(1_795_000_000_000 + 1000 * seconds);
 
 const isEmpty = async () => (await queue.overview()).names.length === 0;
 
@@ -132,6 +135,41 @@ describe('the merger on a store', () => {
     start();
     await vi.waitUntil(isEmpty, { timeout: 20_000 });
     expect((await queue.overview()).claimed.size).toBe(0);
+  });
+
+  it('answers with the losses of the mergers before, wherever the request went meanwhile', async () => {
+    const events = new EventQueue({
+      store,
+      path: paths.pipeline('acme', 'gate').eventQueue,
+      codec: pipelineEventCodec,
+      clock: stage.deps.clock,
+    });
+    await events.prepare();
+    await queue.submitNow({ ...configFilesRequest('app'), item: ITEM });
+    const losses = [1, 3].map(seconds => ({ from: second(seconds), at: second(seconds + 1) }));
+    for (const loss of losses) {
+      const lost = server.connect();
+      const theirs = new RequestQueue({
+        store: lost,
+        path: paths.requests('merge'),
+        codec: mergerRequestCodec,
+      });
+      const worker = createRequestWorker(theirs, { worker: 'merger-0', clock: stage.deps.clock });
+      await worker.next(AbortSignal.timeout(5000));
+      await lost.close();
+      const [abandoned] = await abandonedRequests(queue);
+      if (abandoned?.kind !== 'lost-worker') throw new Error('expected a lost worker');
+      await store.multi(requeued(queue, abandoned.request, loss));
+    }
+    const requests = createStoreRequests({
+      ...{ store, paths, queue, clock: stage.deps.clock, worker: 'merger-1' },
+    });
+    const { signal } = new AbortController();
+    const [overdue] = await requests.claim(1, signal);
+    await overdue?.again(4);
+    const [claimed] = await requests.claim(1, signal);
+    await claimed?.complete({ kind: 'failed', text: 'no', retryable: false, steps: [], worker: 'merger-1' });
+    expect((await events.list()).map(({ value }) => value)).toMatchObject([{ losses }]);
   });
 
   it('takes a request that a merger was lost over alone, when it does nothing else', async () => {

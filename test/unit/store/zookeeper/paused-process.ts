@@ -3,7 +3,8 @@
  *
  *     node paused-process.ts <port> <timeout ms> <root>
  *
- * Every 10 ms it prints `<state> <outcome of a write made right then> <state right after>`.
+ * Every 10 ms it prints `<state> <outcome of a write made right then> <state right after>`; when it was not running for half the
+ * timeout, first `woke <state>`: that is before anything the server said meanwhile, or says now, is read.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../../../src/lib/clock.ts';
@@ -23,6 +24,12 @@ const source = openZooKeeper({
 });
 const store = await source.connect('paused');
 await store.multi([create(root), create(`${root}/mine`, undefined, { ephemeral: true })]);
+let before = performance.now();
+setInterval(() => {
+  const now = performance.now();
+  if (now - before > Number(timeout) / 2) process.stdout.write(`woke ${store.sessionState}\n`);
+  before = now;
+}, 10);
 for (;;) {
   const state = store.sessionState;
   let outcome = 'written';
