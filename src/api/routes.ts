@@ -23,7 +23,7 @@ import { explanationSchema } from './explanation.ts';
 import { finishedItemSchema, liveItemSchema } from './live-item.ts';
 import { livePipelineSchema, liveTenantSchema } from './live-view.ts';
 import { QUERIES, type QueryTable } from './queries.ts';
-import { document, flag, json, oneOf, optional, type Schema, text } from './schema.ts';
+import { document, flag, json, list, oneOf, optional, type Schema, text } from './schema.ts';
 import {
   aliveSchema,
   configErrorsSchema,
@@ -235,6 +235,15 @@ const CHANGE: readonly RouteDescription[] = [
     body: {
       schema: document({ pipeline: text(), change: optional(text()), ref: optional(text()) }),
     },
+    answers: { 200: { schema: flag('true: the request is stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/promote`,
+    summary: 'Moves changes to the heads of their queues',
+    body: { schema: document({ pipeline: text(), changes: list(text()) }) },
     answers: { 200: { schema: flag('true: the request is stored') } },
     refusals: [400, 401, 403, 404, 415],
     needsToken: true,

@@ -1,11 +1,11 @@
-/** The history as calls with one plain argument each, so that another thread can serve them. */
+/** What the writing thread of a history does, as calls with one plain argument each. */
 import type { History } from './history.ts';
 
-type Methods = Omit<History, 'id'>;
+type Writing = Pick<History, 'useFor' | 'record' | 'prune' | 'close'>;
 
 /** Each takes the arguments of the method as a list. */
 export type HistoryTable = {
-  readonly [Name in keyof Methods]: (argument: Parameters<Methods[Name]>) => ReturnType<Methods[Name]>;
+  readonly [Name in keyof Writing]: (argument: Parameters<Writing[Name]>) => ReturnType<Writing[Name]>;
 } & {
   readonly id: (argument: []) => string;
 };
@@ -17,17 +17,6 @@ export function historyTable(history: History): HistoryTable {
     useFor: given => history.useFor(...given),
     record: given => history.record(...given),
     prune: given => history.prune(...given),
-    builds: given => history.builds(...given),
-    build: given => history.build(...given),
-    buildsets: given => history.buildsets(...given),
-    buildset: given => history.buildset(...given),
-    item: given => history.item(...given),
-    recentItems: given => history.recentItems(...given),
-    itemsLeft: given => history.itemsLeft(...given),
-    decisions: given => history.decisions(...given),
-    expectedDuration: given => history.expectedDuration(...given),
-    recentDurations: given => history.recentDurations(...given),
-    ping: given => history.ping(...given),
     close: given => history.close(...given),
   };
 }

@@ -1,17 +1,8 @@
-/** A worker thread with one connection to a SQLite history; see threaded-history.ts. */
+/** A worker thread that writes a SQLite history, and creates or upgrades its tables; see threaded-history.ts. */
 import { workerData } from 'node:worker_threads';
 import { serveCalls } from '../lib/worker-calls.ts';
-import { openHistory, openHistoryToRead } from './history.ts';
+import { openHistory } from './history.ts';
 import { type HistoryTable, historyTable } from './history-table.ts';
 
-/** `write`: creates or upgrades the tables; one thread per process does. */
-export interface HistoryThreadData {
-  /** Of the SQLite file. */
-  readonly path: string;
-  readonly access: 'write' | 'read';
-}
-
-const { path, access }: HistoryThreadData = workerData;
-const history =
-  access === 'write' ? await openHistory({ kind: 'sqlite', path }) : await openHistoryToRead(path);
-serveCalls<HistoryTable>(historyTable(history));
+const { path }: { readonly path: string } = workerData;
+serveCalls<HistoryTable>(historyTable(await openHistory({ kind: 'sqlite', path })));

@@ -17,7 +17,7 @@
  *     record-rows, item-rows   writing
  *     find-builds, find-items  queries (filters, build-facts, expected-duration, recent-durations)
  *     finished-items           items of all tenants, for the operator; prune: deleting old rows
- *     threaded-history         the same interface with SQLite in threads (history-table, history-thread)
+ *     threaded-history         the same interface with SQLite in threads (history-table, history-thread; reading-dialect, reading-thread)
  */
 import { Kysely } from 'kysely';
 import type { Secret } from '../lib/secret.ts';
@@ -44,10 +44,10 @@ import { type Pruned, type PruneStep, prune } from './prune.ts';
 import { type RecentDuration, recentDurations } from './recent-durations.ts';
 import { recordRows } from './record-rows.ts';
 import type { HistoryTables } from './schema.ts';
-import { nodeSqliteDialect, readOnlySqliteDialect } from './sqlite-dialect.ts';
+import { nodeSqliteDialect } from './sqlite-dialect.ts';
 
 /** An open database of finished work. All calls reject when the database cannot answer. */
-export interface History {
+export interface History extends HistoryQueries {
   /** Id of the database: created with it, the same for every process that opens it. */
   readonly id: string;
   /** Records the id of the installation that writes it; a later call changes nothing. */
@@ -61,6 +61,10 @@ export interface History {
    * @returns how many of each were deleted; all 0: nothing that old is left.
    */
   prune(step: PruneStep): Promise<Pruned>;
+}
+
+/** The part that only reads. */
+export interface HistoryQueries {
   /** Newest first. */
   builds(filter: BuildFilter): Promise<readonly BuildFacts[]>;
   /** Undefined: the tenant has no such finished build. */
@@ -135,11 +139,6 @@ export async function openHistory(
   }
 }
 
-/** Read-only, for a SQLite file that {@link openHistory} has upgraded to this version. */
-export function openHistoryToRead(file: string): Promise<History> {
-  return historyIn(new Kysely<HistoryTables>({ dialect: readOnlySqliteDialect(file) }));
-}
-
 async function historyIn(database: Kysely<HistoryTables>): Promise<History> {
   const { id } = await database.selectFrom('identity').select('id').executeTakeFirstOrThrow();
   return {
@@ -149,6 +148,13 @@ async function historyIn(database: Kysely<HistoryTables>): Promise<History> {
     },
     record: rows => recordRows(database, rows),
     prune: step => prune(database, step),
+    ...historyQueries(database),
+  };
+}
+
+/** @param database has the tables of this version. */
+export function historyQueries(database: Kysely<HistoryTables>): HistoryQueries {
+  return {
     builds: filter => findBuilds(database, filter),
     build: async (tenant, uuid) => (await findBuilds(database, { tenant, uuid: [uuid], limit: 1 }))[0],
     buildsets: filter => findBuildsets(database, filter),

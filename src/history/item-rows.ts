@@ -4,7 +4,7 @@
  */
 import { type Build, endOfBuild, isRetried, resultOf, startOfBuild } from '../model/build.ts';
 import { type BuildSet, endOf } from '../model/build-set.ts';
-import type { Change } from '../model/change.ts';
+import { type Change, targetBranchOf } from '../model/change.ts';
 import { projectIdOf } from '../model/project.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildsetTable, BuildTable, RefTable } from './schema.ts';
@@ -92,7 +92,7 @@ function refRow(change: Change, position: number): RefRow {
     position,
     project_key: change.project,
     project: projectIdOf(change.project).name,
-    branch: change.branch ?? null,
+    branch: targetBranchOf(change) ?? null,
     ref: change.ref,
     ref_url: change.url ?? null,
   };

@@ -1,13 +1,14 @@
 /** Kysely's SQLite dialect over `node:sqlite`: no native package, the same SQL. */
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { SqliteAdapter, type SqliteDatabase, SqliteDialect } from 'kysely';
+import { openSqliteFile, openSqliteFileToRead, sqliteValue } from './sqlite-file.ts';
 
 /**
  * @param file path of the database; `:memory:` for one that ends with the process.
  * @throws when the file cannot be opened or is not a database.
  */
 export function nodeSqliteDialect(file: string): SqliteDialect {
-  return new NodeSqliteDialect({ database: async () => open(file) });
+  return new NodeSqliteDialect({ database: async () => kyselyDatabase(openSqliteFile(file)) });
 }
 
 /**
@@ -16,7 +17,7 @@ export function nodeSqliteDialect(file: string): SqliteDialect {
  * @throws when the file does not exist.
  */
 export function readOnlySqliteDialect(file: string): SqliteDialect {
-  return new NodeSqliteDialect({ database: async () => openReadOnly(file) });
+  return new NodeSqliteDialect({ database: async () => kyselyDatabase(openSqliteFileToRead(file)) });
 }
 
 class NodeSqliteDialect extends SqliteDialect {
@@ -32,26 +33,6 @@ class TransactionalAdapter extends SqliteAdapter {
   }
 }
 
-function open(file: string): SqliteDatabase {
-  const database = new DatabaseSync(file);
-  // First: every statement below may have to wait for another process.
-  database.exec('PRAGMA busy_timeout = 5000');
-  // WAL and NORMAL: a power cut may cost the last rows, never the file; the outbox still holds unconfirmed ones.
-  database.exec('PRAGMA journal_mode = WAL');
-  database.exec('PRAGMA synchronous = NORMAL');
-  database.exec('PRAGMA foreign_keys = ON');
-  // As in PostgreSQL.
-  database.exec('PRAGMA case_sensitive_like = ON');
-  return kyselyDatabase(database);
-}
-
-function openReadOnly(file: string): SqliteDatabase {
-  const database = new DatabaseSync(file, { readOnly: true });
-  database.exec('PRAGMA busy_timeout = 5000');
-  database.exec('PRAGMA case_sensitive_like = ON');
-  return kyselyDatabase(database);
-}
-
 function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
   return {
     close: () => database.close(),
@@ -60,17 +41,10 @@ function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
       const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
       return {
         reader: statement.columns().length > 0,
-        all: parameters => statement.all(...parameters.map(bindable)),
-        run: parameters => statement.run(...parameters.map(bindable)),
-        iterate: parameters => statement.iterate(...parameters.map(bindable)),
+        all: parameters => statement.all(...parameters.map(sqliteValue)),
+        run: parameters => statement.run(...parameters.map(sqliteValue)),
+        iterate: parameters => statement.iterate(...parameters.map(sqliteValue)),
       };
     },
   };
-}
-
-function bindable(value: unknown): SQLInputValue {
-  if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint')
-    return value;
-  if (typeof value === 'boolean') return value ? 1 : 0;
-  throw new TypeError(`not a value SQL can hold: ${typeof value}`);
 }

@@ -116,6 +116,9 @@ function projectConfig({ project, trusted }: TenantProject, collected: Collected
     defaultBranch:
       firstOf(variants, ({ stanza }) => (stanza.kind === 'project' ? stanza.defaultBranch : undefined)) ??
       'master',
+    mergeMode:
+      firstOf(variants, ({ stanza }) => (stanza.kind === 'project' ? stanza.mergeMode : undefined)) ??
+      'merge',
     variants,
     broken: collected.brokenProjects.get(project) ?? [],
   };

@@ -46,11 +46,13 @@ export function chooseBranches(
     return found.slice(0, 1);
   }
   return configs
-    .filter(({ branch }) => isBranchRead(project, branch))
+    .filter(({ branch }) => isBranchIncluded(project, branch))
     .toSorted((a, b) => rank(a.branch) - rank(b.branch) || compareText(a.branch, b.branch));
 }
 
-function isBranchRead(project: TenantProject, branch: BranchName): boolean {
+/** By its name, as `include-branches` and `exclude-branches` of an untrusted project say. */
+export function isBranchIncluded(project: TenantProject, branch: BranchName): boolean {
+  if (project.trusted) return true;
   const any = (sources: readonly string[]) => sources.some(source => matchesWhole(source, branch));
   if (project.includeBranches.length > 0) return any(project.includeBranches);
   return !any(project.excludeBranches);

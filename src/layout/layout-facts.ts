@@ -1,5 +1,6 @@
 /** The part of a layout that a scheduler keeps, as plain data; the layout itself stays in the thread that built it. */
 import type { ConfigError } from '../model/config-error.ts';
+import type { MergeMode } from '../model/merge-mode.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
 import { boundedErrors } from './bounded-errors.ts';
@@ -19,6 +20,7 @@ export interface LayoutFacts {
 
 interface ProjectFacts {
   readonly defaultBranch: BranchName;
+  readonly mergeMode: MergeMode;
   /** Its change queue. */
   readonly queue: { readonly name: string; readonly perBranch: boolean } | undefined;
   /** Pipelines it takes part in, on any branch. */
@@ -36,7 +38,10 @@ export function layoutFacts(layout: Layout): LayoutFacts {
   };
 }
 
-function projectFacts({ defaultBranch, queue, variants }: ProjectConfig, layout: Layout): ProjectFacts {
+function projectFacts(
+  { defaultBranch, mergeMode, queue, variants }: ProjectConfig,
+  layout: Layout,
+): ProjectFacts {
   const pipelines = new Set<PipelineName>();
   const templates = new Set<string>();
   for (const { stanza } of variants) {
@@ -48,6 +53,7 @@ function projectFacts({ defaultBranch, queue, variants }: ProjectConfig, layout:
       for (const entry of stanza.pipelines) pipelines.add(entry.pipeline.name);
   return {
     defaultBranch,
+    mergeMode,
     queue:
       queue === undefined
         ? undefined

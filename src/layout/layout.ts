@@ -21,6 +21,7 @@
  */
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
+import type { MergeMode } from '../model/merge-mode.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
 import type { Matcher } from './matcher.ts';
@@ -81,6 +82,8 @@ export interface ProjectConfig {
   readonly queue: string | undefined;
   /** The first definition wins. Default `master`. */
   readonly defaultBranch: BranchName;
+  /** The first definition wins. Default `merge`. */
+  readonly mergeMode: MergeMode;
   /** Config-projects' first. */
   readonly variants: readonly ProjectVariant[];
   readonly broken: readonly BrokenProject[];

@@ -1,6 +1,7 @@
 /** `project:` and `project-template:` stanzas. */
 
 import { didYouMean } from '../lib/nearest-name.ts';
+import { isMergeMode, MERGE_MODES, type MergeMode } from '../model/merge-mode.ts';
 import { type MappingReader, mappingReader } from './mapping-reader.ts';
 import type { ParseContext } from './parse-context.ts';
 import { parseJob, parseVars, plainJob } from './parse-job.ts';
@@ -19,7 +20,7 @@ export const PROJECT_KEYS = [
 ];
 
 /**
- * Without `name` it configures the project whose file it is in. Expressions as names and merge modes other than `merge` are
+ * Without `name` it configures the project whose file it is in. Expressions as names and unknown merge modes are
  * refused.
  */
 export function parseProject(
@@ -40,11 +41,7 @@ export function parseProject(
   }
   const templates = read.names('templates') ?? [];
   const defaultBranch = read.string('default-branch');
-  const mode = read.string('merge-mode');
-  if (mode !== undefined && mode !== 'merge') {
-    const at = value.entries.get('merge-mode')?.value.offset ?? offset;
-    read.refuse(at, 'not-supported', `merge-mode ${mode} is not supported yet; only merge is`);
-  }
+  const mergeMode = parseMergeMode(read, value.entries.get('merge-mode')?.value.offset ?? offset, context);
   read.string('description');
   return {
     kind: 'project',
@@ -52,9 +49,19 @@ export function parseProject(
     name,
     nameOffset: nameNode?.offset ?? offset,
     defaultBranch,
+    mergeMode,
     templates,
     ...parseCommon(read, value, subject, context),
   };
+}
+
+function parseMergeMode(read: MappingReader, offset: number, { hints }: ParseContext): MergeMode | undefined {
+  const mode = read.string('merge-mode');
+  if (mode === undefined || isMergeMode(mode)) return mode;
+  const hint = didYouMean(mode, MERGE_MODES, hints);
+  const text = `merge-mode ${mode} does not exist${hint}; it is one of ${MERGE_MODES.join(', ')}`;
+  read.refuse(offset, 'unknown-value', text);
+  return undefined;
 }
 
 /** @returns undefined without a name; the stanza is then broken. */

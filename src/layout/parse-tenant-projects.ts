@@ -13,6 +13,22 @@ export interface TenantProjectEntry {
   readonly project: TenantProject;
   /** Of the project's name, for the error when it is listed twice. */
   readonly offset: number;
+  /** Its own answers; those that are undefined are the tenant's. */
+  readonly exclude: BranchExclusions;
+}
+
+/** Branches left out by what only their code host knows of them. */
+export interface BranchExclusions {
+  readonly unprotected: boolean | undefined;
+  readonly locked: boolean | undefined;
+}
+
+/** `exclude-unprotected-branches` and `exclude-locked-branches`, of a tenant or of a project. */
+export function readBranchExclusions(read: MappingReader): BranchExclusions {
+  return {
+    unprotected: read.boolean('exclude-unprotected-branches'),
+    locked: read.boolean('exclude-locked-branches'),
+  };
 }
 
 /** Kinds allowed in `include` and `exclude`: those we read, and Zuul's others. */
@@ -30,8 +46,6 @@ const KINDS: readonly string[] = [
 const UNSUPPORTED = [
   'always-dynamic-branches',
   'configure-projects',
-  'exclude-locked-branches',
-  'exclude-unprotected-branches',
   'extra-config-paths',
   'implied-branch-matchers',
   'shadow',
@@ -121,7 +135,9 @@ function parseOptions(
   }
   if (options === undefined) {
     const kinds = stanzaKinds(undefined, groups, context);
-    return { offset, project: { project, trusted, includeBranches: [], excludeBranches: [], ...kinds } };
+    const exclude = { unprotected: undefined, locked: undefined };
+    const all = { includeBranches: [], excludeBranches: [] };
+    return { offset, exclude, project: { project, trusted, ...all, ...kinds } };
   }
   const read = mappingReader(options, `project ${name}`, context);
   const loadBranch = read.string('load-branch');
@@ -132,10 +148,12 @@ function parseOptions(
   const includeBranches = branchPatterns(read, 'include-branches', context);
   const excludeBranches = branchPatterns(read, 'exclude-branches', context);
   const kinds = stanzaKinds(read, groups, context);
+  const exclude = readBranchExclusions(read);
   read.unsupported(UNSUPPORTED);
   read.finish();
   return {
     offset,
+    exclude,
     project: {
       project,
       trusted,

@@ -6,6 +6,7 @@
  * `offset`s point into the file's text; `ParsedFile.positionOf` turns them into lines.
  */
 import type { Json } from '../model/job.ts';
+import type { MergeMode } from '../model/merge-mode.ts';
 import type { ManagerName, Pipeline, Precedence, ReportAction, WindowPolicy } from '../model/pipeline.ts';
 import type { PlacedName } from './mapping-reader.ts';
 import type { Matcher } from './matcher.ts';
@@ -163,6 +164,7 @@ export interface ProjectStanza extends Omit<CommonProject, 'name'> {
   /** Of the stanza when it has no name. */
   readonly nameOffset: number;
   readonly defaultBranch: string | undefined;
+  readonly mergeMode: MergeMode | undefined;
   readonly templates: readonly PlacedName[];
 }
 

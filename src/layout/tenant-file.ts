@@ -13,11 +13,16 @@
 
 import { didYouMean, hintBudget } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
-import type { Tenant } from '../model/layout.ts';
+import type { Tenant, TenantProject } from '../model/layout.ts';
 import type { ConnectionName } from '../model/project.ts';
 import { mappingReader } from './mapping-reader.ts';
 import { type ParseContext, regexBudget } from './parse-context.ts';
-import { parseTenantProjects, type TenantProjectEntry } from './parse-tenant-projects.ts';
+import {
+  type BranchExclusions,
+  parseTenantProjects,
+  readBranchExclusions,
+  type TenantProjectEntry,
+} from './parse-tenant-projects.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
@@ -40,8 +45,6 @@ const UNSUPPORTED_KEYS = [
   'default-ansible-version',
   'default-parent',
   'disallowed-labels',
-  'exclude-locked-branches',
-  'exclude-unprotected-branches',
   'max-nodes-per-job',
   'report-build-page',
   'semaphores',
@@ -177,6 +180,7 @@ function parseTenant(
       `${subject} lacks "source": the connections and projects it consists of`,
     );
   }
+  const exclude = readBranchExclusions(read);
   read.unsupported(UNSUPPORTED_KEYS);
   read.finish();
   if (name === undefined) return undefined;
@@ -193,7 +197,7 @@ function parseTenant(
   });
   return {
     name,
-    projects: inOrder(entries, subject, context),
+    projects: inOrder(entries, exclude, subject, context),
     ...(maxDependencies === undefined ? {} : { maxDependencies }),
     ...(maxChangesPerPipeline === undefined ? {} : { maxChangesPerPipeline }),
     maxJobTimeout: maxJobTimeout === -1 ? Number.MAX_SAFE_INTEGER : maxJobTimeout,
@@ -203,6 +207,7 @@ function parseTenant(
 /** Config-projects first; a project twice is a mistake. */
 function inOrder(
   entries: readonly TenantProjectEntry[],
+  exclude: BranchExclusions,
   subject: string,
   context: ParseContext,
 ): Tenant['projects'] {
@@ -218,5 +223,13 @@ function inOrder(
     }
     seen.add(project.project);
   }
-  return projects.map(({ project }) => project);
+  return projects.map(entry => withExclusions(entry, exclude));
+}
+
+function withExclusions({ project, exclude }: TenantProjectEntry, tenant: BranchExclusions): TenantProject {
+  return {
+    ...project,
+    ...((exclude.unprotected ?? tenant.unprotected) === true ? { excludeUnprotected: true } : {}),
+    ...((exclude.locked ?? tenant.locked) === true ? { excludeLocked: true } : {}),
+  };
 }

@@ -14,6 +14,8 @@ const BOUNDS: { readonly [label: string]: number } = {
   pipeline: 200,
   tenant: 100,
   connection: 100,
+  installation: 200,
+  operation: 100,
 };
 const OTHERWISE = 50;
 /** Characters of a value. */

@@ -75,6 +75,32 @@ export const METRICS = {
     help: 'Changes found by polling before the code host announced them',
     labels: ['connection'],
   },
+  gatehouse_connection_last_event_timestamp_seconds: {
+    kind: 'gauge',
+    help: 'When the last event of the code host that was processed came in, seconds since 1970',
+    labels: ['connection'],
+  },
+  gatehouse_connection_requests: {
+    kind: 'counter',
+    help: 'Requests to the API of a code host, by operation and HTTP status; none: no answer came',
+    labels: ['connection', 'operation', 'status'],
+  },
+  gatehouse_connection_budget_remaining: {
+    kind: 'gauge',
+    help: 'What a code host said is left of the limit of an account, until the limit is renewed',
+    labels: ['connection', 'installation', 'resource'],
+  },
+  gatehouse_connection_reports_closed: {
+    kind: 'counter',
+    help: 'Reports in progress at a code host whose item was gone, ended by a sweep',
+    labels: ['connection'],
+  },
+  gatehouse_event_age_seconds: {
+    kind: 'histogram',
+    help: 'Time from the making of an event at the code host to its arrival by webhook, by two clocks',
+    labels: ['connection'],
+    buckets: LONG,
+  },
   gatehouse_resets: {
     kind: 'counter',
     help: 'Buildsets discarded by a reset, by cause and culprit job',

@@ -101,8 +101,16 @@ export const ATTRIBUTE = {
   branches: 'gatehouse.branches',
   branch: 'gatehouse.branch',
   commit: 'gatehouse.commit',
-  /** Of a host query: `refs`, `change`, `fetch` or `commits`. */
+  /** Of a host query: `refs`, `change`, `fetch` or `commits`; of an API the host's name of the operation. */
   query: 'gatehouse.query',
+  /** What a request took from the host's budget, in the host's points. */
+  cost: 'gatehouse.cost',
+  /** What is left of that budget. */
+  remaining: 'gatehouse.remaining',
+  /** The host's own id of the request, for its support. */
+  requestId: 'gatehouse.request_id',
+  /** When a wait for the host was to end, as the host named it, in RFC 3339. */
+  until: 'gatehouse.until',
   /** Number of a playbook's steps beyond what its record holds. */
   dropped: 'gatehouse.dropped',
 
@@ -120,6 +128,12 @@ export const ATTRIBUTE = {
   command: 'gatehouse.command',
   removedCount: 'gatehouse.sweep.removed_count',
   settledCount: 'gatehouse.sweep.settled_count',
+  sweptProjects: 'gatehouse.sweep.projects',
+  sweptChanges: 'gatehouse.sweep.changes',
+  /** Events that a sweep found before the host delivered them. */
+  missedCount: 'gatehouse.sweep.missed_count',
+  redeliveredCount: 'gatehouse.sweep.redelivered_count',
+  closedCount: 'gatehouse.sweep.closed_count',
   errors: 'gatehouse.errors',
 
   // reports
@@ -128,7 +142,13 @@ export const ATTRIBUTE = {
   attemptCount: 'gatehouse.attempt_count',
 
   // events
+  /** `webhook`: the host delivered it; `listener`: a poll, a sweep or a stream found it. */
+  foundBy: 'gatehouse.event.found_by',
   eventOutcome: 'gatehouse.event.outcome',
+  /** Seconds from its making at the host to its arrival here, where the host says when; by two clocks. */
+  eventAge: 'gatehouse.event.age_seconds',
+  /** Account by which the host grants access and counts requests: of GitHub the id of the App's installation. */
+  installation: 'gatehouse.installation',
   delivery: 'gatehouse.delivery.id',
   /** Deliveries without a trace of their own: the poll of this one answered them, too. The list is cut, the count is not. */
   answeredDeliveries: 'gatehouse.delivery.answered',

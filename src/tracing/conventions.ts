@@ -31,6 +31,7 @@ export const CONVENTION = {
 
   httpMethod: 'http.request.method',
   httpStatus: 'http.response.status_code',
+  httpResends: 'http.request.resend_count',
   urlPath: 'url.path',
   serverAddress: 'server.address',
   serverPort: 'server.port',

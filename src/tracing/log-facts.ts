@@ -109,6 +109,7 @@ export function pipelineEventLogFacts(event: PipelineEvent): LogFacts {
     case 'change-updated':
     case 'superseded':
     case 'dequeue':
+    case 'promote':
       return eventLogFacts(event.uuid);
   }
 }

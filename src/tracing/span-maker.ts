@@ -25,6 +25,7 @@ const BY_KIND: ReadonlyMap<string, Component> = new Map<SpanKind, Component>([
   ['ReadConfig', 'merger'],
   ['JobExecution', 'executor'],
   ['BuildRepoCheck', 'executor'],
+  ['BuildRepoAccess', 'executor'],
   ['BuildRepoUpdateLock', 'executor'],
   ['BuildRepoUpdate', 'executor'],
   ['BuildCloneRepo', 'executor'],

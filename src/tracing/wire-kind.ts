@@ -28,7 +28,12 @@ const BY_KIND: ReadonlyMap<SpanKind, WireKind> = new Map<SpanKind, WireKind>([
 ]);
 
 /** Roots of background work. */
-const BY_ITSELF: ReadonlySet<SpanKind> = new Set<SpanKind>(['Sweep', 'Reconfigure', 'CacheCleanup']);
+const BY_ITSELF: ReadonlySet<SpanKind> = new Set<SpanKind>([
+  'Sweep',
+  'HostSweep',
+  'Reconfigure',
+  'CacheCleanup',
+]);
 
 /** @param isRoot the span has no parent: a kind that is not listed is then `server`, unless it is background work. */
 export function wireKindOf(kind: SpanKind, isRoot: boolean): WireKind {

@@ -50,6 +50,7 @@ import { addMetricsRoute } from './metrics-route.ts';
 import { addOpenApiRoutes } from './openapi-routes.ts';
 import { otlpRoute } from './otlp-route.ts';
 import { addPageRoutes } from './page-routes.ts';
+import { promoteRoute } from './promote-route.ts';
 import { type SpanQuota, spanQuota } from './span-quota.ts';
 import { addGlobalRoutes, addStatusRoutes } from './status-routes.ts';
 import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-contact.ts';
@@ -165,6 +166,12 @@ function apiRoutes(
     api
       .route('/tenant/:tenant/project/*project/dequeue')
       .post(dequeueRoute({ ...deps, dequeue }))
+      .all(onlyBy('POST'));
+  const { promote } = deps;
+  if (promote !== undefined)
+    api
+      .route('/tenant/:tenant/promote')
+      .post(promoteRoute({ ...deps, promote }))
       .all(onlyBy('POST'));
   const { askComponent } = deps;
   if (askComponent !== undefined)

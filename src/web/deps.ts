@@ -13,6 +13,7 @@ import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { TraceId } from '../lib/ids.ts';
 import type { ComponentState } from '../model/component.ts';
 import type { ConnectionReport } from '../model/connection-health.ts';
+import type { Pipeline } from '../model/pipeline.ts';
 import type { ConnectionName, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
@@ -51,16 +52,27 @@ export interface LogQuestion {
 }
 
 /** An authorized request. It is stored as an event of the pipeline; the turn that takes it decides. */
-export interface DequeueRequest {
+export interface OperatorRequest {
   readonly tenant: TenantName;
-  readonly pipeline: string;
-  readonly item: QueueItem;
   /** Name of the operator, for people. */
   readonly by: string;
   /** When the request came in. */
   readonly receivedAt: Nanoseconds;
   /** The operator's trace, if the caller is trusted; see auth/caller-context.ts. */
   readonly context: CallerContext | undefined;
+}
+
+/** A request to take an item out of its pipeline. */
+export interface DequeueRequest extends OperatorRequest {
+  readonly pipeline: string;
+  readonly item: QueueItem;
+}
+
+/** A request to move items to the heads of their queues. */
+export interface PromoteRequest extends OperatorRequest {
+  readonly pipeline: Pipeline;
+  /** In the order that they shall have. */
+  readonly items: readonly QueueItem[];
 }
 
 /** Takes spans of other programs. */
@@ -136,6 +148,8 @@ export interface WebDeps {
   readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
   /** Absent: the route does not exist. */
   readonly dequeue?: (request: DequeueRequest) => Promise<void>;
+  /** Absent: the route does not exist. False: items of the pipeline cannot be promoted. */
+  readonly promote?: (request: PromoteRequest) => Promise<boolean>;
   /** Undefined: tracing is off. */
   readonly spanIntake: () => SpanIntake | undefined;
   /** Accepted tokens. */

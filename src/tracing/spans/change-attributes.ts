@@ -1,5 +1,12 @@
 /** Attributes of the changes or the project of a span: ours, and OpenTelemetry's for version control. */
-import { type Change, type ChangeKey, changeKeyText, changeText, commitOf } from '../../model/change.ts';
+import {
+  type Change,
+  type ChangeKey,
+  changeKeyText,
+  changeText,
+  commitOf,
+  targetBranchOf,
+} from '../../model/change.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import type { SpanOptions } from './span-options.ts';
@@ -23,7 +30,7 @@ export function changeAttributes(
     vcsHeadName: each(change => change.ref),
     vcsHeadRevision: each(commitOf),
     vcsHeadType: each(change => (change.ref.startsWith('refs/tags/') ? 'tag' : 'branch')),
-    vcsBaseName: each(change => change.branch),
+    vcsBaseName: each(targetBranchOf),
   };
 }
 

@@ -24,7 +24,7 @@ export interface Processing {
   readonly failures: readonly { readonly at: Nanoseconds; readonly reason: FailureReason }[];
   /** Times of host trouble, in order. */
   readonly waits: readonly HostPause[];
-  /** Of the last attempt. */
+  /** Of the last attempt; before them what the driver recorded of those for which the host did not serve. */
   readonly queries: readonly Step[];
 }
 

@@ -7,6 +7,7 @@ import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
 import type { SpanReference } from '../../model/event.ts';
+import { eventAgeSeconds } from '../../model/event-age.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
@@ -49,6 +50,10 @@ export interface IngestionFacts {
   readonly storedAt: Nanoseconds;
   /** Machine of the web that received it; absent: found by a poll, or not recorded. */
   readonly receiver?: string;
+  /** By the host's clock; absent: not said. */
+  readonly madeAt?: Nanoseconds;
+  /** Account by which the host delivered it. */
+  readonly installation?: string;
   /** The driver's part; null: the driver was not called (a duplicate delivery). */
   readonly processing: Processing | null;
   /** In the tenants' queues, or discarded. */
@@ -80,6 +85,9 @@ export function ingestionSpans(facts: IngestionFacts, options: SpanOptions): rea
     own: {
       eventType: facts.type,
       delivery: facts.deliveryId,
+      foundBy: facts.receiver === undefined ? 'listener' : 'webhook',
+      eventAge: eventAgeSeconds(facts),
+      installation: facts.installation,
       ...(facts.answered.length === 0
         ? {}
         : { answeredDeliveries: facts.answered, answeredCount: facts.answered.length }),

@@ -40,7 +40,7 @@ function culpritSpan(culprit: Culprit): SpanReference {
 export function causeLinks(cause: ResetCause | CancelCause | null): readonly SpanLink[] {
   if (cause === null) return [];
   if (cause.culprit !== null) return [linkTo(culpritSpan(cause.culprit), 'caused_by')];
-  return 'remover' in cause ? removerLinks(cause.remover) : [];
+  return removerLinks(initiatorOf(cause));
 }
 
 /** Link to the initiator of a removal, when known and sampled. */
@@ -73,6 +73,19 @@ export function causeAttributes(
     culpritJob: culprit?.job,
     culpritResult: culprit?.result,
     linkCausedBy: culprit?.item,
-    ...('remover' in cause ? removerAttributes(cause.remover) : {}),
+    ...initiatorAttributes(cause),
   };
+}
+
+function initiatorOf(cause: ResetCause | CancelCause): Remover | undefined {
+  if ('promoter' in cause) return cause.promoter;
+  return 'remover' in cause ? cause.remover : undefined;
+}
+
+/** The link to the item that was moved past this one goes before the link to the request. */
+function initiatorAttributes(cause: ResetCause | CancelCause): AttributeInput {
+  const initiator = initiatorOf(cause);
+  if (initiator === undefined) return {};
+  const { linkCausedBy, ...who } = removerAttributes(initiator);
+  return cause.culprit === null ? { ...who, linkCausedBy } : who;
 }

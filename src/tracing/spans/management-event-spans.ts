@@ -1,7 +1,7 @@
 /**
  * The trace of an operator's request: `ManagementEvent` → `EventReceive`, `EventQueued`, `EventProcess`, and its effects.
  *
- * It links to the span of the authenticated caller and is not a child of it: the effects of the request end with the pipeline's turn,
+ * It links to the span of the authenticated caller, or to the trace of the host's event it came with, and is not a child of it: the effects of the request end with the pipeline's turn,
  * mostly after the request, and a backend moves or warns about a child outside its parent.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
@@ -20,12 +20,12 @@ import { spanOf } from './span-plan.ts';
 /** Recorded by the turn that consumed the request; times of `origin` are by the clock of the web that received it. */
 export interface ManagementEventFacts {
   readonly event: Uuid;
-  readonly command: 'dequeue';
+  readonly command: 'dequeue' | 'promote';
   /** Who asked: the name of the token's user, or `command line`. */
   readonly by: string;
   readonly tenant: TenantName;
   readonly pipeline: PipelineName;
-  /** A key when the change is not cached. */
+  /** The first of several; a key when the change is not cached. */
   readonly change: Change | ChangeKey;
   readonly origin: ManagementOrigin;
   readonly takenAt: Nanoseconds;
@@ -39,7 +39,7 @@ export function managementEventSpans(
   options: SpanOptions,
 ): readonly SpanRecord[] {
   const { event, origin, takenAt, endedAt, effect } = facts;
-  const { receivedAt, storedAt, caller } = origin;
+  const { receivedAt, storedAt, caller, follows } = origin;
   const window = { start: receivedAt, end: endedAt };
   const ids = { tenant: facts.tenant, pipeline: facts.pipeline, eventId: event };
   const trace = eventTrace(event, window, ids, options);
@@ -57,9 +57,13 @@ export function managementEventSpans(
       ...aboutAttributes(facts.change, null, options),
       ...effectAttributes(effect),
       linkCaller: caller?.traceId,
+      linkFollows: follows?.traceId,
     },
     events: effectEvents(effect, endedAt),
-    links: caller === undefined ? [] : [linkTo(caller, 'caller')],
+    links: [
+      ...(caller === undefined ? [] : [linkTo(caller, 'caller')]),
+      ...(follows === undefined ? [] : [linkTo(follows, 'follows')]),
+    ],
   });
   return [
     root,

@@ -1,9 +1,9 @@
-/** `Report` (intent → done) → `HostReport`, `HostMerge`: requests to the code hosts and their answers. */
+/** `Report` (intent → done) → `HostReport`, `HostMerge` (one reporter each) → `HostQuery`, `HostWait`: requests to the code hosts. */
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
 import type { QueueItem, ReportEnd, ReportRecord } from '../../model/queue-item.ts';
 import type { ItemContext } from './item-context.ts';
-import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
-import { clampedParent } from './step-spans.ts';
+import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
+import { clampedParent, planSteps } from './step-spans.ts';
 
 /** @param other another version of the item: reports that are the same object in both are left out. */
 export function planReports(context: ItemContext, other: QueueItem | undefined): readonly SpanPlan[] {
@@ -40,29 +40,44 @@ function planReport(context: ItemContext, report: ReportRecord): readonly SpanPl
 }
 
 function planParts(context: ItemContext, parent: ParentSpan, report: ReportRecord): readonly SpanPlan[] {
-  return (report.done?.parts ?? []).map((part, index) => ({
-    key: `${report.uuid}/${index}`,
+  return (report.done?.parts ?? []).flatMap((part, index) => planPart(context, parent, report, part, index));
+}
+
+function planPart(
+  context: ItemContext,
+  parent: ParentSpan,
+  { uuid, action }: ReportRecord,
+  part: NonNullable<ReportRecord['done']>['parts'][number],
+  index: number,
+): readonly SpanPlan[] {
+  const { kind, connection, startedAt, endedAt, steps = [] } = part;
+  const key = `${uuid}/${index}`;
+  const id = once(() => derivedSpanId(parent.id(), `${kind} ${connection}`, index));
+  const whole: SpanPlan = {
+    key,
     end: parent.end,
     make: () =>
       spanOf({
         ...context.draft,
-        kind: part.kind,
-        subject: part.connection,
-        id: derivedSpanId(parent.id(), `${part.kind} ${part.connection}`, index),
+        kind,
+        subject: connection,
+        id: id(),
         parent,
-        start: part.startedAt,
-        end: part.endedAt,
+        start: startedAt,
+        end: endedAt,
         result: resultOfReport(part.outcome),
         common: context.withChange(),
         own: {
-          action: report.action,
+          action,
           reportOutcome: part.outcome,
           reason: part.reason,
-          connection: part.connection,
+          connection,
           attemptCount: part.tries,
         },
       }),
-  }));
+  };
+  const own = clampedParent(id, parent, { start: startedAt, end: endedAt });
+  return [whole, ...planSteps(context, { key, parent: own, own: { connection } }, steps)];
 }
 
 function resultOfReport(outcome: ReportEnd | undefined): string {

@@ -13,7 +13,7 @@ import { takeoverWithin } from './takeover-spans.ts';
 
 /**
  * One span per wait of the timeline. Times of a work state without any work are `Wait scheduler` (no scheduler was running, or an answer
- * was not read yet), `Wait executor-lost` or `Wait executor`: waits and work together cover the item without gap.
+ * was not read yet), `Wait executor-lost`, `Wait merger-lost` or `Wait executor`: waits and work together cover the item without gap.
  *
  * @param other another version of the item: waits that ended in both are left out. The next turn may still take back an entry that began
  *   in the same moment as the one after it.

@@ -395,3 +395,12 @@ describe('hostile configuration is refused in bounded time', () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 });
+
+describe('the merge mode of a project', () => {
+  it('is that of its first stanza that has one, and `merge` without', () => {
+    const stanza = (mode: string) => `- project: {name: acme/app, merge-mode: ${mode}}\n`;
+    const { projects } = layoutOf({ config: `${BASE}${stanza('rebase')}${stanza('squash-merge')}` });
+    expect(projects.get(APP)?.mergeMode).toBe('rebase');
+    expect(projects.get(LIB)?.mergeMode).toBe('merge');
+  });
+});

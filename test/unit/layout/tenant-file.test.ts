@@ -55,6 +55,23 @@ describe('a tenant file', () => {
     ).toBe(Number.MAX_SAFE_INTEGER);
   });
 
+  it('branches left out for what their host says of them, by the project, else by the tenant', () => {
+    const [tenant] = tenantsOf(`- tenant:
+    name: acme
+    exclude-unprotected-branches: true
+    source:
+      local:
+        untrusted-projects:
+          - a
+          - b: {exclude-unprotected-branches: false, exclude-locked-branches: true}
+`);
+    const none = { trusted: false, includeBranches: [], excludeBranches: [] };
+    expect(tenant?.projects).toEqual([
+      { project: 'local/a', ...none, excludeUnprotected: true },
+      { project: 'local/b', ...none, excludeLocked: true },
+    ]);
+  });
+
   it('branches and kinds of stanzas per project, groups give defaults', () => {
     const [tenant] = tenantsOf(`${HEAD}        untrusted-projects:
           - a: {include-branches: [master, stable/.*]}
@@ -168,7 +185,7 @@ describe('mistakes refuse the file', () => {
       'an unknown option',
       `${HEAD}        untrusted-projects:\n          - x: {shadw: y}\n`,
       [
-        'tenants.yaml:6:17: unknown key "shadw" of project x; known here: exclude, exclude-branches, include, include-branches, load-branch',
+        'tenants.yaml:6:17: unknown key "shadw" of project x; known here: exclude, exclude-branches, exclude-locked-branches, exclude-unprotected-branches, include, include-branches, load-branch',
       ],
     ],
     [

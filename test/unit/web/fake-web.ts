@@ -64,6 +64,8 @@ export interface FakeWeb {
   readonly history: History;
   readonly stored: { connection: string; deliveryId: string }[];
   readonly dequeued: string[];
+  /** The items of each request to promote. */
+  readonly promoted: (readonly string[])[];
   /** Traces that dequeues were asked from, as far as they were believed. */
   readonly contexts: (CallerContext | undefined)[];
   readonly warnings: string[];
@@ -214,6 +216,11 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       fake.dequeued.push(item.uuid);
       fake.contexts.push(context);
     },
+    async promote({ pipeline, items }) {
+      if (pipeline.manager !== 'dependent') return false;
+      fake.promoted.push(items.map(({ uuid }) => uuid));
+      return true;
+    },
     spanIntake: () => fake.spanIntake,
     auth: { realms, tokens: tokenVerifier(realms, { now: () => now }) },
     health: () => fake.health,
@@ -244,6 +251,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     history,
     stored: [],
     dequeued: [],
+    promoted: [],
     contexts: [],
     warnings: [],
     spanIntake: undefined,

@@ -29,7 +29,7 @@ async function open(): Promise<Client> {
   sockets.push(socket);
   // A connection that is cut may as well be reset.
   socket.on('error', () => socket.destroy());
-  const closed = once(socket, 'close');
+  const closed = new Promise(resolve => socket.once('close', resolve));
   await once(socket, 'connect');
   let text = '';
   socket.setEncoding('utf8').on('data', piece => {
@@ -44,10 +44,11 @@ const answersIn = (text: string) => text.match(/HTTP\/1\.1 200 OK/g)?.length ?? 
 /** False: it was closed instead. */
 async function isServed({ socket, closed, text }: Client): Promise<boolean> {
   const wanted = answersIn(text()) + 1;
-  const answered = (async () => {
-    while (answersIn(text()) < wanted) await once(socket, 'data');
-    return true;
-  })();
+  const answered = new Promise<true>(resolve => {
+    socket.on('data', () => {
+      if (answersIn(text()) >= wanted) resolve(true);
+    });
+  });
   socket.write(requestOf('/health/live'));
   return Promise.race([answered, closed.then(() => false)]);
 }
@@ -88,9 +89,10 @@ describe('connections', () => {
   });
 
   test('on which nothing moves are cut', async () => {
-    await start({ limits: { silenceTimeout: 50 } });
+    await start({ limits: { silenceTimeout: 1_000 } });
     const client = await open();
     client.socket.write(requestOf('/api/tenant/main/events'));
+    await expect.poll(() => answersIn(client.text()), { timeout: 15_000 }).toBe(1);
     const idle = await open();
     await idle.closed;
     // A stream is quiet for as long as nothing happens.

@@ -1,0 +1,90 @@
+/**
+ * `POST /api/tenant/<t>/promote` with `{"pipeline": ..., "changes": [...]}`, as Zuul's. A change is named by its id, with its patchset or
+ * without, as in `login,3f2a91c0`; where projects of the tenant have changes of that id, after its project, as in `acme/app login`.
+ */
+import type { Request, RequestHandler } from 'express';
+import { refId } from '../api/status.ts';
+import { isMapping } from '../driver/read-mapping.ts';
+import type { Json } from '../model/job.ts';
+import { projectIdOf } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { type Answer, badRequest, type HttpRefusal, jsonAnswer, notFound, send } from './answer.ts';
+import type { PromoteRequest } from './deps.ts';
+import { contextOf, type OperatorDeps, readOperatorRequest } from './operator-request.ts';
+
+/** Changes of one request. */
+const MOST_CHANGES = 100;
+
+type PromoteDeps = OperatorDeps & { readonly promote: (request: PromoteRequest) => Promise<boolean> };
+
+/** Answers `true` when the request is stored; where the items go is decided later, by the pipeline's turn. */
+export function promoteRoute(deps: PromoteDeps): RequestHandler {
+  return async (request, response) => send(response, await handle(deps, request));
+}
+
+async function handle(deps: PromoteDeps, request: Request): Promise<Answer> {
+  const asked = await readOperatorRequest(deps, request, 'promote');
+  if (asked.kind === 'refused') return asked;
+  const { receivedAt, tenant, snapshot, operator } = asked;
+  const wanted = wantedOf(asked.body);
+  if (wanted === undefined)
+    return badRequest(
+      `expected {"pipeline": text, "changes": [text, ...]}, at most ${MOST_CHANGES} changes`,
+      'body',
+    );
+  const live = snapshot.pipelines.find(({ pipeline }) => pipeline.name === wanted.pipeline);
+  if (live === undefined)
+    return badRequest(`there is no pipeline ${JSON.stringify(wanted.pipeline)}`, 'body: pipeline');
+  const items: QueueItem[] = [];
+  for (const text of wanted.changes) {
+    const found = findItem([...live.state.items.values()], text, wanted.pipeline);
+    if ('status' in found) return found;
+    items.push(found);
+  }
+  const context = await contextOf(deps, request, operator);
+  const { name: by } = operator;
+  const { pipeline } = live;
+  if (!(await deps.promote({ tenant, pipeline, items, by, receivedAt, context })))
+    return badRequest(
+      `changes are promoted in dependent pipelines only, and ${pipeline.name} is ${pipeline.manager}: nothing there waits for another change`,
+      'body: pipeline',
+    );
+  deps.log.info(
+    { tenant, pipeline: pipeline.name, changes: wanted.changes, by },
+    'an operator requested to promote items',
+  );
+  return jsonAnswer(true);
+}
+
+function findItem(items: readonly QueueItem[], text: string, pipeline: string): QueueItem | HttpRefusal {
+  const found = items.filter(item => item.role === 'live' && isNamed(item, text));
+  const [item, ...others] = found;
+  if (item === undefined) return notFound(`${text} is not in pipeline ${pipeline}`, 'body: changes');
+  const projects = [...new Set(found.map(({ changes: [{ project }] }) => projectIdOf(project).name))];
+  if (others.length > 0 && projects.length > 1)
+    return badRequest(
+      `several projects have a change ${text} in pipeline ${pipeline} (${projects.join(', ')}): write "${projects[0]} ${text}"`,
+      'body: changes',
+    );
+  return item;
+}
+
+function isNamed({ changes }: QueueItem, text: string): boolean {
+  const [id, project, ...more] = text.split(/\s+/).toReversed();
+  if (more.length > 0) return false;
+  return changes.some(
+    change =>
+      (project === undefined || change.project === project || projectIdOf(change.project).name === project) &&
+      (refId(change) === id || change.ref === id || (change.kind === 'change' && change.id === id)),
+  );
+}
+
+function wantedOf(
+  body: Json | undefined,
+): { readonly pipeline: string; readonly changes: readonly string[] } | undefined {
+  if (!isMapping(body) || typeof body.pipeline !== 'string' || !Array.isArray(body.changes)) return undefined;
+  const changes = body.changes.filter(each => typeof each === 'string' && each.trim() !== '');
+  const isWhole = changes.length === body.changes.length && changes.length > 0;
+  if (!isWhole || changes.length > MOST_CHANGES) return undefined;
+  return { pipeline: body.pipeline, changes: changes.map(each => String(each).trim()) };
+}
