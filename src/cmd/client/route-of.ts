@@ -19,5 +19,5 @@ const WORDS: ReadonlySet<string> = new Set([
   ...['api', 'info', 'connections', 'components', 'pause', 'resume', 'stop', 'tenants', 'tenant', 'status'],
   ...['change', 'events', 'pipelines', 'pipeline', 'delays', 'projects', 'jobs', 'config-errors', 'items'],
   ...['item', 'trace', 'explain', 'changes', 'decisions', 'builds', 'build', 'log', 'buildsets', 'buildset'],
-  ...['project', 'dequeue', 'otlp', 'v1', 'traces'],
+  ...['project', 'dequeue', 'promote', 'otlp', 'v1', 'traces'],
 ]);

@@ -1,6 +1,7 @@
 /**
  * Reads a configuration as `gatehouse start` would, without opening a store, a port or a mirror, and returns every error in it.
- * With layouts, it also fetches the projects' configuration files into a temporary directory.
+ * With layouts, it also fetches the projects' configuration files into a temporary directory; online, it asks the code hosts whether
+ * they serve what the pipelines want.
  */
 import path from 'node:path';
 import type { Connection } from '../../driver/connection.ts';
@@ -19,8 +20,9 @@ import type { Settings } from '../../settings/settings.ts';
 import { readTlsFiles } from '../../settings/tls-files.ts';
 import { driverTable } from '../service/driver-table.ts';
 import { noRepositories } from '../service/no-repositories.ts';
-import { openConnections } from '../service/open-connections.ts';
+import { openConnections, withoutKey } from '../service/open-connections.ts';
 import { readTenants } from '../service/read-tenants.ts';
+import { checkOnline, type OnlineReport, onlineProblemText } from './check-online.ts';
 import { readBranchConfigs } from './read-branch-configs.ts';
 
 /** What could be read is there even when there are errors. */
@@ -33,6 +35,8 @@ export interface CheckedConfig {
   readonly tenants: readonly Tenant[];
   /** By tenant; those whose projects could be read. Empty unless asked for. */
   readonly layouts: ReadonlyMap<string, Layout>;
+  /** Its problems are among `errors` and `warnings`. Undefined: not asked for, or there was nothing to ask. */
+  readonly online: OnlineReport | undefined;
 }
 
 /** What to check; `config-check` takes it from its command line. */
@@ -40,8 +44,8 @@ export interface CheckOptions {
   /** As given by the user; errors show it like that. */
   readonly file: string;
   readonly environment: { readonly [name: string]: string | undefined };
-  /** Read the projects' own configuration, too. */
-  readonly layout: boolean;
+  /** Read the projects' own configuration, too. `online`: and ask the hosts about the projects. */
+  readonly depth: 'settings' | 'layout' | 'online';
   readonly signal: AbortSignal;
 }
 
@@ -52,12 +56,12 @@ export interface CheckOptions {
 export async function checkConfig({
   file,
   environment,
-  layout,
+  depth,
   signal,
 }: CheckOptions): Promise<CheckedConfig> {
   const read = readSettings(file, environment);
   if (read.kind === 'invalid')
-    return { errors: read.errors, warnings: [], settings: undefined, tenants: [], layouts: new Map() };
+    return { errors: read.errors, warnings: [], settings: undefined, tenants: [], ...NOT_READ };
   const { settings } = read;
   const opened = openConnections(settings.connections, driverTable.byName, {
     clock: systemClock(),
@@ -72,20 +76,28 @@ export async function checkConfig({
   const errors = [
     ...opened.errors,
     ...(tenantFile.kind === 'invalid' ? tenantFile.errors : []),
+    // Only schedulers read tenants.
+    ...(tenantConfig === undefined ? [] : withoutKey(opened.connections)),
     ...storeErrors(settings),
     ...authErrors(settings),
   ];
   const tenants = tenantFile.kind === 'invalid' ? [] : tenantFile.tenants;
   const found = { settings, tenants, warnings: read.warnings };
-  if (!layout || errors.length > 0) return { ...found, errors, layouts: new Map() };
+  if (depth === 'settings' || errors.length > 0) return { ...found, errors, ...NOT_READ };
   const checked = await checkLayouts(settings, opened.connections, tenants, signal);
+  const online = depth === 'online' ? await askHosts(settings, checked.layouts, signal) : NOT_READ.online;
+  const problems = (severity: 'error' | 'warning') =>
+    (online?.problems ?? []).filter(each => each.severity === severity).map(onlineProblemText);
   return {
     ...found,
-    errors: checked.errors,
-    warnings: [...read.warnings, ...checked.warnings],
+    errors: [...checked.errors, ...problems('error')],
+    warnings: [...read.warnings, ...checked.warnings, ...problems('warning')],
     layouts: checked.layouts,
+    online,
   };
 }
+
+const NOT_READ: Pick<CheckedConfig, 'layouts' | 'online'> = { layouts: new Map(), online: undefined };
 
 /** A process of an ensemble may be an executor or a merger, which need no tenants. */
 const NO_TENANTS = { kind: 'tenants', tenants: [] } as const;
@@ -107,8 +119,7 @@ async function checkLayouts(
   tenants: readonly Tenant[],
   signal: AbortSignal,
 ) {
-  const projects = new Set(tenants.flatMap(tenant => tenant.projects.map(({ project }) => project)));
-  const read = await readBranchConfigs(settings, projects, open => openAll(settings, open), signal);
+  const read = await readBranchConfigs(settings, tenants, open => openAll(settings, open), signal);
   const cache = parseCache();
   const drivers = driverTable.byName;
   const languages = new Map(
@@ -121,7 +132,8 @@ async function checkLayouts(
   for (const tenant of tenants) {
     // Without a project's definitions, the errors of the others would be misleading.
     if (tenant.projects.some(({ project }) => read.unreadable.has(project))) continue;
-    layouts.set(tenant.name, buildLayout({ tenant, configs: read.configs, languages, cache }));
+    const configs = read.configs.get(tenant.name) ?? [];
+    layouts.set(tenant.name, buildLayout({ tenant, configs, languages, cache }));
   }
   const found = [...layouts.values()].flatMap(({ errors }) => errors);
   // A project in several tenants is checked in each of them and repeats its errors.
@@ -129,6 +141,17 @@ async function checkLayouts(
     ...new Set(found.filter(each => each.severity === severity).map(configErrorText)),
   ];
   return { layouts, errors: [...read.errors, ...texts('error')], warnings: texts('warning') };
+}
+
+async function askHosts(
+  settings: Settings,
+  layouts: CheckedConfig['layouts'],
+  signal: AbortSignal,
+): Promise<OnlineReport> {
+  await using stack = new AsyncDisposableStack();
+  const connections = openAll(settings, noRepositories('asking hosts opens no repository'));
+  for (const connection of connections.values()) stack.defer(() => connection.close());
+  return await checkOnline(connections, layouts.values(), signal);
 }
 
 function openAll(settings: Settings, repositories: RepositoryCache): ReadonlyMap<ConnectionName, Connection> {

@@ -7,8 +7,8 @@
  *
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
  *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, log.ts     commands that read; find-item.ts: the item a user names
- *     dequeue.ts, components.ts           commands that change something
- *     config-check.ts, create-auth-token.ts, store.ts, trace-export.ts    commands that need no running service
+ *     dequeue.ts, promote.ts, components.ts   commands that change something
+ *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
  *     status-text.ts, why-text.ts, …      what a command prints, as a pure function of documents
  *     item-notes.ts, item-state.ts, job-text.ts    pieces of those texts
  *
@@ -30,7 +30,9 @@ import { addDelaysCommand } from './delays.ts';
 import { addDequeueCommand } from './dequeue.ts';
 import { addExplainCommand } from './explain.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
+import { addGithubCommands } from './github.ts';
 import { addLogCommand } from './log.ts';
+import { addPromoteCommand } from './promote.ts';
 import { addStatusCommand } from './status.ts';
 import { addStoreCommands } from './store.ts';
 import { addTraceCommand } from './trace.ts';
@@ -118,9 +120,11 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addLogCommand(program, io, done);
   addWhyCommand(program, io, done);
   addDequeueCommand(program, io, done);
+  addPromoteCommand(program, io, done);
   addComponentCommands(program, io, done);
   addConfigCheckCommand(program, io, done);
   addCreateAuthTokenCommand(program, io, done);
+  addGithubCommands(program, io, done);
   addStoreCommands(program, io, done);
   return program;
 }

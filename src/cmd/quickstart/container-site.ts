@@ -16,8 +16,9 @@ import { createScreen } from '../terminal/screen.ts';
 import { CONNECTION } from './demo-files.ts';
 import { runDemo } from './demo-run.ts';
 import { createRepository } from './developer.ts';
+import { gitHost } from './git-host.ts';
 import { gateOutcomes, surprises } from './outcome.ts';
-import { PROJECTS, type Site } from './prepare-site.ts';
+import { PROJECTS } from './prepare-site.ts';
 import { summaryTable } from './summary.ts';
 
 interface Options {
@@ -50,16 +51,13 @@ async function prepare(options: Options): Promise<void> {
 
 async function demo(options: Options): Promise<void> {
   const { url } = options;
-  const site: Site = {
-    config: '',
-    socket: '',
+  const host = gitHost({
     repositories: new Map(PROJECTS.map(([project]) => [project, bareOf(options, project)])),
-    url,
     clone: project => path.join(options.clones, project),
-  };
+  });
   const screen = createScreen(process.stdout);
   const api = createApi(url);
-  const outcomes = await gateOutcomes(api, site, await runDemo(site, api, screen));
+  const outcomes = await gateOutcomes(api, host, await runDemo(host, api, screen));
   for (const line of ['', ...summaryTable(outcomes, screen)]) screen.line(line);
   const wrong = surprises(outcomes);
   for (const line of wrong) screen.line(line);

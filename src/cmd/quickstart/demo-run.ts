@@ -5,8 +5,7 @@ import { type Api, ApiError } from '../client/api.ts';
 import { type FollowedTenant, followTenant } from '../client/follow.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { API, APP, DEMO_CHANGES, TENANT } from './demo-files.ts';
-import { approve, commitTopic, propose } from './developer.ts';
-import type { Site } from './prepare-site.ts';
+import type { DemoHost, DemoProposal, DemoProposals } from './demo-host.ts';
 import { type ProgressRow, progressFrame, progressLines } from './progress.ts';
 import { isAbout } from './shown-item.ts';
 
@@ -15,46 +14,51 @@ const DEMO_LIMIT = 120_000;
 
 const SHORT: { readonly [project: string]: string } = { [APP]: 'app', [API]: 'api' };
 
-/** @returns the proposed commits by topic. @throws Error when the demo does not finish in time. */
-export async function runDemo(site: Site, api: Api, screen: Screen): Promise<ReadonlyMap<string, string>> {
+/** @throws Error when the demo does not finish in time. */
+export async function runDemo(host: DemoHost, api: Api, screen: Screen): Promise<DemoProposals> {
   const limit = AbortSignal.timeout(DEMO_LIMIT);
   const watching = new AbortController();
-  const watcher = new GateWatcher(screen);
+  const proposals = new Map<string, DemoProposal>();
+  const watcher = new GateWatcher(screen, proposals);
   const followed = watcher.follow(api, AbortSignal.any([limit, watching.signal]));
-  const commits = new Map<string, string>();
+  for (const change of DEMO_CHANGES) proposals.set(change.topic, await host.propose(change));
+  screen.line(
+    `proposed ${proposals.size} changes ${host.words.proposed}; pipeline check tests each on its own`,
+  );
+  await watcher.until('check', proposals.size, limit);
+  // One after the other, as people would: the order of simultaneous approvals is not deterministic.
   for (const change of DEMO_CHANGES) {
-    const clone = site.clone(change.project);
-    commits.set(change.topic, await commitTopic(clone, change.topic, change.subject, change.files));
-    await propose(clone, change.topic);
-  }
-  screen.line(`proposed ${commits.size} changes with git push; pipeline check tests each on its own`);
-  await watcher.until('check', commits.size, limit);
-  // One after the other, as people would: the order of simultaneous pushes is not deterministic.
-  for (const change of DEMO_CHANGES) {
-    await approve(site.clone(change.project), change.topic);
-    await watcher.untilEntered('gate', change.project, `master/${change.topic}`, limit);
+    await host.approve(change);
+    await watcher.untilEntered('gate', change.project, nameIn(proposals, change.topic), limit);
   }
   screen.line(
-    `approved all in order; pipeline gate tests each on top of the ones ahead, and merges what passes`,
+    `approved all in order ${host.words.approved}; pipeline gate tests each on top of the ones ahead, and merges what passes`,
   );
-  await watcher.until('gate', commits.size, limit);
+  await watcher.until('gate', proposals.size, limit);
   watching.abort();
   await followed;
   screen.keep();
-  return commits;
+  return proposals;
+}
+
+/** The host's name of a proposed change; empty: it is not proposed yet. */
+function nameIn(proposals: DemoProposals, topic: string): string {
+  return proposals.get(topic)?.change ?? '';
 }
 
 /** Records which items left which pipeline, and draws the gate. */
 class GateWatcher {
   readonly #screen: Screen;
+  readonly #proposals: DemoProposals;
   readonly #left = new Map<string, Set<string>>();
   readonly #results = new Map<string, string>();
   readonly #waiting: { readonly met: () => boolean; readonly done: () => void }[] = [];
   #view: FollowedTenant | undefined;
   #failure: unknown;
 
-  constructor(screen: Screen) {
+  constructor(screen: Screen, proposals: DemoProposals) {
     this.#screen = screen;
+    this.#proposals = proposals;
   }
 
   async follow(api: Api, signal: AbortSignal): Promise<void> {
@@ -167,7 +171,7 @@ class GateWatcher {
   }
 
   #row(change: (typeof DEMO_CHANGES)[number], view: FollowedTenant): ProgressRow {
-    const id = `master/${change.topic}`;
+    const id = nameIn(this.#proposals, change.topic);
     const item = [...view.items.values()].find(
       each => each.pipeline === 'gate' && isAbout(each, change.project, id),
     );

@@ -15,9 +15,11 @@ import { type Api, createApi } from '../client/api.ts';
 import { type OtlpTraceDocument, spansFromOtlp } from '../client/spans-from-otlp.ts';
 import { createScreen, type Screen } from '../terminal/screen.ts';
 import { TENANT } from './demo-files.ts';
+import type { DemoSite, LocalDemo } from './demo-host.ts';
 import { runDemo } from './demo-run.ts';
+import { startGitDemo } from './git-host.ts';
 import { type ChangeOutcome, gateOutcomes, surprises } from './outcome.ts';
-import { prepareSite, type Site } from './prepare-site.ts';
+import type { SiteOptions } from './prepare-site.ts';
 import { freePort, startServiceProcess, waitUntilReady } from './service-process.ts';
 import { summaryTable } from './summary.ts';
 import { untilQuiet } from './until-quiet.ts';
@@ -29,6 +31,7 @@ interface Options {
   readonly json?: string;
   readonly directory: string;
   readonly port: string;
+  readonly github: boolean;
 }
 
 const options: Options = new Command('quickstart')
@@ -37,25 +40,33 @@ const options: Options = new Command('quickstart')
   .option('--json <file>', 'write the results to a file')
   .option('--directory <dir>', 'working directory; emptied first', '.quickstart')
   .option('--port <port>', 'preferred port of the status page', '9000')
+  .option('--github', 'gate pull requests of a GitHub for tests, which runs on this machine', false)
   .parse()
   .opts();
 
 process.exitCode = await quickstart(options);
 
-async function quickstart({ once, json, directory: wanted, port: wantedPort }: Options): Promise<number> {
+async function quickstart({
+  once,
+  json,
+  directory: wanted,
+  port: wantedPort,
+  github,
+}: Options): Promise<number> {
   const began = performance.now();
   const screen = createScreen(process.stdout);
   const paint = painter(screen.colour);
   const directory = path.resolve(wanted);
   const port = await freePort(Number(wantedPort));
-  const site = await prepareSite({
+  await using prepared = await demoOf(github, {
     directory,
     port,
     token: randomBytes(16).toString('hex'),
     logLevel: 'info',
   });
+  const { site, places, invitation } = prepared;
   screen.line(`${paint('Gatehouse quickstart', 'bold')}`);
-  screen.line(`repositories   ${path.join(directory, 'repositories')}`);
+  for (const place of places) screen.line(place);
   const logFile = path.join(directory, 'gatehouse.log');
   const collector = await collectorOf(process.env);
   const service = await startServiceProcess(site.config, logFile, {
@@ -82,10 +93,10 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
     if (done === 'interrupted') return 130;
     const wrong = surprises(done.outcomes);
     const seconds = performance.now() - began;
-    for (const line of await closingLines(site, api, done.outcomes, wrong, seconds, screen))
-      screen.line(line);
+    const closing = await closingLines(site, api, done.outcomes, wrong, seconds, screen);
+    for (const line of [...(await prepared.shown()), ...closing]) screen.line(line);
     if (once || json !== undefined) {
-      const end = await Promise.race([untilQuiet(site, api, done.outcomes), interrupted]);
+      const end = await Promise.race([untilQuiet(site.host, api, done.outcomes), interrupted]);
       if (end === 'interrupted') return 130;
       if (end.kind === 'late') screen.line(`${paint('!', 'yellow')} ${end.problem}`);
       if (json !== undefined) await writeReport(json, seconds, done.outcomes, site, end.exported);
@@ -94,9 +105,7 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
     screen.line(
       `Commands: export GATEHOUSE_URL=${site.url} GATEHOUSE_CONFIG=${site.config}; npm run gatehouse -- status`,
     );
-    screen.line(
-      `Serving ${site.url} until Ctrl-C. To propose a change of your own, commit in ${site.clone('acme/app')} and run git push origin HEAD:for/master/<topic>`,
-    );
+    screen.line(`Serving ${site.url} until Ctrl-C. ${invitation}`);
     await Promise.race([interrupted, service.exited]);
     return 0;
   } catch (error) {
@@ -107,13 +116,20 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
   }
 }
 
+/** The GitHub for tests belongs to the tests, and needs their packages. */
+async function demoOf(github: boolean, options: SiteOptions): Promise<LocalDemo> {
+  if (!github) return startGitDemo(options);
+  const { startGithubDemo } = await import('../../../test/github/demo/start-github-demo.ts');
+  return startGithubDemo(options);
+}
+
 async function demo(
-  site: Site,
+  site: DemoSite,
   api: Api,
   screen: Screen,
 ): Promise<{ readonly outcomes: readonly ChangeOutcome[] }> {
-  const commits = await runDemo(site, api, screen);
-  return { outcomes: await gateOutcomes(api, site, commits) };
+  const proposals = await runDemo(site.host, api, screen);
+  return { outcomes: await gateOutcomes(api, site.host, proposals) };
 }
 
 /** The endpoint in the environment, else a collector on the default port of this machine, else none. */
@@ -143,7 +159,7 @@ async function writeReport(
   file: string,
   ms: number,
   outcomes: readonly ChangeOutcome[],
-  site: Site,
+  site: DemoSite,
   exported: number,
 ): Promise<void> {
   const changes = outcomes.map(
@@ -163,14 +179,14 @@ async function writeReport(
     version: 1,
     duration_ms: Math.round(ms),
     changes,
-    repositories: Object.fromEntries(site.repositories),
+    repositories: Object.fromEntries(site.host.repositories),
     spans_exported: exported,
   };
   await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
 }
 
 async function closingLines(
-  site: Site,
+  site: DemoSite,
   api: Api,
   outcomes: readonly ChangeOutcome[],
   wrong: readonly string[],

@@ -4,8 +4,8 @@ import type { FinishedItem } from '../../api/live-item.ts';
 import type { Explanation } from '../../explain/explain.ts';
 import type { Api } from '../client/api.ts';
 import { DEMO_CHANGES, type DemoChange, TENANT } from './demo-files.ts';
+import type { DemoHost, DemoProposals } from './demo-host.ts';
 import { git } from './developer.ts';
-import type { Site } from './prepare-site.ts';
 import { isAbout } from './shown-item.ts';
 
 /**
@@ -14,7 +14,7 @@ import { isAbout } from './shown-item.ts';
  */
 export interface ChangeOutcome {
   readonly project: string;
-  /** `master/<topic>`. */
+  /** As the host names it: `master/<topic>`, or a number. */
   readonly change: string;
   readonly commit: string;
   readonly subject: string;
@@ -37,27 +37,26 @@ export interface ChangeOutcome {
   readonly expected: DemoChange['expected'];
 }
 
-/** @param commits proposed commit by topic. */
+/** @throws Error when a change has not left the gate. */
 export async function gateOutcomes(
   api: Api,
-  site: Site,
-  commits: ReadonlyMap<string, string>,
+  { repositories }: DemoHost,
+  proposals: DemoProposals,
 ): Promise<readonly ChangeOutcome[]> {
   const finished = await api.get<readonly FinishedItem[]>(`/api/tenant/${TENANT}/items?limit=100`);
   return Promise.all(
     DEMO_CHANGES.map(async change => {
-      const id = `master/${change.topic}`;
+      const { change: id = '', commit = '' } = proposals.get(change.topic) ?? {};
       const item = finished.find(each => each.pipeline === 'gate' && isAbout(each, change.project, id));
       if (item === undefined) throw new Error(`${change.project} ${id} did not leave the gate`);
       const explanation = await api.get<Explanation>(`/api/tenant/${TENANT}/item/${item.uuid}/explain`);
-      const commit = commits.get(change.topic) ?? '';
       return {
         project: change.project,
         change: id,
         commit,
         subject: change.subject,
         result: item.result ?? 'UNKNOWN',
-        merged: await isIn(site.repositories.get(change.project) ?? '', commit),
+        merged: await isIn(repositories.get(change.project) ?? '', commit),
         resets: explanation.resets.map(reset => ({
           cause: reset.code,
           culprit: reset.culprit?.change ?? null,

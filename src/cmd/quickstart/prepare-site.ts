@@ -22,7 +22,7 @@ import {
 } from './demo-files.ts';
 import { createRepository } from './developer.ts';
 
-/** Places of a demo's service, repositories and clones. `config` and `socket` are empty where the service is elsewhere. */
+/** Places of a demo's service, repositories and clones. */
 export interface Site {
   /** The settings file. */
   readonly config: string;
@@ -73,14 +73,32 @@ export async function prepareSite(options: SiteOptions): Promise<Site> {
       });
     }),
   );
-  const config = path.join(directory, 'etc', 'gatehouse.conf');
-  await mkdir(path.dirname(config), { recursive: true });
-  await writeFile(config, settings(options), { mode: 0o600 });
-  await writeFile(path.join(directory, 'etc', 'tenants.yaml'), tenants());
-  return { config, socket: path.join(directory, 'state', 'gatehouse.sock'), repositories, url, clone };
+  const installed = await writeDemoSettings(options, CONNECTION, [
+    'driver = git',
+    `baseurl = ${path.join(directory, 'repositories')}`,
+    'proposals = for/{branch}/{topic}',
+    `webhook_token = ${options.token}`,
+    'poll_interval = 60s',
+  ]);
+  return { ...installed, repositories, url, clone };
 }
 
-function settings({ directory, port, token, logLevel }: SiteOptions): string {
+/** Writes the operator's files below the directory. @param section lines of `[connection <connection>]`. */
+export async function writeDemoSettings(
+  options: SiteOptions,
+  connection: string,
+  section: readonly string[],
+): Promise<Pick<Site, 'config' | 'socket'>> {
+  const { directory } = options;
+  const config = path.join(directory, 'etc', 'gatehouse.conf');
+  await mkdir(path.dirname(config), { recursive: true });
+  const text = [settings(options), `[connection ${connection}]`, ...section, ''].join('\n');
+  await writeFile(config, text, { mode: 0o600 });
+  await writeFile(path.join(directory, 'etc', 'tenants.yaml'), tenants(connection));
+  return { config, socket: path.join(directory, 'state', 'gatehouse.sock') };
+}
+
+function settings({ directory, port, logLevel }: SiteOptions): string {
   return `# Written by the quickstart. See etc/gatehouse.conf of the distribution for all options.
 [scheduler]
 tenant_config = tenants.yaml
@@ -98,21 +116,14 @@ max_builds = 8
 [log]
 level = ${logLevel}
 format = pretty
-
-[connection ${CONNECTION}]
-driver = git
-baseurl = ${path.join(directory, 'repositories')}
-proposals = for/{branch}/{topic}
-webhook_token = ${token}
-poll_interval = 60s
 `;
 }
 
-function tenants(): string {
+function tenants(connection: string): string {
   return `- tenant:
     name: ${TENANT}
     source:
-      ${CONNECTION}:
+      ${connection}:
         config-projects:
           - ${CONFIG_PROJECT}
         untrusted-projects:

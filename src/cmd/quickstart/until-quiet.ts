@@ -5,9 +5,9 @@
 import { type Api, ApiError } from '../client/api.ts';
 import { type FollowedTenant, followTenant } from '../client/follow.ts';
 import { TENANT } from './demo-files.ts';
+import type { DemoHost } from './demo-host.ts';
 import { git } from './developer.ts';
 import type { ChangeOutcome } from './outcome.ts';
-import type { Site } from './prepare-site.ts';
 
 /** Milliseconds. */
 const QUIET_LIMIT = 60_000;
@@ -24,10 +24,14 @@ export type Quiet =
   | { readonly kind: 'late'; readonly exported: number; readonly problem: string };
 
 /** Waits for about a minute. @throws ApiError when the service breaks off. */
-export async function untilQuiet(site: Site, api: Api, outcomes: readonly ChangeOutcome[]): Promise<Quiet> {
+export async function untilQuiet(
+  host: DemoHost,
+  api: Api,
+  outcomes: readonly ChangeOutcome[],
+): Promise<Quiet> {
   const limit = AbortSignal.timeout(QUIET_LIMIT);
   const late = (problem: string, exported = 0): Quiet => ({ kind: 'late', exported, problem });
-  if (!(await landedIsPublished(site, api, outcomes, limit)))
+  if (!(await landedIsPublished(host, api, outcomes, limit)))
     return late(`pipeline post did not run for all merged changes within ${QUIET_LIMIT / 1000} s`);
   let view: FollowedTenant | undefined;
   let deliveredAt: number | undefined;
@@ -71,14 +75,14 @@ interface Published {
 
 /** @returns false when the limit passed first. */
 async function landedIsPublished(
-  site: Site,
+  { repositories }: DemoHost,
   api: Api,
   outcomes: readonly ChangeOutcome[],
   limit: AbortSignal,
 ): Promise<boolean> {
   const projects = [...new Set(outcomes.filter(each => each.merged).map(each => each.project))];
   const tips = await Promise.all(
-    projects.map(project => git(site.repositories.get(project) ?? '', 'rev-parse', 'refs/heads/master')),
+    projects.map(project => git(repositories.get(project) ?? '', 'rev-parse', 'refs/heads/master')),
   );
   while (!limit.aborted) {
     const published = await publishedCommits(api);

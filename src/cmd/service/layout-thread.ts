@@ -1,6 +1,6 @@
 /** A worker thread that holds the layouts of one tenant; see open-layouts.ts. */
 import { workerData } from 'node:worker_threads';
-import type { Driver } from '../../driver/driver.ts';
+import type { DriverLanguages } from '../../driver/driver.ts';
 import { languageOf } from '../../driver/language-of.ts';
 import { type LayoutTable, layoutTable } from '../../layout/layout-table.ts';
 import { serveCalls } from '../../lib/worker-calls.ts';
@@ -17,8 +17,8 @@ export interface LayoutThreadData {
 }
 
 const { drivers, module }: LayoutThreadData = workerData;
-const table: { readonly drivers: readonly Driver[] } = await import(module);
-const known = new Map(table.drivers.map(driver => [driver.name, driver]));
+const imported: { readonly languages: readonly DriverLanguages[] } = await import(module);
+const known = new Map(imported.languages.map(driver => [driver.name, driver]));
 const languages = new Map(
   drivers.flatMap(({ connection, driver: name, readOnly }) => {
     const driver = known.get(name);

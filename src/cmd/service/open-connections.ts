@@ -35,3 +35,13 @@ export function openConnections(
   }
   return { connections, errors };
 }
+
+/** An error for each connection without credentials, for processes that act at code hosts or lend access to executors. */
+export function withoutKey(connections: ReadonlyMap<ConnectionName, Connection>): readonly string[] {
+  return [...connections.values()]
+    .filter(({ borrowsAccess }) => borrowsAccess === true)
+    .map(
+      ({ name }) =>
+        `[connection ${name}] has no key: schedulers and mergers need one, only processes without them do not`,
+    );
+}

@@ -20,10 +20,10 @@ import { gitBounds } from './git-bounds.ts';
 import { liveTracing } from './live-tracing.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { noRepositories } from './no-repositories.ts';
-import { openConnections } from './open-connections.ts';
+import { openConnections, withoutKey } from './open-connections.ts';
 import { openStoreSource, storeName } from './open-store-source.ts';
 import { type ReadTenants, readTenants } from './read-tenants.ts';
-import { sessionMeasurements } from './service-metrics.ts';
+import { sessionMeasurements, usageMeasurements } from './service-metrics.ts';
 
 /** `components` decides what is opened. */
 export interface ProcessOptions {
@@ -46,20 +46,22 @@ export type OpenedProcess =
 
 /** @throws StoreFileError, or an error of the file system with its code. */
 export async function openProcess(options: ProcessOptions): Promise<OpenedProcess> {
-  const { settings, log, clock, root, drivers, stack } = options;
+  const { settings, log, clock, root, drivers, components, stack } = options;
   const repositories = stack.use(await openRepositories(options));
   const deps = { clock, log, repositories };
   const { connections, errors } = openConnections(settings.connections, drivers.byName, deps);
   for (const connection of connections.values()) stack.defer(() => connection.close());
   const tenants = await tenantsFor(options);
   if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
-  if (errors.length > 0) return { kind: 'refused', errors };
+  const keyless = components.has('scheduler') || components.has('merger') ? withoutKey(connections) : [];
+  if (errors.length + keyless.length > 0) return { kind: 'refused', errors: [...errors, ...keyless] };
   const opened = await openStoreSource(settings.store, { clock, log });
   if (opened.kind === 'refused') return opened;
   const source = stack.use(opened.source);
   const metrics = createMetrics();
   const sessions = new Map<string, Store>();
   metrics.source(() => sessionMeasurements(sessions));
+  metrics.source(() => usageMeasurements(connections.values()));
   const core: ProcessCore = {
     settings,
     log,

@@ -1,4 +1,5 @@
 /** Metrics read from this process's state at each scrape. */
+import type { Connection } from '../../driver/connection.ts';
 import type { Executor } from '../../executor/executor.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import type { OutboxCounters } from '../../store/outbox-drain.ts';
@@ -6,6 +7,26 @@ import type { Store } from '../../store/port.ts';
 import type { ComponentHealth } from '../../web/deps.ts';
 import type { SpanDelivery } from './deliveries.ts';
 import type { LiveView } from './live-view.ts';
+
+/** What this process asks of the hosts of the connections whose drivers count it. */
+export function* usageMeasurements(
+  connections: Iterable<Pick<Connection, 'name' | 'usage'>>,
+): Iterable<Measurement> {
+  for (const { name, usage } of connections) {
+    if (usage === undefined) continue;
+    const connection = name;
+    const { requests, budgets, closedReports } = usage.now();
+    for (const { count, ...labels } of requests)
+      yield { metric: 'gatehouse_connection_requests', labels: { connection, ...labels }, value: count };
+    for (const { remaining, ...labels } of budgets)
+      yield {
+        metric: 'gatehouse_connection_budget_remaining',
+        labels: { connection, ...labels },
+        value: remaining,
+      };
+    yield { metric: 'gatehouse_connection_reports_closed', labels: { connection }, value: closedReports };
+  }
+}
 
 /** Span outbox, as its drain last saw it, and span sender. */
 export function deliveryMeasurements({

@@ -19,7 +19,7 @@
  *                              history-delivery.ts, history-database.ts, prune-history.ts
  *     live-view.ts             the web's copy of the store: outbox-view.ts, record-view.ts, waiting-events.ts, waiting-requests.ts;
  *                              web-view.ts makes a tenant's snapshot of it
- *     webhook-intake.ts, span-intake.ts, dequeue.ts    what the web writes to the store
+ *     webhook-intake.ts, span-intake.ts, operator-requests.ts    what the web writes to the store
  *     metrics-server.ts, service-metrics.ts            metrics and health
  *
  * This folder wires: it decides nothing about changes, and no other room imports it.

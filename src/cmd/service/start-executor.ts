@@ -13,16 +13,14 @@ import { toMilliseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
-import { ensureNode } from '../../store/ensure-node.ts';
-import type { Store } from '../../store/port.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
-import { giveSigns } from '../../store/signs-of-life.ts';
 import type { Component } from './core.ts';
 import { gitBounds } from './git-bounds.ts';
 import { providedRepositories } from './provided-repositories.ts';
 import { executorMeasurements } from './service-metrics.ts';
 import type { WorkerCore } from './worker-core.ts';
 import { workerRoom } from './worker-room.ts';
+import { startGivingSigns } from './worker-signs.ts';
 
 /** With what the executor found out about its sandbox when it started. */
 export interface ExecutorComponent extends Component {
@@ -43,7 +41,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   const log = core.log.child({ component: 'executor' });
   let builds = () => 0;
   // Until its last build has ended.
-  opening.defer(await startGivingSigns(core, store, log, () => builds() > 0));
+  opening.defer(await startGivingSigns(core, store, log, 'builds', () => builds() > 0));
   const queue = new RequestQueue({ store, path: core.paths.requests('build'), codec: buildRequestCodec });
   await queue.prepare();
   const repositories = await openRepositories(core, log, opening);
@@ -81,28 +79,6 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     resume: () => executor.resume(),
     drain: () => executor.stop('graceful'),
     close: () => lifetime.disposeAsync(),
-  };
-}
-
-/** @returns a function that stops it. */
-async function startGivingSigns(
-  { paths, clock }: WorkerCore,
-  store: Store,
-  log: Log,
-  isAtWork: () => boolean,
-): Promise<() => Promise<void>> {
-  await ensureNode(store, paths.signs);
-  const stop = new AbortController();
-  const giving = giveSigns({ store, path: paths.sign(store.sessionId), clock, isAtWork }, stop.signal).catch(
-    error =>
-      log.error(
-        { err: error },
-        'cannot write heartbeats: after a crash the end times of builds will be unknown',
-      ),
-  );
-  return async () => {
-    stop.abort();
-    await giving;
   };
 }
 

@@ -7,6 +7,7 @@ import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
 import type { WorkerCore } from './worker-core.ts';
 import { workerRoom } from './worker-room.ts';
+import { startGivingSigns } from './worker-signs.ts';
 
 /** Milliseconds `close` waits for pending answers; a fetch may take minutes, and another merger then serves its request. */
 const CLOSE_GRACE = 2_000;
@@ -26,6 +27,7 @@ export async function startMerger(core: WorkerCore): Promise<Component> {
     worker: core.host,
     room: workerRoom([core.settings.merger.gitDir], log, core.trouble),
   });
+  const stopGivingSigns = await startGivingSigns(core, store, log, 'merges', () => merger.isAtWork);
   if (core.paused) merger.pause();
   return {
     name: 'merger',
@@ -38,6 +40,7 @@ export async function startMerger(core: WorkerCore): Promise<Component> {
       const enough = new AbortController();
       await Promise.race([merger.close(), pause(CLOSE_GRACE, enough.signal)]);
       enough.abort();
+      await stopGivingSigns();
       await store.close();
     },
   };

@@ -1,6 +1,7 @@
 import type { History } from '../../history/history.ts';
 import { createScheduler } from '../../scheduler/scheduler.ts';
 import { type Component, type Core, canonicalName } from './core.ts';
+import { changeExplainer } from './explain-change.ts';
 import { openLayouts } from './open-layouts.ts';
 
 /**
@@ -10,10 +11,11 @@ import { openLayouts } from './open-layouts.ts';
  */
 export async function startScheduler(
   core: Core,
-  history: Pick<History, 'recentDurations'> | undefined,
+  history: Pick<History, 'recentDurations' | 'decisions' | 'item'> | undefined,
 ): Promise<Component & { readonly ready: Promise<void> }> {
   const stop = new AbortController();
   const store = await core.session();
+  const explainer = changeExplainer(core, store, history);
   const scheduler = await createScheduler({
     clock: core.clock,
     ids: core.ids,
@@ -29,6 +31,7 @@ export async function startScheduler(
     tracing: core.tracing,
     metrics: core.metrics,
     ...(history === undefined ? {} : { recordedDurations: () => history.recentDurations() }),
+    explainChange: explainer.explain,
     name: `${core.host}/${process.pid}`,
     relativePriority: core.settings.scheduler.relativePriority,
     // Restarting an executor or its machine must not fail a change.
@@ -49,7 +52,10 @@ export async function startScheduler(
     drain: () => Promise.race([scheduler.drain(), ended.catch(() => {})]),
     async close() {
       stop.abort(new Error('the scheduler is stopping'));
-      await ended.finally(() => store.close());
+      await ended.finally(() => {
+        explainer[Symbol.dispose]();
+        return store.close();
+      });
     },
   };
 }

@@ -10,6 +10,7 @@
 import type { TenantSnapshot } from '../../api/tenant-snapshot.ts';
 import { explainItem } from '../../explain/explain.ts';
 import type { History } from '../../history/history.ts';
+import { eventAgeSeconds } from '../../model/event-age.ts';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import { askComponent } from '../../store/component-view.ts';
 import { isOutOfContact } from '../../store/connection.ts';
@@ -24,10 +25,10 @@ import { VERSION } from '../version.ts';
 import { readBuildLog } from './build-logs.ts';
 import { type Contact, followContact } from './contact.ts';
 import type { Component } from './core.ts';
-import { storeDequeue } from './dequeue.ts';
 import { leavingItems } from './leaving-items.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
+import { storeDequeue, storePromote } from './operator-requests.ts';
 import { installationOf, onlyHost } from './own-installation.ts';
 import { viewMeasurements } from './service-metrics.ts';
 import { createSpanIntake } from './span-intake.ts';
@@ -202,10 +203,17 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     explain: explainItem,
     connections: () => [...connections.values()],
     connectionReport: name => shown.view()?.connectionReport(name),
-    storeEvent: (connection, event) => insides.intake.store(connection, event),
+    async storeEvent(connection, event) {
+      const outcome = await insides.intake.store(connection, event);
+      const value = eventAgeSeconds({ ...event, receivedAt: clock.now() });
+      if (outcome === 'stored' && value !== undefined)
+        core.metrics.record([{ metric: 'gatehouse_event_age_seconds', labels: { connection }, value }]);
+      return outcome;
+    },
     keepLogs: settings.executor.keepLogs,
     readLog: question => readBuildLog({ settings: settings.executor, components, log }, question),
     dequeue: request => storeDequeue(core, store, request),
+    promote: request => storePromote(core, store, request),
     spanIntake: createSpanIntake(core, store),
     auth: { realms: insides.realms, tokens: tokenVerifier(insides.realms, clock) },
     health: insides.health,

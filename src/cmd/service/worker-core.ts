@@ -10,5 +10,5 @@ export type WorkerCore = Pick<
 > & {
   readonly metrics: MetricsSink;
   /** They only fetch. */
-  readonly connections: ReadonlyMap<ConnectionName, Pick<Connection, 'remote'>>;
+  readonly connections: ReadonlyMap<ConnectionName, Pick<Connection, 'remote' | 'borrowsAccess'>>;
 };

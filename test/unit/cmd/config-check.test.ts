@@ -3,8 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runProgram } from '../../../src/cmd/commands/program.ts';
+import { startService } from '../../../src/cmd/service/service.ts';
+import { readSettings } from '../../../src/settings/read-settings.ts';
+import { SILENT } from '../../fake/silent-log.ts';
 import { type Recorded, recordingIo } from './fixture.ts';
 
 let directory: string;
@@ -40,6 +43,26 @@ test('the public key of a realm is looked at', async () => {
   expect(io.err()).toContain(
     `${file}:11: [auth company] public_key: ${path.join(directory, 'login.pem')} cannot be read (there is no such file)`,
   );
+});
+
+test('a connection without a key is for machines that run only executors', async () => {
+  write('tenants.yaml', '- tenant: {name: acme, source: {gh: {config-projects: [acme/config]}}}\n');
+  const github = '[connection gh]\ndriver = github\napp_id = 12\n';
+  write(
+    'keyless.conf',
+    `[scheduler]\ntenant_config = tenants.yaml\nstate_dir = ${directory}/state\n${github}`,
+  );
+  expect(await runProgram(['config-check', '-c', path.join(directory, 'keyless.conf')], io)).toBe(1);
+  expect(io.err()).toContain('[connection gh] has no key: schedulers and mergers need one');
+  const read = readSettings(path.join(directory, 'keyless.conf'), {});
+  if (read.kind === 'invalid') return expect.unreachable(read.errors.join());
+  expect(await startService(read.settings, SILENT)).toEqual({
+    kind: 'refused',
+    errors: [expect.stringContaining('[connection gh] has no key')],
+  });
+
+  write('executor.conf', `[zookeeper]\nhosts = 127.0.0.1\n${github}`);
+  expect(await runProgram(['config-check', '-c', path.join(directory, 'executor.conf')], io)).toBe(0);
 });
 
 function repository(name: string, zuulYaml: string): void {
@@ -107,14 +130,16 @@ describe('config-check', () => {
       'app',
       '- job:\n    name: unit\n    run: unit.sh\n- project:\n    check:\n      jobs: [unit]\n',
     );
-    const before = readdirSync(tmpdir()).filter(name => name.startsWith('gatehouse-check-'));
+    // Other files' tests use the machine's folder at the same time.
+    const own = mkdtempSync(path.join(tmpdir(), 'config-check-'));
+    vi.stubEnv('TMPDIR', own);
     expect([await check('--layout'), io.err()]).toEqual([0, '']);
     expect(io.out()).toContain('1 pipeline: check (independent)');
     expect(io.out()).toContain('2 jobs: base, unit');
     expect(existsSync(path.join(directory, 'state'))).toBe(false);
-    expect(
-      readdirSync(tmpdir()).filter(name => name.startsWith('gatehouse-check-') && !before.includes(name)),
-    ).toEqual([]);
+    expect(readdirSync(own)).toEqual([]);
+    vi.unstubAllEnvs();
+    rmSync(own, { recursive: true });
   });
 
   test('--layout reports layout errors with project, branch, file and line', async () => {

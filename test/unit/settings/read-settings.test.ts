@@ -1,8 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readOptions } from '../../../drivers/git/options.ts';
+import { readGithubOptions } from '../../../drivers/github/options.ts';
 import { optionReader } from '../../../src/lib/option-reader.ts';
 import { readSections, readSettings } from '../../../src/settings/read-settings.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
@@ -81,7 +83,7 @@ describe('reading the settings file', () => {
 
   it('every option the sample mentions is known, and its default is the default', () => {
     const sample = readFileSync(SAMPLE, 'utf8').replaceAll(
-      /^#\[(?:zookeeper|metrics|auth operators)\]\n(#.*\n)*/gm,
+      /^#\[(?:zookeeper|metrics|auth operators|connection github\.com)\]\n(#.*\n)*/gm,
       '',
     );
     const uncommented = sample
@@ -110,6 +112,25 @@ describe('reading the settings file', () => {
     const { store } = settingsOf(write(uncommented, 0o600), { GATEHOUSE_ZOOKEEPER_PASSWORD: 'x' });
     expect(store).toMatchObject({ kind: 'zookeeper', sessionTimeout: 10, root: '/gatehouse' });
     expect(store.kind === 'zookeeper' && store.hosts).toHaveLength(3);
+  });
+
+  it("the sample's GitHub connection is valid, as an App and with a token", () => {
+    const sample = readFileSync(SAMPLE, 'utf8');
+    const [section = ''] = /^#\[connection github\.com\]\n(#.*\n)*/m.exec(sample) ?? [];
+    const uncommented = section.replaceAll(/^#(?=\[|[a-z_]+ =)/gm, '');
+    const app = uncommented.replaceAll(/^(?:\w+_file|api_token|repo_cache) = .*\n/gm, '');
+    const token = uncommented.replaceAll(/^(?:app_\w+|\w+_token|sshkey|ssh_known_hosts) = .*\n/gm, '');
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+    const environment = { GITHUB_WEBHOOK_TOKEN: 'x', GITHUB_WEBHOOK_TOKEN_PREVIOUS: 'y' };
+    for (const text of [app, token]) {
+      const whole = `[scheduler]\ntenant_config = t.yaml\n${text}`;
+      const [connection] = settingsOf(write(whole, 0o600), environment).connections;
+      const read = optionReader(connection!);
+      const options = readGithubOptions(read, () => pem);
+      expect(read.finish()).toEqual([]);
+      expect(options).toMatchObject({ landing: 'push', webhookRate: 1_000, concurrency: 20 });
+    }
   });
 
   it("the sample's [auth NAME] is valid, and its default is the default", () => {

@@ -1,7 +1,7 @@
 /** What the web stores for others: an operator's request with its trace, and spans of other programs. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { storeDequeue } from '../../../../src/cmd/service/dequeue.ts';
 import { liveTracing, type TracingControl } from '../../../../src/cmd/service/live-tracing.ts';
+import { storeDequeue } from '../../../../src/cmd/service/operator-requests.ts';
 import { createSpanIntake, isTraceSampled } from '../../../../src/cmd/service/span-intake.ts';
 import { derivedUuid, randomIds, type SpanId, spanIdOf, traceIdOf } from '../../../../src/lib/ids.ts';
 import { pipelineEventCodec, spansCodec } from '../../../../src/model/codec/records.ts';

@@ -1,0 +1,46 @@
+/** `gatehouse promote`: moves changes to the heads of their queues. */
+import type { Command } from 'commander';
+import { type Io, print, printJson } from '../terminal/io.ts';
+import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
+
+interface PromoteOptions extends AskOptions {
+  readonly pipeline: string;
+}
+
+const EXAMPLES = `
+Examples:
+  gatehouse promote master/login master/logout --pipeline gate
+  gatehouse promote "acme/app 12" "acme/lib 7" --pipeline gate
+
+On a machine that runs a web, the command uses the service's Unix socket, open to the service's user and root. From elsewhere
+it needs a token that names the tenant.`;
+
+/** @param done gets the exit status: 0 when the request is stored; the changes move with the next turn of the pipeline. */
+export function addPromoteCommand(program: Command, io: Io, done: (status: number) => void): void {
+  addAskOptions(program.command('promote'))
+    .summary('move changes to the head of their queue')
+    .description(
+      'Moves changes of a dependent pipeline to the head of their queue, in the order given, each with those it depends on. What was tested on top of other changes is tested again.',
+    )
+    .argument(
+      '<change...>',
+      'changes, e.g. master/login; "acme/app 12" where several projects have a change 12',
+    )
+    .requiredOption('-p, --pipeline <name>', 'pipeline that holds the changes')
+    .addHelpText('after', EXAMPLES)
+    .action(async (changes: readonly string[], options: PromoteOptions) =>
+      done(await withTenantService(io, options, session => promote(session, changes, options), 'act')),
+    );
+}
+
+async function promote(
+  session: Session,
+  changes: readonly string[],
+  { pipeline }: PromoteOptions,
+): Promise<number> {
+  const { api, io, json } = session;
+  const answer = await api.post<unknown>(tenantPath(session, 'promote'), { pipeline, changes });
+  if (json) printJson(io, answer);
+  else print(io, `${changes.join(', ')}: to the head of ${pipeline} shortly`);
+  return 0;
+}

@@ -1,0 +1,63 @@
+/** Stores an operator's request about items for their pipeline, with its origin for the trace. */
+import type { Uuid } from '../../lib/ids.ts';
+import { leadChange } from '../../model/about-item.ts';
+import { pipelineEventCodec } from '../../model/codec/records.ts';
+import type { ManagementOrigin, PipelineEvent } from '../../model/event.ts';
+import { promotes } from '../../pipeline/manager/managers.ts';
+import { EventQueue } from '../../store/event-queue.ts';
+import type { Store } from '../../store/port.ts';
+import type { DequeueRequest, OperatorRequest, PromoteRequest } from '../../web/deps.ts';
+import type { ProcessCore } from './manage-component.ts';
+import { isTraceSampled } from './span-intake.ts';
+
+type RequestCore = Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'host' | 'tracing'>;
+
+/** Resolves when the request is durable. */
+export async function storeDequeue(core: RequestCore, store: Store, request: DequeueRequest): Promise<void> {
+  const { key } = leadChange(request.item);
+  await storeRequest(core, store, request, origin => ({ kind: 'dequeue', change: key, ...origin }));
+}
+
+/** Resolves when the request is durable. @returns false: items of the pipeline cannot be promoted, and nothing is stored. */
+export async function storePromote(
+  core: RequestCore,
+  store: Store,
+  { pipeline, items, ...request }: PromoteRequest,
+): Promise<boolean> {
+  if (!promotes(pipeline.manager)) return false;
+  const changes = items.map(item => leadChange(item).key);
+  const of = { ...request, pipeline: pipeline.name };
+  await storeRequest(core, store, of, origin => ({ kind: 'promote', changes, ...origin }));
+  return true;
+}
+
+async function storeRequest(
+  { paths, clock, ids, host, tracing }: RequestCore,
+  store: Store,
+  { tenant, pipeline, by, receivedAt, context }: OperatorRequest & { readonly pipeline: string },
+  eventOf: (origin: {
+    readonly uuid: Uuid;
+    readonly by: string;
+    readonly management: ManagementOrigin;
+  }) => PipelineEvent,
+): Promise<void> {
+  const queue = new EventQueue<PipelineEvent>({
+    store,
+    path: paths.pipeline(tenant, pipeline).eventQueue,
+    codec: pipelineEventCodec,
+    clock,
+  });
+  const uuid = ids.uuid();
+  const management: ManagementOrigin = {
+    receivedAt,
+    storedAt: clock.now(),
+    receiver: host,
+    ...(context === undefined ? {} : { caller: context.span }),
+    // A command's trace includes the work it causes.
+    sampled:
+      context?.relation === 'parent'
+        ? context.sampled && isTraceSampled(tracing, context.span.traceId)
+        : tracing.isSampled(uuid),
+  };
+  await store.multi(queue.put(eventOf({ uuid, by, management })));
+}

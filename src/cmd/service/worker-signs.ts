@@ -1,0 +1,32 @@
+/** Signs of life of a merger or an executor that is at work. */
+import type { Log } from '../../lib/log.ts';
+import { ensureNode } from '../../store/ensure-node.ts';
+import type { Store } from '../../store/port.ts';
+import { giveSigns } from '../../store/signs-of-life.ts';
+import type { WorkerCore } from './worker-core.ts';
+
+/**
+ * @param work what has no known end after a crash without signs, e.g. `builds`.
+ * @returns a function that stops it.
+ */
+export async function startGivingSigns(
+  { paths, clock }: WorkerCore,
+  store: Store,
+  log: Log,
+  work: string,
+  isAtWork: () => boolean,
+): Promise<() => Promise<void>> {
+  await ensureNode(store, paths.signs);
+  const stop = new AbortController();
+  const giving = giveSigns({ store, path: paths.sign(store.sessionId), clock, isAtWork }, stop.signal).catch(
+    error =>
+      log.error(
+        { err: error },
+        `cannot write heartbeats: after a crash the end times of ${work} will be unknown`,
+      ),
+  );
+  return async () => {
+    stop.abort();
+    await giving;
+  };
+}
