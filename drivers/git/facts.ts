@@ -1,6 +1,7 @@
 /** The facts of the git driver's change records, for its requirements. */
+
+import { isMapping } from '../../src/driver/read-mapping.ts';
 import type { Json } from '../../src/model/job.ts';
-import { isMapping } from './mapping.ts';
 
 /** Stored with the change record; {@link readFacts} reads them back. */
 export interface GitFacts {

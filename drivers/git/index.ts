@@ -18,7 +18,7 @@
  * `reporter` reports results, `landing` lands changes. Files:
  *
  *   options.ts, branch-template.ts     `[connection NAME]`
- *   trigger-, requirement-, reporter-config.ts   the language; mapping.ts its common grammar; read-only-config.ts
+ *   trigger-, requirement-, reporter-config.ts   the language; read-only-config.ts; languages.ts
  *   listener.ts, webhook.ts            notifications: "the refs of this project may have changed", nothing more
  *   process-event.ts                   notification → events: memory, read-project.ts, ref-view.ts, ref-changes.ts, proposal-states.ts
  *   reporter.ts                        results
@@ -28,27 +28,14 @@
  */
 import type { Driver } from '../../src/driver/driver.ts';
 import { createConnection } from './connection.ts';
+import { gitLanguages } from './languages.ts';
 import { readOptions } from './options.ts';
-import { readOnlyConfig } from './read-only-config.ts';
-import { landingMode, parseReporter } from './reporter-config.ts';
-import { parseRequirement, requirementMet } from './requirement-config.ts';
-import { parseTrigger, triggerMatches } from './trigger-config.ts';
-import { DRIVER_NAME } from './trigger-events.ts';
 import { waitOnTimer } from './wait.ts';
 
 /** Listed in `drivers/index.ts`. */
 export const gitDriver: Driver = {
-  name: DRIVER_NAME,
+  ...gitLanguages,
   eventSpanKind: 'GitEvent',
-  config: {
-    parseTrigger,
-    parseRequirement,
-    parseReporter,
-    matches: triggerMatches,
-    meets: requirementMet,
-    landingMode,
-  },
-  readOnlyConfig,
   connect(name, options, deps) {
     const read = readOptions(name, options);
     return read && createConnection(name, read, deps, { wait: waitOnTimer, random: Math.random });

@@ -18,6 +18,7 @@
 
 import type { LandingOutcome, LandingRequest } from '../../src/driver/landing.ts';
 import { isWorthAnotherTry } from '../../src/git/failure-table.ts';
+import type { ChainStep } from '../../src/git/merge-chain.ts';
 import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
@@ -36,6 +37,8 @@ interface Landing {
   readonly before: ObjectId;
   /** Where it goes. */
   readonly commit: ObjectId;
+  /** How the merger made `commit` of `before` and `head`. */
+  readonly step: ChainStep;
   /** What the host holds then: exactly what is pushed. */
   readonly landed: LandedBranch;
 }
@@ -99,9 +102,12 @@ function done({ landed }: Landing): LandingOutcome {
 }
 
 function landingOf(change: ProposedChange, tested: NonNullable<LandingRequest['tested']>): Landing {
+  const head = parseObjectId(change.commit);
+  const [own] = tested.inputs ?? [];
   return {
     change,
-    head: parseObjectId(change.commit),
+    head,
+    step: { change: head, message: own?.message ?? mergeMessage(change), mode: own?.mode ?? 'merge' },
     before: parseObjectId(tested.before),
     commit: parseObjectId(tested.commit),
     landed: {
@@ -160,7 +166,7 @@ function obstacleIn(
 
 /** The merger of another machine may have made the commit: the same inputs give the same commit here. */
 async function ensureTested(
-  { change, head, before, commit }: Landing,
+  { change, head, before, commit, step }: Landing,
   places: Places,
   git: ProjectGit,
 ): Promise<void> {
@@ -169,7 +175,7 @@ async function ensureTested(
     { ref: places.branch, commit: before },
     { ref: places.proposal, commit: head },
   ]);
-  const made = missing.length > 0 ? undefined : await git.merge(before, head, mergeMessage(change));
+  const made = missing.length > 0 ? undefined : await git.merge(before, step);
   if (made !== commit)
     throw new Error(
       `tested commit ${commit} of ${changeText(change)} is not on this machine and cannot be made again`,

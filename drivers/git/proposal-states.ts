@@ -10,6 +10,7 @@ import { type ChangeKey, type ChangeRecord, changeKey, type ProposedChange } fro
 import { type BranchName, type ProjectKey, parseCommitId, projectIdOf } from '../../src/model/project.ts';
 import { type CommitGraph, type Stacked, stackOf } from './commit-graph.ts';
 import { dependsOnLines, namedChange } from './depends-on.ts';
+import { mergeTextOf } from './merge-message.ts';
 import { branchRef, type Proposal, type RefView } from './ref-view.ts';
 import type { Absent, ProjectGit } from './remote-git.ts';
 
@@ -134,8 +135,11 @@ async function readOne(
   view: RefView,
   context: ReadContext,
 ): Promise<ProposalState> {
-  const { subject, author } = await context.git.text(proposal.commit);
-  const change = proposedChange(context.project, proposal, subject, author);
+  const { subject, author, message } = await context.git.text(proposal.commit);
+  const change = {
+    ...proposedChange(context.project, proposal, subject, author),
+    ...(message === '' ? {} : { mergeText: mergeTextOf(message) }),
+  };
   const state = {
     change,
     status: stack === undefined ? ('merged' as const) : ('open' as const),

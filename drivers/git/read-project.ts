@@ -7,6 +7,7 @@ import type { Clock, Nanoseconds } from '../../src/lib/clock.ts';
 import type { BranchName, ProjectKey } from '../../src/model/project.ts';
 import { nextRefs, watchedRefs } from './next-refs.ts';
 import { type ProjectMemory, refsDigest } from './project-memory.ts';
+import { proposalHasLanded } from './proposal-has-landed.ts';
 import { neededCommits, type ProposalState, readProposals } from './proposal-states.ts';
 import { affectedBranches, type Departure, movedRefs, type RefMove } from './ref-changes.ts';
 import { parseChangeId, type Refs, type RefView, readRefs, type Templates } from './ref-view.ts';
@@ -74,7 +75,7 @@ export async function readProject(
       around,
       absent,
     });
-    const departures = await departed(states, view, affected, before, git);
+    const departures = await departed(states, { view, old }, affected, before, git);
     const moves = old === undefined ? [] : await peeled(movedRefs(old, view), git);
     return { now, refs, listed, view, old, affected, states, departures, moves };
   }
@@ -97,7 +98,7 @@ function branchesToRead(
 
 async function departed(
   states: readonly ProposalState[],
-  view: RefView,
+  { view, old }: Pick<Reading, 'view' | 'old'>,
   affected: ReadonlySet<BranchName>,
   before: ProjectMemory | undefined,
   git: ProjectGit,
@@ -108,7 +109,10 @@ async function departed(
     const branch = parseChangeId(id)?.branch;
     if (branch === undefined || present.has(id) || !affected.has(branch)) continue;
     const tip = view.branches.get(branch);
-    gone.push({ id, known, merged: tip !== undefined && (await git.isAncestor(known.commit, tip)) });
+    const merged =
+      tip !== undefined &&
+      (await proposalHasLanded(known.commit, { before: old?.branches.get(branch), tip }, git));
+    gone.push({ id, known, merged });
   }
   return gone;
 }

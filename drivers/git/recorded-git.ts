@@ -82,6 +82,7 @@ export function recordGit(git: ProjectGit, project: ProjectKey, clock: Pick<Cloc
         ),
       text: commit => read(() => git.text(commit)),
       beyond: (tip, heads, limit) => read(() => git.beyond(tip, heads, limit)),
+      holds: (state, change) => read(() => git.holds(state, change)),
       isAncestor: (ancestor, descendant) => read(() => git.isAncestor(ancestor, descendant)),
       peel: ids => read(() => git.peel(ids)),
     },

@@ -6,12 +6,14 @@ import type { GitRemote, RemoteUse } from '../../src/driver/remote.ts';
 import { type FailureNature, type FailureReason, isWorthAnotherTry } from '../../src/git/failure-table.ts';
 import type { FetchOutcome } from '../../src/git/fetch.ts';
 import type { Git } from '../../src/git/git.ts';
+import type { ChainStep } from '../../src/git/merge-chain.ts';
 import { isObjectId, type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
 import type { RefName } from '../../src/git/ref-name.ts';
 import type { RemoteFailure } from '../../src/git/remote-failure.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import type { RepositoryCache } from '../../src/git/repository-cache.ts';
+import { OverBudget } from '../../src/git/tree-budget.ts';
 import { assertNever } from '../../src/lib/assert-never.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import type { CommitGraph } from './commit-graph.ts';
@@ -103,10 +105,12 @@ export interface ProjectGit {
   beyond(tip: ObjectId, heads: readonly ObjectId[], limit: number): Promise<CommitGraph | undefined>;
   /** False also when the mirror lacks one of them. */
   isAncestor(ancestor: ObjectId, descendant: ObjectId): Promise<boolean>;
+  /** Whether the change would add nothing to the state, both in the mirror; false also when they conflict. */
+  holds(state: ObjectId, change: ObjectId): Promise<boolean>;
   /** Commits that tags point at, by the given ids; ids that lead to no commit in the mirror are absent. */
   peel(ids: readonly ObjectId[]): Promise<ReadonlyMap<ObjectId, ObjectId>>;
-  /** Repeats the merge that a merger made of the same inputs; undefined when it conflicts. */
-  merge(base: ObjectId, change: ObjectId, message: string): Promise<ObjectId | undefined>;
+  /** Repeats the merge that a merger made of the same inputs; undefined when there is none, e.g. for a conflict. */
+  merge(base: ObjectId, step: ChainStep): Promise<ObjectId | undefined>;
   /** Moves all refs or none. @throws HostFailed when the outcome is unknown. */
   push(changes: readonly RefChange[]): Promise<LandOutcome>;
   /** Adds a paragraph to the commit's note. @throws HostFailed */
@@ -153,9 +157,10 @@ export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps):
     text: commit => readText(repository, commit),
     beyond: (tip, heads, limit) => commitsBeyond(deps.git, repository, tip, heads, limit),
     isAncestor: (ancestor, descendant) => repository.isAncestor(ancestor, descendant),
+    holds: (state, change) => holds(repository, state, change),
     peel: ids => peel(deps.git, repository, ids),
-    async merge(base, change, message) {
-      const outcome = await repository.chain.merge(base, [{ change, message }]);
+    async merge(base, step) {
+      const outcome = await repository.chain.merge(base, [step]);
       return outcome.kind === 'merged' ? outcome.links[0]?.commit : undefined;
     },
     async push(changes) {
@@ -221,6 +226,17 @@ async function commitsBeyond(
       return [parseObjectId(commit), parents.map(parseObjectId)];
     }),
   );
+}
+
+async function holds(repository: Repository, state: ObjectId, change: ObjectId): Promise<boolean> {
+  try {
+    await repository.weigh(state, change);
+  } catch (error) {
+    if (error instanceof OverBudget) return false;
+    throw error;
+  }
+  const outcome = await repository.chain.merge(state, [{ change, message: '', mode: 'squash-merge' }]);
+  return outcome.kind === 'merged' && outcome.links[0]?.tree === (await repository.reader.commit(state)).tree;
 }
 
 async function peel(

@@ -1,9 +1,9 @@
 /** `success: {local: {merge: true, note: true}}` */
 import type { ParseResult } from '../../src/driver/parse-result.ts';
+import { parsedBefore, readMapping } from '../../src/driver/read-mapping.ts';
 import type { Json } from '../../src/model/job.ts';
 import type { LandingMode } from '../../src/model/landed.ts';
 import type { ReportAction } from '../../src/model/pipeline.ts';
-import { parsedBefore, readMapping } from './mapping.ts';
 
 type ReporterConfig = {
   /** Lands the tested commit. Default false. */

@@ -3,11 +3,11 @@
  * change is refused when all that is written holds.
  */
 import type { ParseResult } from '../../src/driver/parse-result.ts';
+import { parsedBefore, readMapping } from '../../src/driver/read-mapping.ts';
 import type { Verdict } from '../../src/driver/verdict.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/job.ts';
 import { readFacts } from './facts.ts';
-import { parsedBefore, readMapping } from './mapping.ts';
 
 /** Each with its condition, and the clauses for met and not met. */
 const KEYS = {

@@ -5,11 +5,11 @@
  * returns parses to itself, so the stored form is read by the same function.
  */
 import type { ParseResult } from '../../src/driver/parse-result.ts';
+import { parsedBefore, readMapping } from '../../src/driver/read-mapping.ts';
 import type { Verdict } from '../../src/driver/verdict.ts';
 import { compileRegex } from '../../src/lib/regex.ts';
 import type { TriggerEvent } from '../../src/model/event.ts';
 import type { Json } from '../../src/model/job.ts';
-import { parsedBefore, readMapping } from './mapping.ts';
 
 const EVENTS = ['proposed', 'approved', 'abandoned', 'ref-updated'] as const;
 

@@ -50,8 +50,10 @@ function moved(ref: string, deleted = false): TriggerEvent {
   return triggerEventsOf(event, project, [{ kind: 'ref-updated', move }])[0] ?? expect.unreachable();
 }
 
+const TAKER = { tenant: 'acme', pipeline: 'check' };
+
 function verdict(trigger: Json, event: TriggerEvent) {
-  return config.matches(value(config.parseTrigger(trigger)), event, undefined);
+  return config.matches(value(config.parseTrigger(trigger)), event, undefined, TAKER);
 }
 
 describe('a trigger', () => {

@@ -9,6 +9,7 @@ import type { Templates } from '../../../../drivers/git/ref-view.ts';
 import { HostFailed, openProjectGit, type ProjectGit } from '../../../../drivers/git/remote-git.ts';
 import { createGit } from '../../../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../../src/git/repository-cache.ts';
+import { startAside } from '../../../../src/git/starter/start-aside.ts';
 import { derivedUuid } from '../../../../src/lib/ids.ts';
 import type { ChangeKey } from '../../../../src/model/change.ts';
 import { parseCommitId } from '../../../../src/model/project.ts';
@@ -38,7 +39,10 @@ beforeEach(async () => {
 afterEach(() => host[Symbol.asyncDispose]());
 
 async function projectGit(repositories: RepositoryCache = host.repositories): Promise<ProjectGit> {
-  const git = createGit({ identity: { name: 'Gatehouse', email: 'gatehouse@example.org' } });
+  const git = createGit({
+    identity: { name: 'Gatehouse', email: 'gatehouse@example.org' },
+    start: startAside,
+  });
   return openProjectGit(host.projects[0], { repositories, git, remoteOf: host.connection.remote });
 }
 
@@ -226,7 +230,10 @@ describe('landing', () => {
     const key = await proposed('a');
     const tested = await gate.merge(key);
     const root = await mkdtemp(join(tmpdir(), 'gatehouse-other-'));
-    const git = createGit({ identity: { name: 'Gatehouse', email: 'gatehouse@example.org' } });
+    const git = createGit({
+      identity: { name: 'Gatehouse', email: 'gatehouse@example.org' },
+      start: startAside,
+    });
     const other = await openRepositoryCache({ root, git, mergeTreeMode: 'process-per-merge' });
     try {
       const elsewhere = await projectGit(other);

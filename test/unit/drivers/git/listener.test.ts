@@ -52,6 +52,8 @@ function stage(pollInterval = 60, random = 0.5) {
     emit: async event => void emitted.push(event),
     projects: () => new Set(remotes.keys()),
     memory: { get: async key => memory.get(key) },
+    isLive: async () => false,
+    passed: async () => undefined,
     signal: abort.signal,
   });
   return {
@@ -98,6 +100,7 @@ const nothing: ProjectGit = {
   text: unused,
   beyond: unused,
   isAncestor: unused,
+  holds: unused,
   peel: unused,
   merge: unused,
   push: unused,

@@ -1,0 +1,21 @@
+/** The driver's configuration language, without what opens connections: see {@link DriverLanguages}. */
+import type { DriverLanguages } from '../../src/driver/driver.ts';
+import { readOnlyConfig } from './read-only-config.ts';
+import { landingMode, parseReporter } from './reporter-config.ts';
+import { parseRequirement, requirementMet } from './requirement-config.ts';
+import { parseTrigger, triggerMatches } from './trigger-config.ts';
+import { DRIVER_NAME } from './trigger-events.ts';
+
+/** Part of the driver, and listed in `drivers/languages.ts`. */
+export const gitLanguages: DriverLanguages = {
+  name: DRIVER_NAME,
+  config: {
+    parseTrigger,
+    parseRequirement,
+    parseReporter,
+    matches: triggerMatches,
+    meets: requirementMet,
+    landingMode,
+  },
+  readOnlyConfig,
+};
