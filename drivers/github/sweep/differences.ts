@@ -1,0 +1,131 @@
+/**
+ * What a listing shows that no event has reported. Pure.
+ *
+ *     remembered   by the events that were processed, in the driver's memory
+ *     listed       by the sweep before, in this process
+ *
+ * A pull request differs when its listing differs from the memory. What the memory does not hold in this form (comments, the state
+ * of checks) is compared with the listing before, which costs a reading that may find nothing.
+ */
+import { isInternalBranch } from '../internal-branches.ts';
+import { type PullMemory, reviewDigest } from '../reading/pull-memory.ts';
+import { nodesOf } from '../reading/query/pull-state.ts';
+import { BRANCHES_AT_ONCE, type ListedPull, type ListedRepository, PULLS_AT_ONCE } from './listing-query.ts';
+
+/** What a sweep found of one pull request. */
+export interface PullDifference {
+  readonly number: number;
+  /** It is not known yet, and was created since the sweep before. */
+  readonly isNew: boolean;
+  /** The memory differs: an event was missed. False: it may have been. */
+  readonly isMissed: boolean;
+}
+
+/** A branch that moved. Null: it was not there, or is gone. */
+export interface BranchDifference {
+  readonly branch: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** Of one repository, between two sweeps. */
+export interface Seen {
+  /** Number → digest of its listing. */
+  readonly pulls: ReadonlyMap<number, string>;
+  readonly branches: ReadonlyMap<string, string>;
+  /** The listing had room for further branches: what it does not hold is gone. */
+  readonly hasAllBranches: boolean;
+  /** `updatedAt` of the pull request that was updated last, in milliseconds; 0: there is none. */
+  readonly newest: number;
+}
+
+/** The values to compare the next listing with. */
+export function seenOf({ pullRequests, refs }: ListedRepository): Seen {
+  const pulls = nodesOf(pullRequests);
+  return {
+    pulls: new Map(pulls.map(pull => [pull.number, digestOf(pull)])),
+    branches: new Map(
+      nodesOf(refs).flatMap(({ name, target }) =>
+        target === null || isInternalBranch(name) ? [] : [[name, target.oid] as const],
+      ),
+    ),
+    hasAllBranches: refs !== null && nodesOf(refs).length < BRANCHES_AT_ONCE,
+    newest: Math.max(0, ...pulls.map(({ updatedAt }) => Date.parse(updatedAt))),
+  };
+}
+
+/** What a listing gives reason to look at. */
+export interface Suspicion {
+  /** The repository is to be read as a whole: this is the first sweep, or more has changed than the listing shows. */
+  readonly isWhole: boolean;
+  /** Pull requests that may differ from the memory; of a repository that is read as a whole those that are not open. */
+  readonly pulls: readonly ListedPull[];
+}
+
+/** @param before undefined: the first sweep of this process. */
+export function suspects(listed: ListedRepository, before: Seen | undefined): Suspicion {
+  const pulls = nodesOf(listed.pullRequests);
+  const other = pulls.filter(pull => before?.pulls.get(pull.number) !== digestOf(pull));
+  const isWhole = before === undefined || other.length >= PULLS_AT_ONCE;
+  return { isWhole, pulls: isWhole ? other.filter(({ state }) => state !== 'OPEN') : other };
+}
+
+/**
+ * @param remembered undefined: nothing is.
+ * @param before undefined: this is the first sweep of this process, and what is unknown may be old.
+ */
+export function pullDifference(
+  pull: ListedPull,
+  remembered: PullMemory | undefined,
+  before: Seen | undefined,
+): PullDifference | undefined {
+  const { number } = pull;
+  if (remembered === undefined) {
+    const isNew = before !== undefined && Date.parse(pull.createdAt) > before.newest;
+    // Of a pull request that was closed before it was ever read no pipeline needs to know.
+    return pull.state === 'OPEN' ? { number, isNew, isMissed: before !== undefined } : undefined;
+  }
+  if (isOtherThan(pull, remembered)) return { number, isNew: false, isMissed: true };
+  const known = before?.pulls.get(number);
+  return known === undefined || known === digestOf(pull)
+    ? undefined
+    : { number, isNew: false, isMissed: false };
+}
+
+const STATUS = { OPEN: 'open', CLOSED: 'abandoned', MERGED: 'merged' } as const;
+
+function isOtherThan(pull: ListedPull, memory: PullMemory): boolean {
+  const labels = nodesOf(pull.labels).map(({ name }) => name);
+  const reviews = nodesOf(pull.latestOpinionatedReviews).map(reviewDigest);
+  return (
+    STATUS[pull.state] !== memory.status ||
+    pull.headRefOid !== memory.head ||
+    pull.baseRefName !== memory.base ||
+    pull.isDraft !== memory.draft ||
+    !isSameSet(labels, memory.labels) ||
+    !isSameSet(reviews, memory.reviews)
+  );
+}
+
+function isSameSet(some: readonly string[], others: readonly string[]): boolean {
+  const known = new Set(others);
+  return some.length === known.size && some.every(each => known.has(each));
+}
+
+/** A new comment, title or body differs in `updatedAt`; the end of a check only in the state of the head. */
+function digestOf({ updatedAt, state, headRefOid, commits }: ListedPull): string {
+  const rollup = nodesOf(commits)[0]?.commit.statusCheckRollup?.state ?? '';
+  return [updatedAt, state, headRefOid, rollup].join(' ');
+}
+
+/** Branches that moved, are new or, as far as the listing shows it, are gone since the sweep before. */
+export function branchDifferences(now: Seen, before: Seen | undefined): readonly BranchDifference[] {
+  if (before === undefined) return [];
+  const moved = [...now.branches].flatMap(([branch, after]) => {
+    const known = before.branches.get(branch) ?? null;
+    return known === after ? [] : [{ branch, before: known, after }];
+  });
+  if (!now.hasAllBranches) return moved;
+  const gone = [...before.branches].filter(([branch]) => !now.branches.has(branch));
+  return [...moved, ...gone.map(([branch, known]) => ({ branch, before: known, after: null }))];
+}

@@ -1,0 +1,99 @@
+/**
+ * The query of a sweep: what changed last in some repositories, with as little as shows whether an event was missed. One repository
+ * costs a hundredth of what reading its pull requests one by one would.
+ */
+import type { NodeList, ReviewNode } from '../reading/query/pull-state.ts';
+
+/** Repositories of one query. */
+export const REPOSITORIES_AT_ONCE = 10;
+/** Pull requests of one repository, those updated last. */
+export const PULLS_AT_ONCE = 30;
+/**
+ * Branches of one repository, by name: pushes to further ones are found when their webhooks are delivered again. Deleted branches are
+ * noticed in repositories with fewer.
+ */
+export const BRANCHES_AT_ONCE = 100;
+
+const FIELDS = `fragment Swept on Repository {
+  nameWithOwner
+  pullRequests(first: ${PULLS_AT_ONCE}, orderBy: { field: UPDATED_AT, direction: DESC }) {
+    nodes {
+      number state isDraft updatedAt createdAt baseRefName headRefOid
+      labels(first: 50) { nodes { name } }
+      latestOpinionatedReviews(first: 30) {
+        nodes { state submittedAt authorAssociation authorCanPushToRepository author { login } commit { oid } }
+      }
+      commits(last: 1) {
+        nodes {
+          commit {
+            oid
+            statusCheckRollup {
+              state
+              contexts(first: 30) {
+                nodes {
+                  __typename
+                  ... on CheckRun { databaseId name status externalId checkSuite { app { databaseId } } }
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  refs(refPrefix: "refs/heads/", first: ${BRANCHES_AT_ONCE}) {
+    nodes { name target { oid } }
+  }
+}`;
+
+/** A query for that many repositories: variables `owner0`, `name0`, …; answers `r0`, …. */
+export function listingQuery(repositories: number): string {
+  const each = Array.from({ length: repositories }, (_, index) => index);
+  const variables = each.map(index => `$owner${index}: String!, $name${index}: String!`).join(', ');
+  const fields = each.map(
+    index => `  r${index}: repository(owner: $owner${index}, name: $name${index}) { ...Swept }`,
+  );
+  return `query Sweep(${variables}) {\n${fields.join('\n')}\n}\n${FIELDS}`;
+}
+
+/** A check run, or another context, of which only the type is known. */
+export interface ListedContext {
+  readonly __typename: string;
+  readonly databaseId?: number | null;
+  readonly name?: string;
+  readonly status?: string;
+  readonly externalId?: string | null;
+  readonly checkSuite?: { readonly app: { readonly databaseId: number | null } | null } | null;
+}
+
+/** A pull request of a listing. */
+export interface ListedPull {
+  readonly number: number;
+  readonly state: 'OPEN' | 'CLOSED' | 'MERGED';
+  readonly isDraft: boolean;
+  readonly updatedAt: string;
+  readonly createdAt: string;
+  readonly baseRefName: string;
+  readonly headRefOid: string;
+  readonly labels: NodeList<{ readonly name: string }> | null;
+  readonly latestOpinionatedReviews: NodeList<ReviewNode> | null;
+  readonly commits: NodeList<{
+    readonly commit: {
+      readonly oid: string;
+      readonly statusCheckRollup: {
+        readonly state: string;
+        readonly contexts: NodeList<ListedContext>;
+      } | null;
+    };
+  }>;
+}
+
+/** A repository of a listing. */
+export interface ListedRepository {
+  readonly nameWithOwner: string;
+  readonly pullRequests: NodeList<ListedPull>;
+  readonly refs: NodeList<{ readonly name: string; readonly target: { readonly oid: string } | null }> | null;
+}
+
+/** The answer to {@link listingQuery}; null: GitHub shows no such repository. */
+export type ListingAnswer = { readonly [alias: string]: ListedRepository | null };

@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest';
+import type { PullMemory } from '../../../../../drivers/github/reading/pull-memory.ts';
+import {
+  branchDifferences,
+  pullDifference,
+  seenOf,
+  suspects,
+} from '../../../../../drivers/github/sweep/differences.ts';
+import type { ListedPull, ListedRepository } from '../../../../../drivers/github/sweep/listing-query.ts';
+import { nextPause } from '../../../../../drivers/github/sweep/pace.ts';
+import { openRuns } from '../../../../../drivers/github/sweep/stray-runs.ts';
+import { fromMilliseconds } from '../../../../../src/lib/clock.ts';
+
+const HEAD = 'a'.repeat(40);
+const T0 = Date.UTC(2026, 10, 20);
+const at = (seconds: number) => new Date(T0 + seconds * 1000).toISOString();
+
+const listed = (number: number, facts: Partial<ListedPull> = {}): ListedPull => ({
+  number,
+  state: 'OPEN',
+  isDraft: false,
+  updatedAt: at(0),
+  createdAt: at(0),
+  baseRefName: 'main',
+  headRefOid: HEAD,
+  labels: { nodes: [] },
+  latestOpinionatedReviews: { nodes: [] },
+  commits: { nodes: [] },
+  ...facts,
+});
+const repository = (
+  pulls: readonly ListedPull[],
+  branches: { readonly [name: string]: string } = {},
+): ListedRepository => ({
+  nameWithOwner: 'acme/app',
+  pullRequests: { nodes: pulls },
+  refs: { nodes: Object.entries(branches).map(([name, oid]) => ({ name, target: { oid } })) },
+});
+const remembered = (facts: Partial<PullMemory> = {}): PullMemory => ({
+  announced: true,
+  head: HEAD,
+  base: 'main',
+  status: 'open',
+  draft: false,
+  title: '',
+  body: '',
+  labels: [],
+  reviews: [],
+  contexts: new Map(),
+  done: [],
+  record: '',
+  ...facts,
+});
+const rollup = (state: string, contexts: readonly object[] = []) =>
+  ({
+    nodes: [{ commit: { oid: HEAD, statusCheckRollup: { state, contexts: { nodes: contexts } } } }],
+  }) as ListedPull['commits'];
+
+describe('a sweep compares a listing with the memory', () => {
+  const before = seenOf(repository([listed(1)]));
+
+  test('and finds nothing where no event was missed', () => {
+    expect(suspects(repository([listed(1)]), before)).toEqual({ isWhole: false, pulls: [] });
+    expect(pullDifference(listed(1), remembered(), before)).toBeUndefined();
+  });
+
+  test.each<[string, Partial<ListedPull>]>([
+    ['a push', { headRefOid: 'b'.repeat(40) }],
+    ['a close', { state: 'CLOSED' }],
+    ['a merge', { state: 'MERGED' }],
+    ['a draft', { isDraft: true }],
+    ['another base', { baseRefName: 'stable' }],
+    ['a label', { labels: { nodes: [{ name: 'gate' }] } }],
+    [
+      'a review',
+      {
+        latestOpinionatedReviews: {
+          nodes: [
+            {
+              state: 'APPROVED',
+              submittedAt: at(5),
+              authorAssociation: 'MEMBER',
+              authorCanPushToRepository: true,
+              author: { login: 'bob' },
+              commit: { oid: HEAD },
+            },
+          ],
+        },
+      },
+    ],
+  ])('and finds %s that was not delivered', (_, facts) => {
+    const pull = listed(1, { updatedAt: at(60), ...facts });
+    expect(suspects(repository([pull]), before)).toEqual({ isWhole: false, pulls: [pull] });
+    expect(pullDifference(pull, remembered(), before)).toEqual({ number: 1, isNew: false, isMissed: true });
+  });
+
+  test.each<[string, Partial<ListedPull>]>([
+    ['a comment', { updatedAt: at(60) }],
+    ['the end of a check', { commits: rollup('SUCCESS') }],
+  ])('and reads again what may be %s, which the memory does not show', (_, facts) => {
+    const pull = listed(1, facts);
+    expect(suspects(repository([pull]), before)).toEqual({ isWhole: false, pulls: [pull] });
+    expect(pullDifference(pull, remembered(), before)).toEqual({ number: 1, isNew: false, isMissed: false });
+  });
+
+  test('and reads the repository as a whole at first, and when all that is listed differs', () => {
+    const closed = listed(2, { state: 'CLOSED' });
+    expect(suspects(repository([listed(1), closed]), undefined)).toEqual({ isWhole: true, pulls: [closed] });
+    const many = (updatedAt: string) =>
+      repository(Array.from({ length: 30 }, (_, index) => listed(index, { updatedAt })));
+    const then = seenOf(many(at(0)));
+    expect(suspects(many(at(0)), then)).toEqual({ isWhole: false, pulls: [] });
+    expect(suspects(many(at(60)), then)).toEqual({ isWhole: true, pulls: [] });
+  });
+
+  test('and looks at no branch of a merge queue', () => {
+    const now = seenOf(
+      repository([], {
+        'gatehouse/landing/1': 'a',
+        'gh-readonly-queue/main/pr-1-a': 'b',
+        'gatehouse/x': 'c',
+      }),
+    );
+    expect([...now.branches.keys()]).toEqual(['gatehouse/x']);
+  });
+
+  test('and knows which pull requests are new', () => {
+    const fresh = listed(2, { createdAt: at(30), updatedAt: at(30) });
+    expect(pullDifference(fresh, undefined, before)).toEqual({ number: 2, isNew: true, isMissed: true });
+    const old = listed(3, { createdAt: at(-30), updatedAt: at(30) });
+    expect(pullDifference(old, undefined, before)).toEqual({ number: 3, isNew: false, isMissed: true });
+    expect(pullDifference(listed(4, { state: 'MERGED' }), undefined, before)).toBeUndefined();
+  });
+
+  test('and finds branches that moved since the listing before, and new ones', () => {
+    const then = seenOf(repository([], { main: 'a', stable: 'b' }));
+    const now = seenOf(repository([], { main: 'c', stable: 'b', topic: 'd' }));
+    expect(branchDifferences(now, then)).toEqual([
+      { branch: 'main', before: 'a', after: 'c' },
+      { branch: 'topic', before: null, after: 'd' },
+    ]);
+    expect(branchDifferences(now, undefined)).toEqual([]);
+  });
+
+  test('branches that are gone are found where the listing shows all there are', () => {
+    const then = seenOf(repository([], { main: 'a', topic: 'b' }));
+    expect(branchDifferences(seenOf(repository([], { main: 'a' })), then)).toEqual([
+      { branch: 'topic', before: 'b', after: null },
+    ]);
+    const names = Array.from({ length: 100 }, (_, index) => [`b${index}`, 'a'] as const);
+    const full = seenOf(repository([], Object.fromEntries(names)));
+    expect(branchDifferences(full, then).filter(({ after }) => after === null)).toEqual([]);
+  });
+});
+
+test('only check runs of our App that are in progress for an item can be stray', () => {
+  const item = 'ab'.repeat(16);
+  const run = (facts: object) => ({
+    __typename: 'CheckRun',
+    databaseId: 5,
+    name: 'acme/gate',
+    status: 'IN_PROGRESS',
+    externalId: `acme/gate/${item}`,
+    checkSuite: { app: { databaseId: 42 } },
+    ...facts,
+  });
+  const runs = [
+    run({}),
+    run({ status: 'COMPLETED' }),
+    run({ checkSuite: { app: { databaseId: 7 } } }),
+    run({ externalId: 'acme/gate/refused' }),
+    run({ externalId: null }),
+    { __typename: 'StatusContext' },
+  ];
+  expect(openRuns(repository([listed(1, { commits: rollup('PENDING', runs) })]), 42)).toEqual([
+    { id: 5, tenant: 'acme', pipeline: 'gate', item },
+  ]);
+});
+
+test('sweeps are a minute apart while webhooks cannot be relied on', () => {
+  const now = fromMilliseconds(T0);
+  const justNow = fromMilliseconds(T0 - 1_000);
+  const calm = { isFailing: false, missed: 0 };
+  expect(nextPause(calm, justNow, now, 600_000)).toBe(600_000);
+  expect(nextPause({ ...calm, isFailing: true }, justNow, now, 600_000)).toBe(60_000);
+  expect(nextPause({ ...calm, missed: 1 }, justNow, now, 600_000)).toBe(60_000);
+  expect(nextPause(calm, fromMilliseconds(T0 - 301_000), now, 600_000)).toBe(60_000);
+  expect(nextPause(calm, null, now, 600_000)).toBe(60_000);
+  expect(nextPause(calm, null, now, 10_000)).toBe(10_000);
+});
