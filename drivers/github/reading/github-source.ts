@@ -1,0 +1,139 @@
+/** The reading side of a connection: events, single changes, branches, merge messages. */
+import type { Source } from '../../../src/driver/source.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
+import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
+import type { ConnectionEvent } from '../../../src/model/event.ts';
+import { type ProjectKey, projectIdOf, projectKey } from '../../../src/model/project.ts';
+import type { GithubApi, GithubCall } from '../api/port.ts';
+import { readGithubNotification } from '../intake/notification.ts';
+import { type PullPlaces, pullOfUrl } from './depends-lines.ts';
+import { listGithubBranches } from './github-branches.ts';
+import { GithubAway } from './host-away.ts';
+import { processGithubEvent } from './process-event.ts';
+import type { GithubProcessDeps } from './processing.ts';
+import { pullMergeMessage } from './pull-merge-message.ts';
+import { createPullReaders } from './read-pull.ts';
+import { fetchGithubRef } from './read-ref.ts';
+import { createRulesetReader } from './ruleset-reader.ts';
+import { createStaleReads } from './stale-reads.ts';
+
+/** Of one connection. */
+export interface GithubSourceDeps extends PullPlaces {
+  readonly api: GithubApi;
+  readonly clock: Clock;
+  /** Of the connection: ends the requests that several events share. */
+  readonly lifetime: AbortSignal;
+  /** {@link GithubProcessDeps.installationsChanged} */
+  readonly installationsChanged?: () => void;
+  /** {@link GithubProcessDeps.named} */
+  readonly named?: GithubProcessDeps['named'];
+  /** Called after each event that was processed. @param hasNews it led to trigger events. */
+  readonly onProcessed?: (event: ConnectionEvent, hasNews: boolean) => void;
+}
+
+/** An event that GitHub does not serve now is postponed (`later`); the other calls throw GithubAway. */
+export function createGithubSource(deps: GithubSourceDeps): Source {
+  const { api, clock } = deps;
+  const rulesets = createRulesetReader(api, clock, deps.lifetime);
+  const readers = createPullReaders({ api, clock, rulesets });
+  const processing: GithubProcessDeps = {
+    ...{ api, clock, rulesets, ...readers },
+    staleReads: createStaleReads(clock),
+    ...(deps.named === undefined ? {} : { named: deps.named }),
+    ...(deps.installationsChanged === undefined ? {} : { installationsChanged: deps.installationsChanged }),
+  };
+  const callOf = (project: ProjectKey, signal: AbortSignal): GithubCall => ({
+    repository: projectIdOf(project).name,
+    weight: 'event',
+    signal,
+  });
+  return {
+    async process(event, context) {
+      const processed = await processGithubEvent(event, context, processing);
+      if (!('later' in processed)) deps.onProcessed?.(event, processed.events.length > 0);
+      return processed;
+    },
+    lane: laneOf,
+    coalesceKey,
+    comesInStorms: ({ payload }) => readGithubNotification(payload)?.about.kind === 'commit',
+    async fetchChange(key, signal) {
+      const named = readKey(key, deps.connection);
+      if (named === undefined) return undefined;
+      const call = callOf(named.project, signal);
+      return named.kind === 'pull'
+        ? await fetchPull(named.project, named.number, call, processing)
+        : await fetchGithubRef(named, call, processing);
+    },
+    changeOfUrl: async (value, projects) => pullOfUrl(value, deps, projects),
+    branches: (project, signal, selection = {}) =>
+      listGithubBranches(api, selection, callOf(project, signal)),
+    mergeMessage: pullMergeMessage,
+  };
+}
+
+/** A pull request, a commit, or a repository with its refs. */
+function laneOf({ payload }: ConnectionEvent): string {
+  const notification = readGithubNotification(payload);
+  if (notification === undefined) return '';
+  const { repository, about } = notification;
+  switch (about.kind) {
+    case 'pull':
+      return `${repository}#${about.number}`;
+    case 'commit':
+    case 'rerun':
+    case 'button':
+      return `${repository}@${about.commit}`;
+    default:
+      return repository;
+  }
+}
+
+/** What needs the same reading and says nothing of its own. */
+function coalesceKey({ payload }: ConnectionEvent): string | undefined {
+  const about = readGithubNotification(payload)?.about;
+  switch (about?.kind) {
+    case 'commit':
+      return `commit ${about.commit}`;
+    case 'ref':
+      return `ref ${about.ref}`;
+    case 'rules':
+      return about.page === undefined ? 'rules' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+async function fetchPull(
+  project: ProjectKey,
+  number: number,
+  call: GithubCall,
+  { readPull }: GithubProcessDeps,
+): Promise<ChangeRecord | undefined> {
+  const read = await readPull(project, number, call);
+  if (read.kind === 'later') throw new GithubAway(read.later);
+  return read.kind === 'read' ? read.record : undefined;
+}
+
+type NamedKey =
+  | { readonly kind: 'pull'; readonly project: ProjectKey; readonly number: number }
+  | {
+      readonly kind: 'ref';
+      readonly project: ProjectKey;
+      readonly ref: string;
+      /** Null: it was deleted. */
+      readonly commit: string | null;
+    };
+
+/** `github/acme/app#12`, `github/acme/app@refs/tags/v1@3f2a…`. */
+function readKey(key: ChangeKey, connection: string): NamedKey | undefined {
+  const [, prefix = '', separator, rest = ''] = /^([^#@]+)([#@])(.+)$/.exec(key) ?? [];
+  const slash = prefix.indexOf('/');
+  if (slash < 1 || prefix.slice(0, slash) !== connection) return undefined;
+  const project = projectKey({ connection, name: prefix.slice(slash + 1) });
+  if (separator === '#')
+    return /^[1-9]\d{0,9}$/.test(rest) ? { kind: 'pull', project, number: Number(rest) } : undefined;
+  const at = rest.lastIndexOf('@');
+  const commit = rest.slice(at + 1);
+  if (at < 1 || !/^(deleted|[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) return undefined;
+  return { kind: 'ref', project, ref: rest.slice(0, at), commit: commit === 'deleted' ? null : commit };
+}

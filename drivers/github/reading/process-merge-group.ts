@@ -1,0 +1,46 @@
+/**
+ * A group of GitHub's own merge queue: an update of a ref that GitHub will move the base branch to. It is tested as it is, and the
+ * check run of the pipeline on its head, under the name that the branch requires, lets GitHub merge.
+ *
+ * The ref is read before: a group may be gone when its webhook arrives late.
+ */
+import type { MergeGroupAbout } from '../intake/notification.ts';
+import { openMemoryIndex } from './memory-index.ts';
+import { type EventProcessing, type GithubFound, nothingFound } from './processing.ts';
+import { githubRefRecord, githubRefUpdate, readGithubTip } from './read-ref.ts';
+
+/** As the remover of an item, for people. */
+const QUEUE = "GitHub's merge queue";
+
+/** @throws RecordError `newer` when an upgraded process wrote the memory. */
+export async function processMergeGroup(
+  about: MergeGroupAbout,
+  processing: EventProcessing,
+): Promise<GithubFound> {
+  const { event, notification, memory, project, call, deps } = processing;
+  const { ref, head, base } = about;
+  const change = githubRefUpdate(project, ref, base, head, about.baseRef.replace(/^refs\/heads\//, ''));
+  // Of groups that are not given up.
+  const groups = openMemoryIndex(memory, `groups/${notification.repository}`);
+  if (notification.action === 'destroyed') {
+    if ((await groups.get(ref)) === head) await groups.set(ref, undefined);
+    const dequeues = [{ change: change.key, by: QUEUE }];
+    return { happened: [], changes: [], memory: groups.changes(), dequeues };
+  }
+  if ((await groups.get(ref)) === head) return nothingFound('it was processed with another delivery');
+  const read = await readGithubTip(ref, call, deps);
+  if (read.kind === 'later') return { later: read.later };
+  if (read.kind === 'gone') return nothingFound(read.text);
+  if (read.tip?.commit !== head) {
+    // A new ref may be announced before the API shows it.
+    const later = deps.staleReads.again(event.uuid, ref);
+    return later === undefined ? nothingFound('the merge group is gone') : { later };
+  }
+  await groups.set(ref, head);
+  const actor = { login: notification.actor, permission: null };
+  return {
+    happened: [{ type: 'merge_group', change, facts: { action: 'checks_requested', actor } }],
+    changes: [githubRefRecord(change, deps.clock.now())],
+    memory: groups.changes(),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * A push: the branch or tag is read, and compared with where it was at the last reading. Several pushes that are read at once are
+ * one move.
+ */
+import type { ProjectKey } from '../../../src/model/project.ts';
+import type { RefAbout } from '../intake/notification.ts';
+import { openMemoryIndex } from './memory-index.ts';
+import { type EventProcessing, type GithubFinding, type GithubFound, nothingFound } from './processing.ts';
+import { githubRefRecord, githubRefUpdate, type RefTip, readGithubTip } from './read-ref.ts';
+
+/** @throws RecordError `newer` when an upgraded process wrote the memory. */
+export async function processRef(about: RefAbout, processing: EventProcessing): Promise<GithubFound> {
+  const { event, notification, memory, project, call, deps } = processing;
+  const read = await readGithubTip(about.ref, call, deps);
+  if (read.kind === 'later') return { later: read.later };
+  if (read.kind === 'gone') return nothingFound(read.text);
+  const { tip } = read;
+  const tips = openMemoryIndex(memory, `refs/${notification.repository}`);
+  const known = await tips.get(about.ref);
+  const object = tip?.object ?? null;
+  // GitHub still shows where the ref was before the push.
+  if (object !== about.after && object === about.before) {
+    const later = deps.staleReads.again(event.uuid, about.ref);
+    if (later !== undefined) return { later };
+  }
+  const before = known === undefined ? about.before : known === DELETED ? null : known;
+  if (known !== undefined && before === object) return nothingFound('the ref is as it was');
+  await tips.set(about.ref, object ?? DELETED);
+  return refFinding(project, about.ref, before, tip, notification.actor, tips.changes(), deps.clock.now());
+}
+
+/** Remembered of a ref that is gone: its deletion was reported. */
+const DELETED = 'deleted';
+
+function refFinding(
+  project: ProjectKey,
+  ref: string,
+  before: string | null,
+  tip: RefTip,
+  login: string,
+  memory: GithubFinding['memory'],
+  now: Parameters<typeof githubRefRecord>[1],
+): GithubFinding {
+  const isBranch = ref.startsWith('refs/heads/');
+  const change = githubRefUpdate(project, ref, before, tip?.commit ?? null);
+  const branch = change.branch ?? '';
+  return {
+    happened: [
+      {
+        type: 'push',
+        change,
+        facts: { action: 'push', actor: { login, permission: null } },
+        ...(isBranch && tip?.tree !== undefined ? { tree: tip.tree } : {}),
+        configMayHaveChanged: isBranch && tip !== null ? [branch] : [],
+        branchesChanged: isBranch && (before === null || tip === null),
+      },
+    ],
+    changes: [githubRefRecord(change, now)],
+    memory,
+  };
+}

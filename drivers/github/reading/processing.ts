@@ -1,0 +1,66 @@
+/** What the processing of one event works with, and what its parts return. */
+import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
+import type { ProcessedEvent, ProcessedLater } from '../../../src/driver/source.ts';
+import type { Nanoseconds } from '../../../src/lib/clock.ts';
+import type { ChangeRecord } from '../../../src/model/change.ts';
+import type { ConnectionEvent } from '../../../src/model/event.ts';
+import type { ProjectKey } from '../../../src/model/project.ts';
+import type { GithubCall } from '../api/port.ts';
+import type { Notification } from '../intake/notification.ts';
+import { movedText, type RepositoryNamed } from '../repository-names.ts';
+import type { OpenPullsReader, PullReader, PullReaderDeps } from './read-pull.ts';
+import type { StaleReads } from './stale-reads.ts';
+import type { GithubHappening } from './trigger-event.ts';
+
+/** Of one connection. */
+export interface GithubProcessDeps extends PullReaderDeps {
+  readonly readPull: PullReader;
+  readonly readOpenPulls: OpenPullsReader;
+  readonly staleReads: StaleReads;
+  /** Installations were added, suspended or removed: what is known of them is asked again. */
+  readonly installationsChanged?: () => void;
+  readonly named?: RepositoryNamed;
+}
+
+/** One event of a repository that some tenant has. */
+export interface EventProcessing {
+  readonly event: ConnectionEvent;
+  readonly notification: Notification;
+  readonly project: ProjectKey;
+  readonly memory: DriverMemory;
+  /** When the first event of the repository came in; undefined: this is the first one. */
+  readonly seenSince: Nanoseconds | undefined;
+  readonly call: GithubCall;
+  readonly deps: GithubProcessDeps;
+}
+
+/** What a part found, before it becomes trigger events. */
+export interface GithubFinding {
+  readonly happened: readonly GithubHappening[];
+  readonly changes: readonly ChangeRecord[];
+  readonly memory: ProcessedEvent['memory'];
+  readonly refusals?: ProcessedEvent['refusals'];
+  readonly dequeues?: NonNullable<ProcessedEvent['dequeues']>;
+  readonly promotes?: NonNullable<ProcessedEvent['promotes']>;
+  readonly questions?: NonNullable<ProcessedEvent['questions']>;
+  readonly again?: NonNullable<ProcessedEvent['again']>;
+  /** The branches or their rules may differ: configuration is compared with what was read. */
+  readonly lookAgain?: true;
+  /** Why nothing happened, where that is known. */
+  readonly discarded?: string;
+}
+
+/** A finding, or that the host does not serve now. */
+export type GithubFound = GithubFinding | ProcessedLater;
+
+/** Nothing happened. @param discarded why, in one clause for people. */
+export function nothingFound(discarded: string): GithubFinding {
+  return { happened: [], changes: [], memory: [], discarded };
+}
+
+/** The repository has another name at GitHub: nothing of it is processed under the old one. */
+export function movedAway({ notification, deps }: EventProcessing, name: string): GithubFinding {
+  const { repository } = notification;
+  deps.named?.(repository, name);
+  return nothingFound(movedText(repository, name));
+}

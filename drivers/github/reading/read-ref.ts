@@ -1,0 +1,97 @@
+/** Reads a branch or tag at GitHub, and builds the change that its update is. */
+import { type ChangeRecord, type RefUpdate, refUpdateKey } from '../../../src/model/change.ts';
+import { type BranchName, type ProjectKey, parseCommitId } from '../../../src/model/project.ts';
+import type { GithubCall } from '../api/port.ts';
+import type { RefFacts } from '../facts.ts';
+import { movedText } from '../repository-names.ts';
+import { GithubAway } from './host-away.ts';
+import type { GithubProcessDeps } from './processing.ts';
+import { type MarkedObject, REF_STATE, type RefStateAnswer } from './query/ref-state.ts';
+import { type Unread, unread } from './unread.ts';
+
+/** Where a ref points; null: there is no such ref. */
+export type RefTip = {
+  /** As listed: of an annotated tag the tag object. */
+  readonly object: string;
+  readonly commit: string;
+  readonly tree?: string;
+} | null;
+
+/** What a read of a ref came to. `gone`: GitHub does not show the repository under this name. */
+type TipRead = { readonly kind: 'read'; readonly tip: RefTip } | Unread;
+
+/** @param ref its full name. */
+export async function readGithubTip(
+  ref: string,
+  call: GithubCall,
+  { api, named }: Pick<GithubProcessDeps, 'api' | 'named'>,
+): Promise<TipRead> {
+  const [owner = '', name = ''] = call.repository.split('/');
+  const answer = await api.graphql<RefStateAnswer>('ref-state', REF_STATE, { owner, name, ref }, call);
+  if (answer.kind !== 'ok') return unread(answer, `repository ${call.repository}`);
+  if (answer.data.repository === null)
+    return { kind: 'gone', text: `GitHub shows no repository ${call.repository}` };
+  const { nameWithOwner, ref: found } = answer.data.repository;
+  named?.(call.repository, nameWithOwner);
+  if (nameWithOwner.toLowerCase() !== call.repository.toLowerCase())
+    return { kind: 'gone', text: movedText(call.repository, nameWithOwner) };
+  return { kind: 'read', tip: tipOf(found) };
+}
+
+/** A ref update can be read as long as the ref is where it went; where it came from is not known any more. @throws GithubAway */
+export async function fetchGithubRef(
+  {
+    project,
+    ref,
+    commit,
+  }: { readonly project: ProjectKey; readonly ref: string; readonly commit: string | null },
+  call: GithubCall,
+  deps: Pick<GithubProcessDeps, 'api' | 'clock'>,
+): Promise<ChangeRecord | undefined> {
+  const read = await readGithubTip(ref, call, deps);
+  if (read.kind === 'later') throw new GithubAway(read.later);
+  if (read.kind === 'gone' || (read.tip?.commit ?? null) !== commit) return undefined;
+  return githubRefRecord(githubRefUpdate(project, ref, null, commit), deps.clock.now());
+}
+
+function tipOf(ref: NonNullable<RefStateAnswer['repository']>['ref']): RefTip {
+  const target = ref?.target;
+  if (target === undefined || target === null) return null;
+  const tree = target.tree === undefined ? {} : { tree: target.tree.oid };
+  let marked: MarkedObject = target;
+  while (marked.target !== undefined) marked = marked.target;
+  return { object: target.oid, commit: marked.oid, ...tree };
+}
+
+/** Of a group of GitHub's merge queue, the branch that it will land on. */
+const GROUP = /^refs\/heads\/gh-readonly-queue\/(.+)\/pr-\d+-[0-9a-f]+$/;
+
+/** @param after null: deleted. @param target of a merge group; absent: as its name says. */
+export function githubRefUpdate(
+  project: ProjectKey,
+  ref: string,
+  before: string | null,
+  after: string | null,
+  target: BranchName | undefined = GROUP.exec(ref)?.[1],
+): RefUpdate {
+  const newCommit = after === null ? null : parseCommitId(after);
+  return {
+    kind: 'ref',
+    key: refUpdateKey(project, ref, newCommit),
+    project,
+    ref,
+    ...(target === undefined ? branchOf(ref) : { targetBranch: target }),
+    oldCommit: before === null ? null : parseCommitId(before),
+    newCommit,
+  };
+}
+
+function branchOf(ref: string): { readonly branch?: BranchName } {
+  return ref.startsWith('refs/heads/') ? { branch: ref.slice('refs/heads/'.length) } : {};
+}
+
+/** Always open: it has happened, and nothing merges or abandons it. */
+export function githubRefRecord(change: RefUpdate, fetchedAt: ChangeRecord['fetchedAt']): ChangeRecord {
+  const facts: { readonly kind: RefFacts['kind'] } = { kind: 'ref' };
+  return { change, status: 'open', dependsOn: [], unresolvedDependencies: [], facts, fetchedAt };
+}
