@@ -1,0 +1,97 @@
+/** What the files of a landing share. */
+import type { DriverLog } from '../../../src/driver/connection.ts';
+import type { HostLater } from '../../../src/driver/host-later.ts';
+import type { LandingOutcome, LandingRequest } from '../../../src/driver/landing.ts';
+import type { Nanoseconds } from '../../../src/lib/clock.ts';
+import type { ProposedChange } from '../../../src/model/change.ts';
+import type { LandedBranch } from '../../../src/model/landed.ts';
+import type { MergeMode } from '../../../src/model/merge-mode.ts';
+import type { Step } from '../../../src/model/step.ts';
+import type { GithubApi, GithubCall } from '../api/port.ts';
+import { LANDING_BRANCHES } from '../internal-branches.ts';
+import { type NotOk, refusalLine } from '../reporting/report-context.ts';
+import type { BranchesWithChecks, OwnVotes } from './own-votes.ts';
+
+/** One pull request on its way into its base branch. */
+export interface LandingContext {
+  readonly api: GithubApi;
+  readonly log: DriverLog;
+  readonly change: ProposedChange;
+  /** `owner/name`. */
+  readonly repository: string;
+  readonly pull: number;
+  readonly tested: NonNullable<LandingRequest['tested']>;
+  /** Of weight `final`. */
+  readonly call: GithubCall;
+  readonly votes: OwnVotes;
+  /** Complete message of the commit, and how it was made: as tested. */
+  readonly message: string;
+  readonly mode: MergeMode;
+  /** When the landing began. */
+  readonly now: Nanoseconds;
+  /** Names the landing among others of the repository: the item, or the tested commit. */
+  readonly name: string;
+  readonly knownToNeedChecks: BranchesWithChecks;
+}
+
+type LandingTrouble = Pick<HostLater, 'reason' | 'text'>;
+
+/** A landing was sent, or may have been, and what came of it is not known: ask before it is sent again. */
+export class LandingUnsettled extends Error {
+  override readonly name = 'LandingUnsettled';
+  readonly fault = 'remote';
+  readonly retryable = true;
+  readonly unsettled = true;
+  readonly trouble: LandingTrouble;
+  readonly reason: HostLater['reason'];
+  readonly steps: readonly Step[];
+  /** @param steps requests so far, for the trace. */
+  constructor(trouble: LandingTrouble, steps: readonly Step[] = []) {
+    super(trouble.text);
+    this.trouble = trouble;
+    this.reason = trouble.reason;
+    this.steps = steps;
+  }
+}
+
+/** The host could not be asked; nothing was sent. */
+export class LandingUnread extends Error {
+  override readonly name = 'LandingUnread';
+  readonly fault = 'remote';
+  readonly retryable = true;
+  readonly trouble: LandingTrouble;
+  readonly reason: HostLater['reason'];
+  constructor(trouble: LandingTrouble) {
+    super(trouble.text);
+    this.trouble = trouble;
+    this.reason = trouble.reason;
+  }
+}
+
+/** Milliseconds that GitHub gets to compute whether a pull request can be merged, or to notice where a branch is. */
+export const SHORT_WAIT_MS = 2_000;
+
+/** Full name of the branch that a commit passes through where checks are required of it. */
+export function stagingBranch({ name }: Pick<LandingContext, 'name'>): string {
+  return `refs/heads/${LANDING_BRANCHES}${name}`;
+}
+
+/** Key of {@link BranchesWithChecks}. */
+export function branchKey({ repository, change }: Pick<LandingContext, 'repository' | 'change'>): string {
+  return `${repository} ${change.branch}`;
+}
+
+/**
+ * The outcome when GitHub does not show the pull request. No pull request is ever deleted: access to it was lost, which is no verdict
+ * on the change.
+ */
+export function unshownPull(answer: NotOk): LandingOutcome {
+  return answer.kind === 'refused'
+    ? { kind: 'later', reason: 'denied', text: refusalLine(answer, 'to show the pull request') }
+    : { kind: 'later', ...answer.later };
+}
+
+/** The outcome of a landing whose branch is as given. */
+export function landedAs(branch: LandedBranch): LandingOutcome {
+  return { kind: 'landed', landed: [branch] };
+}
