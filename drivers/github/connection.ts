@@ -1,0 +1,143 @@
+/** Builds a GitHub connection from its parts. */
+import type { Connection, ConnectionDeps } from '../../src/driver/connection.ts';
+import { parsedBefore } from '../../src/driver/read-mapping.ts';
+import type { Nanoseconds } from '../../src/lib/clock.ts';
+import { pause } from '../../src/lib/pause.ts';
+import type { ConnectionEvent } from '../../src/model/event.ts';
+import { projectIdOf } from '../../src/model/project.ts';
+import { type ClientDeps, type OpenClient, openClient } from './api/open-client.ts';
+import { createGithubHealth, type GithubHealth } from './health.ts';
+import { createGithubWebhook } from './intake/webhook.ts';
+import { createGithubLanding } from './landing/github-landing.ts';
+import { parseGithubReporter } from './language/reporter-config.ts';
+import { createGithubOnlineCheck } from './online/check-online.ts';
+import type { GithubOptions } from './options.ts';
+import { createGithubSource } from './reading/github-source.ts';
+import { pullMergeMessage } from './reading/pull-merge-message.ts';
+import { GITHUB_DRIVER_NAME } from './reading/trigger-event.ts';
+import { borrowsAccess, createGithubRemote } from './remote.ts';
+import { createGithubAnswerer } from './reporting/answer-comment.ts';
+import { createGithubReporter, createReportMemories } from './reporting/github-reporter.ts';
+import { repositoryNames } from './repository-names.ts';
+import { createGithubSweep, SWEEP_EVENT } from './sweep/sweep.ts';
+import { createGithubUsage, type GithubUsage } from './usage.ts';
+
+/** Contacts nothing yet. */
+export function createGithubConnection(
+  name: string,
+  options: GithubOptions,
+  { clock, log, repositories }: ConnectionDeps,
+): Connection {
+  const { canonicalHostname, server } = options;
+  const lifetime = new AbortController();
+  const health: GithubHealth = createGithubHealth(() => client.limitedUntil());
+  const usage: GithubUsage = createGithubUsage(() => client.budgets());
+  const client: OpenClient = clientOf(
+    name,
+    options,
+    { clock, log },
+    { noted: health.noted, asked: usage.asked },
+  );
+  const { api, credentials } = client;
+  const named = repositoryNames(health, log);
+  const remote = createGithubRemote(options, credentials, lifetime.signal);
+  const memories = createReportMemories();
+  const reporting = { api, log, wordsOf: reporterWords };
+  const open = (project: Parameters<Connection['remote']>[0]) =>
+    repositories.repository(name, projectIdOf(project).name);
+  const deliveries = noteDeliveries(health);
+  return {
+    name,
+    driver: GITHUB_DRIVER_NAME,
+    canonicalHostname,
+    landsBy: options.landing,
+    ...(borrowsAccess(options) ? { borrowsAccess: true } : {}),
+    remote,
+    publicUrl: project => `${options.cloneUrl}/${projectIdOf(project).name}`,
+    source: createGithubSource({
+      api,
+      clock,
+      lifetime: lifetime.signal,
+      connection: name,
+      canonicalHostname,
+      webHost: server,
+      installationsChanged: () => credentials.forget(),
+      onProcessed: deliveries.processed,
+      named,
+    }),
+    listener: createGithubSweep({
+      api,
+      clock,
+      log,
+      interval: options.sweepInterval * 1000,
+      lastDeliveryAt: deliveries.lastAt,
+      wait: pause,
+      closed: usage.closed,
+      named,
+    }),
+    reporter: createGithubReporter(reporting, memories),
+    landing: createGithubLanding(
+      {
+        ...reporting,
+        clock,
+        mode: options.landing,
+        git: { open, remoteOf: remote },
+        messageOf: pullMergeMessage,
+      },
+      memories,
+    ),
+    answerer: createGithubAnswerer({ api }),
+    ...webhookOf(options),
+    health,
+    usage,
+    checkOnline: createGithubOnlineCheck(name, options, { api, clock, wait: pause }),
+    async close() {
+      lifetime.abort(new Error('the connection is closed'));
+      client.close();
+    },
+  };
+}
+
+function noteDeliveries(health: GithubHealth) {
+  let last: Nanoseconds | null = null;
+  return {
+    lastAt: () => last,
+    processed({ type, receivedAt }: ConnectionEvent, hasNews: boolean) {
+      const isSwept = type === SWEEP_EVENT;
+      health.processed(receivedAt, isSwept && hasNews);
+      if (!isSwept) last = receivedAt;
+    },
+  };
+}
+
+function clientOf(
+  connection: string,
+  { apiUrl, identification, concurrency }: GithubOptions,
+  { clock, log }: Pick<ConnectionDeps, 'clock' | 'log'>,
+  watchers: Pick<ClientDeps, 'noted' | 'asked'>,
+): OpenClient {
+  return openClient(
+    { connection, apiUrl, identification, concurrency },
+    { clock, pause, random: Math.random, warn: text => log.warn({}, text), ...watchers },
+  );
+}
+
+function reporterWords(config: Parameters<typeof parseGithubReporter>[0]) {
+  return parsedBefore(parseGithubReporter(config));
+}
+
+function webhookOf({
+  webhookTokens,
+  webhookRate,
+  identification,
+}: GithubOptions): Pick<Connection, 'webhook'> {
+  const [present, ...previous] = webhookTokens;
+  if (present === undefined) return {};
+  return {
+    webhook: createGithubWebhook({
+      secrets: [present, ...previous],
+      ratePerSecond: webhookRate,
+      appId: identification.kind === 'token' ? null : identification.id,
+    }),
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * The `github` driver: pull requests of github.com and of GitHub Enterprise Server.
+ *
+ * GitHub is read again at every event; a webhook only says that something happened, and who did it. Results come back as check
+ * runs, statuses, one comment that is edited, reviews and labels; what passes the gate is pushed to the branch, or merged by
+ * GitHub.
+ *
+ *   options.ts, permissions.ts   `[connection NAME]`; what the App may do
+ *   connection.ts                builds a connection from the parts
+ *   facts.ts                     what is kept of a pull request
+ *   intake/                      webhooks: verified, and reduced to what has to be read
+ *   reading/                     events → pull requests, refs and rules as GitHub has them → what happened
+ *   languages.ts, language/      what pipelines say: triggers, requirements, reporters
+ *   reporting/                   check runs, statuses, comments, reviews, labels
+ *   landing/                     landing, and before it whether GitHub would let a change land
+ *   api/                         the client: credentials, budget, limits; client.ts maps it
+ *   remote.ts, health.ts         where git finds a project; whether GitHub serves
+ *   usage.ts                     what we ask of it, for metrics
+ */
+import { readFileSync } from 'node:fs';
+import type { Driver } from '../../src/driver/driver.ts';
+import { createGithubConnection } from './connection.ts';
+import { githubMergeability } from './landing/can-land.ts';
+import { githubLanguages } from './languages.ts';
+import { readGithubOptions } from './options.ts';
+
+/** Listed in `drivers/index.ts`. */
+export const githubDriver: Driver = {
+  ...githubLanguages,
+  eventSpanKind: 'GithubEvent',
+  mergeability: githubMergeability,
+  connect(name, options, deps) {
+    const read = readGithubOptions(options, path => readFileSync(path, 'utf8'));
+    return read && createGithubConnection(name, read, deps);
+  },
+};

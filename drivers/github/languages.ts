@@ -1,0 +1,23 @@
+/** What pipelines may say about connections of the `github` driver. */
+import type { DriverLanguages } from '../../src/driver/driver.ts';
+import { githubLandingMode, parseGithubReporter } from './language/reporter-config.ts';
+import { parseGithubRequirement } from './language/requirement-config.ts';
+import { githubRecheckAt, githubRejects, githubRequirementMet } from './language/requirement-met.ts';
+import { parseGithubTrigger } from './language/trigger-config.ts';
+import { githubTriggerMatches } from './language/trigger-matches.ts';
+import { GITHUB_DRIVER_NAME } from './reading/trigger-event.ts';
+
+/** Part of the driver, and listed in `drivers/languages.ts`. */
+export const githubLanguages: DriverLanguages = {
+  name: GITHUB_DRIVER_NAME,
+  config: {
+    parseTrigger: parseGithubTrigger,
+    parseRequirement: parseGithubRequirement,
+    parseReporter: parseGithubReporter,
+    matches: githubTriggerMatches,
+    meets: githubRequirementMet,
+    rejects: githubRejects,
+    recheckAt: githubRecheckAt,
+    landingMode: githubLandingMode,
+  },
+};
