@@ -1,0 +1,107 @@
+/** The connection as the service opens it, against the fake GitHub: the client with real answers, git over HTTP. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { githubDriver } from '../../drivers/github/index.ts';
+import type { Connection } from '../../src/driver/connection.ts';
+import { createGit } from '../../src/git/git.ts';
+import { openRepositoryCache, type RepositoryCache } from '../../src/git/repository-cache.ts';
+import { startAside } from '../../src/git/starter/start-aside.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { optionReader } from '../../src/lib/option-reader.ts';
+import { changeKey } from '../../src/model/change.ts';
+import { projectKey } from '../../src/model/project.ts';
+import { type FakeGithub, startFakeGithub } from './fake/fake-github.ts';
+import type { Repository } from './fake/world.ts';
+
+const PROJECT = projectKey({ connection: 'gh', name: 'acme/app' });
+const logged: string[] = [];
+let stack: AsyncDisposableStack;
+let github: FakeGithub;
+let app: Repository;
+let connection: Connection;
+let repositories: RepositoryCache;
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack();
+  logged.length = 0;
+  github = stack.use(await startFakeGithub());
+  app = await github.repository('acme/app');
+  await github.install('acme');
+  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-github-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(path.join(folder, 'app.pem'), github.app.privateKey);
+  connection = await connect(folder);
+  stack.defer(() => connection.close());
+});
+afterEach(() => stack.disposeAsync());
+
+async function connect(folder: string): Promise<Connection> {
+  const written = {
+    app_id: String(github.app.id),
+    app_key: 'app.pem',
+    api_url: github.apiUrl,
+    clone_url: github.url,
+  };
+  const at = { file: 'gatehouse.conf', line: 1 };
+  const options = new Map(Object.entries(written).map(([name, value]) => [name, { value, at }]));
+  const reader = optionReader({ name: 'connection gh', at, options, directory: folder });
+  const git = createGit({
+    identity: { name: 'Gatehouse', email: 'gatehouse@example.org' },
+    start: startAside,
+  });
+  repositories = stack.use(await openRepositoryCache({ root: path.join(folder, 'git'), git }));
+  const log = (facts: object, text: string) => void logged.push(JSON.stringify([facts, text]));
+  const opened = githubDriver.connect('gh', reader, {
+    clock: systemClock(),
+    log: { debug: log, info: log, warn: log },
+    repositories,
+  });
+  expect(reader.finish()).toEqual([]);
+  return opened ?? expect.unreachable('the options are refused');
+}
+
+const pullKey = (number: number) => changeKey(PROJECT, String(number));
+const signal = () => AbortSignal.timeout(20_000);
+
+test('a pull request is read, and its repository serves', async () => {
+  const pull = await github.openPull(app, { files: { 'a.txt': 'a\n' }, title: 'Add a' });
+  expect(await connection.source.fetchChange(pullKey(pull.number), signal())).toMatchObject({
+    change: { project: PROJECT, subject: 'Add a', commit: pull.now.head },
+  });
+  expect(connection.health?.now()).toMatchObject({ state: 'serving' });
+});
+
+test('a token that GitHub revoked is replaced, and the caller does not notice', async () => {
+  const { number } = await github.openPull(app, { files: { 'a.txt': 'a\n' }, title: 'Add a' });
+  await connection.source.fetchChange(pullKey(number), signal());
+  github.revokeInstallationTokens();
+  expect(await connection.source.fetchChange(pullKey(number), signal())).toBeDefined();
+  expect(github.count('apps/create-installation-access-token')).toBe(2);
+});
+
+test('git reads a repository with a token made for it', async () => {
+  const mirror = await repositories.repository('gh', 'acme/app');
+  const listing = await mirror.lsRemote(await connection.remote(PROJECT, 'read'));
+  if (listing.kind !== 'refs') return expect.unreachable(JSON.stringify(listing));
+  expect([...listing.refs.keys()]).toContain('refs/heads/main');
+});
+
+test('a repository without the App is host trouble, and the health says so', async () => {
+  await github.repository('other/app');
+  const project = projectKey({ connection: 'gh', name: 'other/app' });
+  await expect(connection.remote(project, 'read')).rejects.toThrow(/not installed on other\/app/);
+  const pull = changeKey(project, '1');
+  await expect(connection.source.fetchChange(pull, signal())).rejects.toMatchObject({ retryable: true });
+  expect(connection.health?.now()).toMatchObject({
+    state: 'failing',
+    text: expect.stringMatching(/not installed on other\/app/),
+  });
+});
+
+test('nothing that the driver logs holds a secret', async () => {
+  await connection.source.fetchChange(pullKey(1), signal());
+  await connection.remote(PROJECT, 'write');
+  expect(logged.join('\n')).not.toMatch(/gh[sp]_|eyJ|PRIVATE KEY/);
+});

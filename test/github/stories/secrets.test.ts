@@ -1,0 +1,62 @@
+/** No key and no token of a connection is where it does not belong, also when GitHub fails and says them back. */
+import { readdir, readFile } from 'node:fs/promises';
+import { expect } from 'vitest';
+import { TOKEN } from '../../scenario/site.ts';
+import { githubStory } from './github-world.ts';
+import { filesBelow, secretsOf } from './secrets.ts';
+
+githubStory(
+  'no secret is in spans, log, store, API, reports or argument lists',
+  { keepsLog: true, expectedTrouble: [/./] },
+  async world => {
+    const { github, app, api, observer, sink, log } = world;
+    const pull = await world.open();
+    await world.runs('unit: 1');
+    const newest = () => github.credentials.issued().at(-1) ?? '';
+    // GitHub, or a proxy before it, answers with what it was sent.
+    const echo = { kind: 'status', status: 500, message: `no server takes ${newest()}` } as const;
+    github.faults.add({ operation: 'graphql', times: 2, does: echo });
+    github.faults.add({ operation: 'checks/update', does: { ...echo, status: 422 } });
+    github.faults.add({ operation: 'git/push', does: { ...echo, status: 403 } });
+    github.revokeInstallationTokens('acme');
+    const fetches = () => github.count('git/fetch');
+    const before = fetches();
+    github.faults.add({ operation: 'git/fetch', does: { kind: 'hang' } });
+    world.free();
+    const other = await world.open();
+    await github.review(app, other, 'bob', 'APPROVED');
+    await observer.until('git to fetch', () => fetches() > before);
+    const argumentLists = (await running()).join('\n');
+    expect(argumentLists).toContain('fetch');
+    github.faults.heal();
+    await observer.until('the second to be merged', () => other.now.merged);
+    await world.leaves(pull, 'SUCCESS', 'check');
+    await github.settled();
+
+    const paths = ['status', 'items?limit=100', `changes/${other.number}/decisions?project=acme/app`];
+    const answers = await Promise.all(paths.map(each => api.get(`/api/tenant/tenant-one/${each}`)));
+    const places = {
+      spans: sink.requests.map(({ body }) => body.toString('latin1')).join('\n'),
+      log: log.all.join('\n'),
+      store: await filesBelow(world.state),
+      api: JSON.stringify(answers),
+      reports: JSON.stringify([app.checks, app.statuses, [...app.pulls.values()].map(each => each.comments)]),
+      arguments: argumentLists,
+    };
+    const secrets = secretsOf(github, TOKEN);
+    expect(github.credentials.issued().length).toBeGreaterThan(2);
+    for (const [place, text] of Object.entries(places)) {
+      expect([place, text.length > 100]).toEqual([place, true]);
+      expect([place, secrets.filter(secret => text.includes(secret))]).toEqual([place, []]);
+      // The App's own tokens, which GitHub does not issue.
+      expect([place, /\beyJ[\w-]+\.eyJ[\w-]+\.[\w-]{40,}/.test(text)]).toEqual([place, false]);
+    }
+  },
+);
+
+/** Arguments of every process of this machine. */
+async function running(): Promise<readonly string[]> {
+  const ids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
+  const read = ids.map(id => readFile(`/proc/${id}/cmdline`, 'latin1').catch(() => ''));
+  return (await Promise.all(read)).map(text => text.replaceAll('\0', ' '));
+}
