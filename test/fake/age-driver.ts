@@ -57,6 +57,8 @@ const ageDriver: Driver = {
   },
 };
 
-export const drivers: readonly Driver[] = [ageDriver];
+const drivers: readonly Driver[] = [ageDriver];
+/** For the threads, which load this module. */
+export const languages = drivers;
 
 export const ageDrivers = tableOf(drivers, new URL(import.meta.url));

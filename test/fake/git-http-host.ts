@@ -9,10 +9,10 @@
  * What it does with a request is chosen when the request comes; requests under way keep what they got, except that
  * `heal` ends those that hang.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type CgiAnswer, readCgi, runHttpBackend } from './http-backend.ts';
 
 export interface GitRequest {
   readonly service: 'git-upload-pack' | 'git-receive-pack';
@@ -53,7 +53,7 @@ export interface GitHttpHost extends AsyncDisposable {
 export async function startGitHttpHost(root: string): Promise<GitHttpHost> {
   const requests: (GitRequest & { readonly ailment: Ailment['kind'] | 'none' })[] = [];
   const hanging = new Set<ServerResponse>();
-  const children = new Set<ChildProcess>();
+  const ended = new AbortController();
   const healthy = () => undefined;
   let choose: (request: GitRequest) => Ailment | undefined = healthy;
 
@@ -86,7 +86,7 @@ export async function startGitHttpHost(root: string): Promise<GitHttpHost> {
         return;
       default:
         if (ailment?.kind === 'late') await delay(ailment.ms);
-        await answer(response, await runBackend(root, request, children), ailment);
+        await answer(response, await runBackend(root, request, ended.signal), ailment);
     }
   }
 
@@ -105,7 +105,7 @@ export async function startGitHttpHost(root: string): Promise<GitHttpHost> {
       for (const response of hanging) response.destroy();
     },
     async [Symbol.asyncDispose]() {
-      for (const child of children) child.kill('SIGKILL');
+      ended.abort();
       const closed = new Promise(done => server.close(done));
       server.closeAllConnections();
       await closed;
@@ -128,61 +128,30 @@ function read(request: IncomingMessage): GitRequest | undefined {
   };
 }
 
-interface BackendAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
-
 /** One CGI process, run to its end: what it was asked for has happened when this resolves. */
-async function runBackend(
-  root: string,
-  request: IncomingMessage,
-  children: Set<ChildProcess>,
-): Promise<BackendAnswer> {
+async function runBackend(root: string, request: IncomingMessage, signal: AbortSignal): Promise<CgiAnswer> {
   const url = new URL(request.url ?? '/', 'http://host');
-  const child = spawn('git', ['http-backend'], {
-    env: {
-      PATH: process.env.PATH,
-      GIT_PROJECT_ROOT: root,
-      GIT_HTTP_EXPORT_ALL: '1',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      REQUEST_METHOD: request.method,
-      PATH_INFO: url.pathname,
-      QUERY_STRING: url.search.slice(1),
-      CONTENT_TYPE: request.headers['content-type'] ?? '',
-      HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
-      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
-      // Makes http-backend take pushes; who may push is not what these tests are about.
-      REMOTE_USER: 'gatehouse',
-    },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-  children.add(child);
-  child.stdin.on('error', () => {}); // it may end before it has read everything: its answer says why
-  request.pipe(child.stdin);
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
-  children.delete(child);
-  const output = Buffer.concat(chunks);
-  const end = output.indexOf('\r\n\r\n');
-  if (end < 0) return { status: 500, headers: {}, body: Buffer.alloc(0) };
-  const lines = output.subarray(0, end).toString().split('\r\n');
-  const headers = Object.fromEntries(
-    lines.map(line => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon), line.slice(colon + 1).trim()];
-    }),
-  );
-  const { Status: status = '200', ...rest } = headers;
-  return { status: Number.parseInt(status, 10), headers: rest, body: output.subarray(end + 4) };
+  const variables = {
+    PATH: process.env.PATH ?? '',
+    GIT_PROJECT_ROOT: root,
+    GIT_HTTP_EXPORT_ALL: '1',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    REQUEST_METHOD: request.method ?? 'GET',
+    PATH_INFO: url.pathname,
+    QUERY_STRING: url.search.slice(1),
+    CONTENT_TYPE: request.headers['content-type'] ?? '',
+    HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+    GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+    // Makes http-backend take pushes; who may push is not what these tests are about.
+    REMOTE_USER: 'gatehouse',
+  };
+  return readCgi(await runHttpBackend(variables, request, signal));
 }
 
 async function answer(
   response: ServerResponse,
-  { status, headers, body }: BackendAnswer,
+  { status, headers, body }: CgiAnswer,
   ailment: Ailment | undefined,
 ): Promise<void> {
   if (ailment?.kind === 'lose-reply') {

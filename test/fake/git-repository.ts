@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { startAside } from '../../src/git/starter/start-aside.ts';
+import { makeBareRepository, readRef } from './bare-repository.ts';
 
 /** 2026-01-01T00:00:00Z; each commit of a repository is one minute later than the one before. */
 const FIRST_DATE = 1_767_225_600;
@@ -63,16 +64,7 @@ export async function createGitRepository(folder?: string): Promise<GitRepositor
     return runGit(path, args, input, environment);
   }
 
-  async function tipOrNone(ref: string): Promise<string | undefined> {
-    const text = (await raw(['for-each-ref', '--format=%(objectname) %(refname)', '--', ref])).toString();
-    return text
-      .split('\n')
-      .find(line => line.endsWith(` ${ref}`))
-      ?.slice(0, 40);
-  }
-
-  await runGit(parent, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', path]);
-  await raw(['config', 'uploadpack.allowAnySHA1InWant', 'true']);
+  await makeBareRepository(path, 'main', '[uploadpack]\n\tallowAnySHA1InWant = true\n');
   return {
     path,
     url: `file://${path}`,
@@ -80,13 +72,10 @@ export async function createGitRepository(folder?: string): Promise<GitRepositor
     async commit(spec) {
       made += 1;
       const ref = spec.ref ?? 'refs/heads/main';
-      const present = spec.parents === undefined ? await tipOrNone(ref) : undefined;
+      const present = spec.parents === undefined ? await readRef(path, ref) : undefined;
       const parents = spec.parents ?? (present === undefined ? [] : [present]);
-      await raw(
-        ['fast-import', '--quiet', '--force', '--date-format=raw'],
-        importStream(spec, ref, parents, FIRST_DATE + made * 60),
-      );
-      return (await raw(['rev-parse', '--verify', '--end-of-options', ref])).toString().trim();
+      const said = await raw(FAST_IMPORT, importStream(spec, ref, parents, FIRST_DATE + made * 60));
+      return said.toString().trim();
     },
     git: async (...args) => (await raw(args)).toString().replace(/\n$/, ''),
     tip: async ref => (await raw(['rev-parse', '--verify', '--end-of-options', ref])).toString().trim(),
@@ -94,6 +83,16 @@ export async function createGitRepository(folder?: string): Promise<GitRepositor
     [Symbol.asyncDispose]: () => rm(parent, { recursive: true, force: true }),
   };
 }
+
+/** Keeps what it made in a pack: to unpack it takes another process. Prints what a stream asks for with `get-mark`. */
+export const FAST_IMPORT = [
+  '-c',
+  'fastimport.unpackLimit=1',
+  'fast-import',
+  '--quiet',
+  '--force',
+  '--date-format=raw',
+];
 
 const WHO = 'Test Author <author@example.org>';
 
@@ -103,7 +102,7 @@ function importStream(spec: CommitSpec, ref: string, parents: readonly string[],
   const parts: (string | Buffer)[] = [
     // Without parents the commit is a root, regardless of the ref.
     parents.length === 0 ? `reset ${ref}\n` : '',
-    `commit ${ref}\nauthor ${WHO} ${when}\ncommitter ${WHO} ${when}\n`,
+    `commit ${ref}\nmark :1\nauthor ${WHO} ${when}\ncommitter ${WHO} ${when}\n`,
     `data ${Buffer.byteLength(message)}\n${message}\n`,
     ...parents.map((parent, index) => `${index === 0 ? 'from' : 'merge'} ${parent}\n`),
   ];
@@ -115,7 +114,7 @@ function importStream(spec: CommitSpec, ref: string, parents: readonly string[],
     if (content === null) parts.push(`D ${quoted}\n`);
     else parts.push(`M 100644 inline ${quoted}\ndata ${Buffer.byteLength(content)}\n`, content, '\n');
   }
-  parts.push('\n');
+  parts.push('\nget-mark :1\n');
   return Buffer.concat(parts.map(part => Buffer.from(part)));
 }
 

@@ -25,10 +25,12 @@ export const MUST_REACH: readonly string[] = [
   'reset: base-moved',
   'reset: item-ahead-failed',
   'reset: item-ahead-left',
+  'reset: promoted',
   'sql: the request was lost',
   'the ratio leaves an event out',
   'taken over while merging',
   'taken over while reporting',
   'taken over while running',
   'a webhook was sent again',
+  'waited: executor-lost',
 ];

@@ -31,6 +31,8 @@ export interface RunOptions {
   readonly processes?: WorldOptions['processes'];
   /** Without the change afterwards and the two quiet hours. */
   readonly short?: boolean;
+  /** Ends with the first violation, where the others are of no interest. */
+  readonly first?: boolean;
   readonly story?: (line: string) => void;
 }
 
@@ -104,7 +106,7 @@ class Run {
       new Workers(world, say),
       new Traces(world, history, say, this.#isCalm),
       new WholeTraces(world, history, say, sometimes.reached, this.#isCalm),
-      new ReportedTimes(history, say),
+      new ReportedTimes(history, say, sometimes.reached),
       new Leaks(world, say, options.short === true),
       ...(options.short === true ? [] : [new SenderReports(world, say)]),
     ];
@@ -180,7 +182,7 @@ class Run {
   }
 
   get #hopeless(): boolean {
-    return this.#violations.length >= MOST_VIOLATIONS;
+    return this.#violations.length >= (this.#options.first === true ? 1 : MOST_VIOLATIONS);
   }
 
   async #rest(what: string): Promise<void> {

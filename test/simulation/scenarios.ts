@@ -122,6 +122,25 @@ const dequeued: Scenario = {
   lands: ['org/lib/behind'],
 };
 
+const promotion: Scenario = {
+  name: 'promotion',
+  text: 'people promote a change, and one that needs another one; all land in the end',
+  jobs: [3_000, 6_000],
+  steps: [
+    proposeAndApprove('org/app', 'first', {}, ready),
+    proposeAndApprove('org/lib', 'needed', {}, after(20)),
+    proposeAndApprove('org/app', 'needing', { dependsOn: ['org/lib/needed'] }, after(20)),
+    proposeAndApprove('org/lib', 'hotfix', {}, after(20)),
+    deed(
+      'hotfix is promoted',
+      world => world.promote('gate', keyOf('org/lib', 'hotfix')),
+      begunIn('gate', 'hotfix'),
+    ),
+    deed('needing is promoted', world => world.promote('gate', keyOf('org/app', 'needing')), after(300)),
+  ],
+  lands: ['org/app/first', 'org/lib/needed', 'org/app/needing', 'org/lib/hotfix'],
+};
+
 const lostRace: Scenario = {
   name: 'lost-race',
   text: 'a push past the gate comes while a change is tested; it is tested again on what is there now',
@@ -301,8 +320,9 @@ function beBusy(world: World, index: number): void {
     () => people.abandon(project, topic),
     () => people.pushDirectly(project, { [`direct${index}.txt`]: '1' }),
     () => world.dequeue(random.pick(['gate', 'check']), keyOf(project, topic)),
+    () => world.promote(random.pick(['gate', 'gate', 'check']), keyOf(project, topic)),
   ];
-  const weights = [0, 0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8];
+  const weights = [0, 0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 9];
   deeds[random.pick(weights)]?.();
 }
 
@@ -314,6 +334,7 @@ export const SCENARIOS: readonly Scenario[] = [
   conflict,
   newPatchset,
   dequeued,
+  promotion,
   lostRace,
   reconfiguration,
   post,

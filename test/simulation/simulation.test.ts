@@ -35,4 +35,22 @@ describe('the simulation', () => {
   }, async () => {
     expectFine(await sim('--sweep', '--stride', '900', '--offset', '211'));
   });
+
+  test('shows how long the loss of a merger that died over its answer was not noticed', {
+    timeout: 300_000,
+  }, async () => {
+    const answers = ['--label', 'multi delete /requests/merge/default/claimed', '--strike', 'before'];
+    const swept = await sim(
+      '--sweep',
+      '--scenario',
+      'single-change',
+      ...answers,
+      '--stride',
+      '2',
+      '--offset',
+      '9',
+    );
+    expectFine(swept);
+    expect(swept.output).toContain('waited: merger-lost');
+  });
 });

@@ -4,7 +4,7 @@
  * on it (`reply`); or it is only stopped there until its session is long over. Another process goes on, or the same one started again; everything must come to rest and hold.
  */
 import type { PointPhase } from './kernel/kernel.ts';
-import { type Outcome, simulate } from './run.ts';
+import { type Outcome, type RunOptions, simulate } from './run.ts';
 import type { Scenario } from './scenario.ts';
 import { SESSION_TIMEOUT } from './world.ts';
 
@@ -57,7 +57,7 @@ export async function labelsOf(scenario: Scenario): Promise<readonly string[]> {
 export async function crashAt(
   scenario: Scenario,
   at: CrashPoint,
-  story?: (line: string) => void,
+  options: Pick<RunOptions, 'story' | 'first'> = {},
 ): Promise<SweptPoint | undefined> {
   let struck: { readonly process: string; readonly label: string } | undefined;
   const outcome = await simulate({
@@ -65,7 +65,7 @@ export async function crashAt(
     scenario,
     faults: [],
     short: true,
-    ...(story === undefined ? {} : { story }),
+    ...options,
     onPoint(point, phase, world) {
       if (struck !== undefined || point.index !== at.index || phase !== at.phase) return;
       struck = { process: point.process.name, label: point.label };

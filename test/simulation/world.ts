@@ -251,11 +251,20 @@ export class World {
 
   /** A person presses the button; lost when no web process answers. */
   dequeue(pipeline: string, change: ChangeKey): void {
+    this.#press('dequeue', door => door.dequeue(pipeline, change));
+  }
+
+  /** A person asks for it; lost when no web process answers. */
+  promote(pipeline: string, change: ChangeKey): void {
+    this.#press('promote', door => door.promote(pipeline, change));
+  }
+
+  #press(what: string, press: (door: WebDoor) => Promise<void>): void {
     const running = [...this.#running.values()].find(each => each.door !== undefined && each.process.alive);
     const door = running?.door;
     if (running === undefined || door === undefined) return;
-    this.kernel.after(5, running.process, 'dequeue', () => {
-      door.dequeue(pipeline, change).catch(error => this.kernel.note(`a dequeue was lost: ${String(error)}`));
+    this.kernel.after(5, running.process, what, () => {
+      press(door).catch(error => this.kernel.note(`a request to ${what} was lost: ${String(error)}`));
     });
   }
 

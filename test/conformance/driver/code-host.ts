@@ -82,6 +82,8 @@ export interface CodeHost extends AsyncDisposable {
   heal(): Promise<void>;
   /** Everything the gate has said about a proposal, as people see it. */
   remarks(proposed: Proposed): Promise<string>;
+  /** Whether a proposal needs the one that it is built on. */
+  readonly stacks: boolean;
   /** The line that makes a commit depend on a proposal. */
   dependsOn(topic: string, project: ProjectKey): string;
   /** What listener and webhooks delivered since the last call. */

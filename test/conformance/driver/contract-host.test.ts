@@ -127,7 +127,7 @@ describe('a host that makes its own commits', () => {
       ],
     });
     for (const text of [report.text, 'the same, worded anew'])
-      expect(await gate.report(key, { note: true }, { ...report, text })).toEqual({ kind: 'done' });
+      expect(await gate.report(key, { note: true }, { ...report, text })).toMatchObject({ kind: 'done' });
     const [project] = code.projects;
     expect(code.host.reports(projectIdOf(project).name, 'main/a')).toEqual([report]);
   });

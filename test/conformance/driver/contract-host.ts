@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGit } from '../../../src/git/git.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { optionReader } from '../../../src/lib/option-reader.ts';
 import { changeKey } from '../../../src/model/change.ts';
@@ -45,7 +46,7 @@ export async function openContractHost(strategy: 'merge' | 'squash'): Promise<Co
   const registration = registerHost(name, host);
   const cache = await openRepositoryCache({
     root: join(folder, 'cache'),
-    git: createGit({ identity: { name: 'Gatehouse', email: 'gatehouse@example.org' } }),
+    git: createGit({ identity: { name: 'Gatehouse', email: 'gatehouse@example.org' }, start: startAside }),
     mergeTreeMode: 'unbuffered-coprocess',
   });
   const at = { file: 'gatehouse.conf', line: 1 };
@@ -82,6 +83,7 @@ export async function openContractHost(strategy: 'merge' | 'squash'): Promise<Co
   return {
     host,
     lands: 'api',
+    stacks: true,
     connection,
     config: contractDriver.config,
     repositories: cache,

@@ -1,13 +1,14 @@
 /** The caller's side of a driver, as small as it can be: queue of events, memory, change cache, and a merger. */
 import { expect } from 'vitest';
 import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
+import type { HostSteps } from '../../../src/driver/host-steps.ts';
 import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
 import type { Landing, LandingOutcome, LandingRequest } from '../../../src/driver/landing.ts';
 import type { Reporter, ReporterOutcome, ReportRequest } from '../../../src/driver/reporter.ts';
 import type { ProcessedEvent } from '../../../src/driver/source.ts';
 import { parseObjectId } from '../../../src/git/object-id.ts';
 import { parseRefName } from '../../../src/git/ref-name.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { millisecondsBetween, systemClock } from '../../../src/lib/clock.ts';
 import { randomIds } from '../../../src/lib/ids.ts';
 import type { ChangeKey, ChangeRecord, ProposedChange } from '../../../src/model/change.ts';
 import type { ConnectionEvent, TriggerEvent } from '../../../src/model/event.ts';
@@ -15,6 +16,7 @@ import type { Json } from '../../../src/model/job.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
 import { parseCommitId, projectIdOf } from '../../../src/model/project.ts';
 import type { Report } from '../../../src/model/report.ts';
+import { createDependencyResolver } from '../../../src/scheduler/changes/resolve-dependencies.ts';
 import { sampleReport } from '../../fake/report.ts';
 import type { CodeHost } from './code-host.ts';
 
@@ -55,6 +57,10 @@ export function createGate(host: CodeHost): Gate {
   const remembered = new Map<string, Json>();
   const cache = new Map<ChangeKey, ChangeRecord>();
   const seen = new Set<string>();
+  const dependencies = createDependencyResolver({
+    connections: new Map([[host.connection.name, host.connection]]),
+    projects: () => new Set(host.projects),
+  });
   const memory: DriverMemory = { get: async key => remembered.get(key) };
 
   function eventOf(delivered: NewConnectionEvent): ConnectionEvent {
@@ -81,8 +87,12 @@ export function createGate(host: CodeHost): Gate {
     seen.add(delivered.deliveryId);
     const processed = await read(eventOf(delivered));
     // As the store does: what is kept is plain JSON.
-    for (const { key, value } of processed.memory) remembered.set(key, JSON.parse(JSON.stringify(value)));
-    for (const record of processed.changes) cache.set(record.change.key, record);
+    for (const { key, value } of processed.memory) {
+      if (value === undefined) remembered.delete(key);
+      else remembered.set(key, JSON.parse(JSON.stringify(value)));
+    }
+    for (const record of processed.changes)
+      cache.set(record.change.key, await dependencies.resolve(record, signal));
     return processed.again === undefined ? [processed] : [processed, ...(await take(processed.again))];
   }
 
@@ -149,11 +159,25 @@ export function createGate(host: CodeHost): Gate {
       const beforeTree = (await repository.reader.commit(base)).tree;
       return { base: before, before, beforeTree, commit: parseCommitId(commit), tree };
     },
-    report: async (key, config, about = {}) => reporter().report(requestOf(key, config, about), signal),
-    land: async (key, config, tested, mayAct = () => true) =>
-      landing().land(landingOf(key, config, tested), signal, mayAct),
+    report: (key, config, about = {}) =>
+      withCheckedSteps(() => reporter().report(requestOf(key, config, about), signal)),
+    land: (key, config, tested, mayAct = () => true) =>
+      withCheckedSteps(() => landing().land(landingOf(key, config, tested), signal, mayAct)),
     landed: async (key, config, tested) => landing().landed(landingOf(key, config, tested), signal),
   };
+
+  /** P8: what a driver records are its requests and waits, of the time of the call. */
+  async function withCheckedSteps<Answer extends HostSteps>(call: () => Promise<Answer>): Promise<Answer> {
+    const startedAt = clock.now();
+    const answer = await call();
+    for (const step of answer.steps ?? []) {
+      expect(['HostQuery', 'HostWait']).toContain(step.kind);
+      // Clocks of one process may differ a little.
+      expect(millisecondsBetween(startedAt, step.startedAt)).toBeGreaterThan(-1_000);
+      expect(BigInt(step.endedAt)).toBeGreaterThanOrEqual(BigInt(step.startedAt));
+    }
+    return answer;
+  }
 
   function requestOf(key: ChangeKey, config: Json, about: Partial<Report>): ReportRequest {
     const { change } = record(key);

@@ -7,6 +7,7 @@ import type { DriverLog } from '../../../src/driver/connection.ts';
 import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
 import { createGit, type GitOptions } from '../../../src/git/git.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { optionReader } from '../../../src/lib/option-reader.ts';
 import { changeKey } from '../../../src/model/change.ts';
@@ -52,7 +53,7 @@ export async function openGitHost(
   }
   const cache = await openRepositoryCache({
     root: join(folder, 'cache'),
-    git: createGit({ identity: IDENTITY, ...limits }),
+    git: createGit({ identity: IDENTITY, start: startAside, ...limits }),
     mergeTreeMode: 'unbuffered-coprocess',
   });
   const log: string[] = [];
@@ -116,6 +117,7 @@ export async function openGitHost(
     abandon: async topic => void (await homeOf(topic).git('update-ref', '-d', proposalRef(topic))),
     push: files => repository(projects[0]).commit({ ref: `refs/heads/${BRANCH}`, files }),
     lands: 'push',
+    stacks: true,
     tip: project => repository(project).tip(`refs/heads/${BRANCH}`),
     tree: commit => repository(projects[0]).git('rev-parse', '--verify', `${commit}^{tree}`),
     isOpen: async topic =>
@@ -176,6 +178,8 @@ async function listenOnce(
     signal: abort.signal,
     projects: () => new Set(projects),
     memory: { get: async () => undefined },
+    isLive: async () => false,
+    passed: async () => undefined,
     emit: async event => {
       const name = JSON.parse(JSON.stringify(event.payload)).project;
       found.set(projectKey({ connection: connection.name, name }), {

@@ -1,8 +1,8 @@
 /** A git connection without `proposals`: Zuul's plain source of branches and tags. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { gitDriver } from '../../../drivers/git/index.ts';
-import { parsedBefore } from '../../../drivers/git/mapping.ts';
 import { languageOf } from '../../../src/driver/language-of.ts';
+import { parsedBefore } from '../../../src/driver/read-mapping.ts';
 import { createGate, type Gate } from './gate.ts';
 import { type GitHost, openGitHost } from './git-host.ts';
 
@@ -24,7 +24,9 @@ describe('a connection that only reads', () => {
     const { events } = await gate.settle();
     const trigger = parsedBefore(config().parseTrigger({ event: 'ref-updated', 'ignore-deletes': false }));
     return events.map(event => {
-      expect(config().matches(trigger, event, undefined).met).toBe(true);
+      expect(config().matches(trigger, event, undefined, { tenant: 'acme', pipeline: 'post' }).met).toBe(
+        true,
+      );
       const { created, deleted } = Object(event.facts);
       return `${event.ref} ${created ? 'created' : deleted ? 'deleted' : 'moved'}`;
     });

@@ -92,9 +92,11 @@ describeOnZooKeeper('an ensemble', () => {
   }, async () => {
     const writer = await startWriter();
     const log = new StateLog(observer);
-    const [first, second, last] = ensemble.members;
+    // A follower of ZooKeeper 3.8.0 that loses its leader may forget what it has acknowledged (ZOOKEEPER-4712): the leader is left.
+    const last = await ensemble.leader();
+    const [first, second] = ensemble.members.filter(member => member !== last);
     await Promise.all([first?.kill(), second?.kill()]);
-    await eventually(async () => expect(await mode(last?.port ?? 0)).toBeUndefined(), 30_000);
+    await eventually(async () => expect(await mode(last.port)).toBeUndefined(), 30_000);
     // Half the session's timeout after the last proof of life.
     await eventually(() => expect(log.states).toContain('suspended'), SESSION_TIMEOUT_MS);
     await eventually(

@@ -1,15 +1,24 @@
 /** What happened at the fake host between two reads of a project. */
 
+import type { HostDequeue, HostPromote } from '../../../src/driver/source.ts';
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
-import { type Change, type ChangeRecord, refUpdateKey } from '../../../src/model/change.ts';
+import {
+  type Change,
+  type ChangeRecord,
+  changeKey,
+  refUpdateKey,
+  targetBranchOf,
+} from '../../../src/model/change.ts';
 import type { ConnectionEvent, TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
 import { type ProjectKey, parseCommitId } from '../../../src/model/project.ts';
-import type { BranchRules, Snapshot } from './host.ts';
+import type { BranchRules, Command, Snapshot } from './host.ts';
 import { isApproved, recordOf } from './records.ts';
 
 interface Remembered {
+  /** How many were there. */
+  readonly commands: number;
   readonly branches: { readonly [branch: string]: string };
   readonly rules: { readonly [branch: string]: BranchRules };
   readonly proposals: {
@@ -19,8 +28,9 @@ interface Remembered {
 
 export const NO_RULES: BranchRules = { protected: false, locked: false };
 
-export function encodeMemory({ branches, rules, proposals }: Snapshot): Json {
+export function encodeMemory({ branches, rules, proposals, commands }: Snapshot): Json {
   return {
+    commands: commands.length,
     rules: Object.fromEntries([...rules].map(([name, each]) => [name, { ...each }])),
     branches: Object.fromEntries([...branches].map(([name, { commit }]) => [name, commit])),
     proposals: Object.fromEntries(
@@ -56,7 +66,14 @@ export function differencesOf(reading: Reading) {
   const moved = moves(reading);
   const { pieces, records, updated } = proposalDifferences(reading);
   const events = [...moved.pieces, ...pieces].map((piece, ordinal) => eventOf(piece, ordinal, reading));
-  return { events, changes: [...moved.records, ...records], updated };
+  const dequeues = reading.before === undefined ? [] : dequeuesOf(reading);
+  const promotes = reading.before === undefined ? [] : commanded('promote', reading);
+  return { events, changes: [...moved.records, ...records], updated, dequeues, promotes };
+}
+
+/** Branches that the host makes of what it is about to land, as `queue/<target>/<name>`. Undefined: a branch of people. */
+export function groupTarget(branch: string): string | undefined {
+  return /^queue\/([^/]+)\//.exec(branch)?.[1];
 }
 
 function moves({ project, before, snapshot, now }: Reading) {
@@ -71,6 +88,13 @@ function moves({ project, before, snapshot, now }: Reading) {
     const newCommit = parseCommitId(commit);
     const oldCommit = old === undefined ? null : parseCommitId(old);
     const key = refUpdateKey(project, ref, newCommit);
+    const targetBranch = groupTarget(branch);
+    if (targetBranch !== undefined) {
+      const base = snapshot.branches.get(targetBranch)?.commit;
+      const on = { targetBranch, oldCommit: base === undefined ? null : parseCommitId(base), newCommit };
+      pieces.push({ type: 'ref-updated', change: { kind: 'ref', key, project, ref, ...on } });
+      continue;
+    }
     pieces.push({
       type: old === commit ? 'branch-rules-changed' : 'ref-updated',
       hasOtherRules,
@@ -87,6 +111,31 @@ function moves({ project, before, snapshot, now }: Reading) {
     fetchedAt: now,
   }));
   return { pieces, records };
+}
+
+/** A group that is gone will not be landed: its item need not go on. */
+function dequeuesOf({ project, before, snapshot }: Reading): readonly HostDequeue[] {
+  const gone = Object.entries(before?.branches ?? {}).filter(
+    ([branch]) => groupTarget(branch) !== undefined && !snapshot.branches.has(branch),
+  );
+  return [
+    ...gone.map(([branch, commit]) => ({
+      change: refUpdateKey(project, `refs/heads/${branch}`, parseCommitId(commit)),
+      by: 'the host',
+    })),
+    ...commanded('dequeue', { project, before, snapshot }),
+  ];
+}
+
+/** Changes that people named in a command since the last look. */
+function commanded(
+  wanted: Command['text'],
+  { project, before, snapshot }: Pick<Reading, 'project' | 'before' | 'snapshot'>,
+): readonly HostPromote[] {
+  return snapshot.commands
+    .slice(before?.commands)
+    .filter(({ text }) => text === wanted)
+    .map(({ proposal, by }) => ({ change: changeKey(project, proposal), by }));
 }
 
 function proposalDifferences({ project, before, snapshot, now, projects }: Reading) {
@@ -123,7 +172,7 @@ function eventOf(
     driver: 'contract',
     type,
     project,
-    branch: change.branch ?? null,
+    branch: targetBranchOf(change) ?? null,
     ref: change.ref,
     change,
     ...(tree === undefined ? {} : { tree }),

@@ -4,7 +4,7 @@ import type { WebhookIntake } from '../../../src/driver/intake.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { ContractHost } from './host.ts';
 import { createLanding } from './landing.ts';
-import { language } from './language.ts';
+import { contractLanguages } from './languages.ts';
 import { monotonicReads } from './monotonic-reads.ts';
 import { createReporter } from './reporter.ts';
 import { createSource, projectChanged } from './source.ts';
@@ -18,9 +18,8 @@ export function registerHost(name: string, host: ContractHost): Disposable {
 }
 
 export const contractDriver: Driver = {
-  name: 'contract',
+  ...contractLanguages,
   eventSpanKind: 'ContractEvent',
-  config: language,
   connect(name, options, { clock }) {
     const hostName = options.required('host');
     const token = options.secret('webhook_token');
@@ -52,8 +51,8 @@ export const contractDriver: Driver = {
         },
       },
       webhook: webhookWith(token?.reveal() ?? ''),
-      reporter: createReporter(host),
-      landing: createLanding(host, reads),
+      reporter: createReporter(host, clock),
+      landing: createLanding({ host, reads, clock }),
       close: async () => {},
     };
   },

@@ -40,12 +40,22 @@ export interface BranchRules {
   readonly locked: boolean;
 }
 
+/** What a person wrote to the gate below a proposal. */
+export interface Command {
+  readonly id: string;
+  readonly proposal: string;
+  readonly by: string;
+  readonly text: 'dequeue' | 'promote' | 'why';
+}
+
 export interface Snapshot {
   readonly sequence: number;
   readonly branches: ReadonlyMap<string, BranchHead>;
   /** Rules of branches, by name; a branch without an entry has none. */
   readonly rules: ReadonlyMap<string, BranchRules>;
   readonly proposals: ReadonlyMap<string, Proposal>;
+  /** Oldest first; none is ever removed. */
+  readonly commands: readonly Command[];
 }
 
 export class ContractHost {
@@ -101,6 +111,13 @@ export class ContractHost {
   async setRules(project: string, branch: string, rules: BranchRules): Promise<void> {
     const before = await this.#present(project);
     this.#now.set(project, { ...before, rules: new Map(before.rules).set(branch, rules) });
+    await this.#write(project);
+  }
+
+  async command(project: string, proposal: string, text: Command['text'], by = 'reviewer'): Promise<void> {
+    const before = await this.#present(project);
+    const command = { id: `command-${before.commands.length + 1}`, proposal, by, text };
+    this.#now.set(project, { ...before, commands: [...before.commands, command] });
     await this.#write(project);
   }
 
@@ -173,7 +190,7 @@ export class ContractHost {
     const known = this.#now.get(project);
     if (known !== undefined) return known;
     const branches = await branchesOf(this.bare(project));
-    const first = { sequence: 0, branches, rules: new Map(), proposals: new Map() };
+    const first = { sequence: 0, branches, rules: new Map(), proposals: new Map(), commands: [] };
     this.#now.set(project, first);
     return first;
   }
@@ -184,7 +201,7 @@ export class ContractHost {
     const proposals = new Map(before.proposals);
     if (proposal !== undefined) proposals.set(proposal.id, proposal);
     const sequence = ++this.#sequence;
-    const now = { sequence, branches, rules: before.rules, proposals };
+    const now = { ...before, sequence, branches, proposals };
     this.#now.set(project, now);
     this.#stale.set(project, { shown: before, left: this.faults.lag });
     const delivery = { id: `${++this.#deliveries}`, project, sequence };

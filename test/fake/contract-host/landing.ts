@@ -6,39 +6,49 @@
  *     the branch holds another tree         base-moved
  *     the read is behind                    later
  */
-import { parsedBefore } from '../../../drivers/git/mapping.ts';
+import type { HostSteps } from '../../../src/driver/host-steps.ts';
 import type { Landing, LandingOutcome, LandingRequest } from '../../../src/driver/landing.ts';
+import { parsedBefore } from '../../../src/driver/read-mapping.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
 import type { ProposedChange } from '../../../src/model/change.ts';
 import { parseCommitId, projectIdOf } from '../../../src/model/project.ts';
 import { HostError } from './faults.ts';
 import type { ContractHost, Proposal, Snapshot } from './host.ts';
 import { parseReporter } from './language.ts';
 import { BEHIND, type MonotonicReads } from './monotonic-reads.ts';
+import { recordSteps } from './recorded-steps.ts';
 import type { BranchHead } from './repository.ts';
 import { laterOf, Unserved } from './trouble.ts';
 
 type Tested = NonNullable<LandingRequest['tested']>;
 
-export function createLanding(host: ContractHost, reads: MonotonicReads): Landing {
+export interface LandingDeps {
+  readonly host: ContractHost;
+  readonly reads: MonotonicReads;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export function createLanding({ host, reads, clock }: LandingDeps): Landing {
   return {
     async land({ change, tested, config }, signal, mayAct) {
       signal.throwIfAborted();
       if (change.kind === 'ref' || tested === undefined)
         return { kind: 'refused', text: 'there is nothing to merge' };
+      const { ask, taken } = recordSteps(clock);
       try {
-        const snapshot = await reads.read(change.project);
-        if (snapshot === undefined) return { kind: 'later', ...BEHIND };
+        const snapshot = await ask('read', change.project, () => reads.read(change.project));
+        if (snapshot === undefined) return { kind: 'later', ...BEHIND, ...taken() };
         const settled = outcomeOf(change, tested, snapshot);
-        if (settled !== undefined) return settled;
+        if (settled !== undefined) return { ...settled, ...taken() };
         if (!mayAct()) throw new Error('this process may not act at the code host any more');
         const { merge: strategy } = parsedBefore(parseReporter(config));
         const { name } = projectIdOf(change.project);
         const options = { head: change.commit, strategy: strategy ?? 'merge' };
-        const made = await host.merge(name, change.id, options);
+        const made = await ask('merge', change.project, () => host.merge(name, change.id, options));
         reads.saw(change.project, made.sequence);
-        return landedAs(change, made);
+        return { ...landedAs(change, made), ...taken() };
       } catch (error) {
-        return outcomeOfError(error);
+        return outcomeOfError(error, taken());
       }
     },
     async landed({ change }, signal) {
@@ -78,15 +88,17 @@ function landedAs({ project, branch }: ProposedChange, { commit, tree }: BranchH
   return { kind: 'landed', landed: [{ project, branch, commit: parseCommitId(commit), tree }] } as const;
 }
 
-function outcomeOfError(error: unknown): LandingOutcome {
+function outcomeOfError(error: unknown, steps: Required<HostSteps>): LandingOutcome {
   if (!(error instanceof HostError)) throw error;
-  if (error.status === 'lost') throw unserved(error);
+  if (error.status === 'lost') throw Object.assign(unserved(error), steps);
   const later = laterOf(error);
-  return later === undefined ? { kind: 'refused', text: error.message } : { kind: 'later', ...later };
+  return later === undefined
+    ? { kind: 'refused', text: error.message, ...steps }
+    : { kind: 'later', ...later, ...steps };
 }
 
-function unserved(error: unknown): unknown {
+function unserved(error: unknown): Error {
   const later = laterOf(error);
-  if (later === undefined) return error;
+  if (later === undefined) return error instanceof Error ? error : new Error(String(error));
   return new Unserved(later, { unsettled: error instanceof HostError && error.status === 'lost' });
 }

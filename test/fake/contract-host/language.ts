@@ -4,10 +4,11 @@
  *     require: {local: {approved: true, open: true, newer-than: 3600}}
  *     success: {local: {merge: squash, note: true}}
  */
-import { parsedBefore, readMapping } from '../../../drivers/git/mapping.ts';
+
 import { parseTrigger, triggerMatches } from '../../../drivers/git/trigger-config.ts';
 import type { DriverConfigLanguage } from '../../../src/driver/driver.ts';
 import type { ParseResult } from '../../../src/driver/parse-result.ts';
+import { parsedBefore, readMapping } from '../../../src/driver/read-mapping.ts';
 import type { Verdict } from '../../../src/driver/verdict.ts';
 import { millisecondsBetween, type Nanoseconds } from '../../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../../src/model/change.ts';

@@ -1,15 +1,17 @@
 /** Reads the fake host: compares what it shows of a project with the driver's memory; differences become events. */
-import { isMapping } from '../../../drivers/git/mapping.ts';
+
 import { mergeMessage } from '../../../drivers/git/merge-message.ts';
 import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
+import { isMapping } from '../../../src/driver/read-mapping.ts';
 import type { ProcessedEvent, ProcessedLater, Source } from '../../../src/driver/source.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { ChangeKey } from '../../../src/model/change.ts';
 import type { ConnectionEvent } from '../../../src/model/event.ts';
 import { type ProjectKey, parseCommitId, projectIdOf, projectKey } from '../../../src/model/project.ts';
-import { differencesOf, encodeMemory, NO_RULES, readMemory } from './differences.ts';
+import { differencesOf, encodeMemory, groupTarget, NO_RULES, readMemory } from './differences.ts';
 import type { Delivery } from './faults.ts';
 import { BEHIND, type MonotonicReads } from './monotonic-reads.ts';
+import { recordSteps } from './recorded-steps.ts';
 import { changeNamed, recordOf } from './records.ts';
 import { laterOf, Unserved } from './trouble.ts';
 
@@ -44,9 +46,10 @@ export function createSource(deps: SourceDeps): Source {
         return { ...NOTHING, discarded: 'no tenant has the project' };
       const promised = isMapping(event.payload) ? event.payload.sequence : undefined;
       if (typeof promised === 'number') reads.saw(project, promised);
+      const { ask, taken } = recordSteps(clock);
       try {
-        const snapshot = await reads.read(project);
-        if (snapshot === undefined) return { later: BEHIND };
+        const snapshot = await ask('read', project, () => reads.read(project));
+        if (snapshot === undefined) return { later: BEHIND, ...taken() };
         const key = projectIdOf(project).name;
         const before = readMemory(await memory.get(key));
         const now = clock.now();
@@ -54,16 +57,19 @@ export function createSource(deps: SourceDeps): Source {
         return {
           ...NOTHING,
           ...changed,
+          queries: taken().steps,
           memory: [{ key, value: encodeMemory(snapshot) }],
           ...(before === undefined ? { firstLooks: [project] } : {}),
-          ...(changed.events.length + changed.updated.length === 0
+          ...([changed.events, changed.updated, changed.dequeues, changed.promotes].every(
+            ({ length }) => length === 0,
+          )
             ? { discarded: 'nothing is different' }
             : {}),
         };
       } catch (error) {
         const later = laterOf(error);
         if (later === undefined) throw error;
-        return { later };
+        return { later, ...taken() };
       }
     },
     lane: event => projectOf(event) ?? '',
@@ -82,7 +88,8 @@ export function createSource(deps: SourceDeps): Source {
       return [...branches]
         .filter(([branch]) => {
           const { protected: isProtected, locked } = rules.get(branch) ?? NO_RULES;
-          return (isProtected || !excludeUnprotected) && !(locked && excludeLocked);
+          const isShown = (isProtected || !excludeUnprotected) && !(locked && excludeLocked);
+          return isShown && groupTarget(branch) === undefined;
         })
         .map(([branch, { commit }]) => ({ branch, commit: parseCommitId(commit) }));
     },

@@ -5,6 +5,7 @@
 
 import { explainItem } from '../../../src/explain/explain.ts';
 import { sum } from '../../../src/lib/time-window.ts';
+import { isOwnGap } from '../../../src/model/item-states.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { Check, Complain } from './check.ts';
 import type { PipelineHistory } from './pipeline-history.ts';
@@ -12,10 +13,12 @@ import type { PipelineHistory } from './pipeline-history.ts';
 export class ReportedTimes implements Check {
   readonly #history: PipelineHistory;
   readonly #complain: Complain;
+  readonly #reached: (name: string) => void;
 
-  constructor(history: PipelineHistory, complain: Complain) {
+  constructor(history: PipelineHistory, complain: Complain, reached: (name: string) => void) {
     this.#history = history;
     this.#complain = complain;
+    this.#reached = reached;
   }
 
   finished(): void {
@@ -31,6 +34,7 @@ export class ReportedTimes implements Check {
   #checkSums(item: QueueItem): void {
     if (item.phase.phase !== 'left') return;
     const explained = explainItem(item, item.phase.at);
+    for (const { state } of explained.totals) if (isOwnGap(state)) this.#reached(`waited: ${state}`);
     for (const part of ['stretches', 'totals', 'criticalPath'] as const) {
       const total = sum(explained[part].map(({ duration }) => duration));
       if (total !== explained.duration)

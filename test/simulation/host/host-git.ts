@@ -92,7 +92,9 @@ function openProjectGit(
     isAncestor: async (ancestor, descendant) =>
       mirror.has(ancestor) && mirror.has(descendant) && objects.isAncestor(ancestor, descendant),
     peel: async ids => new Map(ids.filter(id => mirror.has(id)).map(id => [id, id])),
-    async merge(base, change, message) {
+    // The simulation merges in the mode `merge` alone.
+    holds: async (state, change) => objects.isAncestor(change, state),
+    async merge(base, { change, message }) {
       const merged = objects.merge(base, change, message);
       if (merged.kind !== 'merged') return undefined;
       mirror.add(merged.commit);

@@ -153,7 +153,7 @@ export const PATCHES: readonly Patch[] = [
         file: 'src/scheduler/report/report-loop.ts',
         find: '  return [rest, ...answer(intent, performed, deps)];',
         replace:
-          '  return rest.kind === "delete" ? answer(intent, deed, deps) : [rest, ...answer(intent, deed, deps)];',
+          '  return rest.kind === "delete" ? answer(intent, performed, deps) : [rest, ...answer(intent, performed, deps)];',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },

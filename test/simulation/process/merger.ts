@@ -7,7 +7,9 @@ import { mergerRequestCodec } from '../../../src/model/codec/records.ts';
 import type { MergerOutcome } from '../../../src/model/merge.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
 import type { Step } from '../../../src/model/step.ts';
+import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
+import { giveSigns } from '../../../src/store/signs-of-life.ts';
 import { RemoteTrouble } from '../host/remote-call.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
 import type { ProcessParts } from './parts.ts';
@@ -22,6 +24,9 @@ export async function runMerger(life: Incarnation, parts: ProcessParts, stop: Ab
   await queue.prepare(stop);
   const requests = createStoreRequests({ store, paths, queue, clock: life.clock, worker: life.name });
   const working = new Set<Promise<void>>();
+  await ensureNode(store, paths.signs);
+  const signs = { store, path: paths.sign(store.sessionId), clock: life.clock };
+  life.background(giveSigns({ ...signs, isAtWork: () => working.size > 0 }, stop));
 
   async function answer({ request }: ClaimedRequest): Promise<MergerOutcome> {
     const startedAt = life.clock.now();

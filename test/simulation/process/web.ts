@@ -13,6 +13,7 @@ import type { ProcessParts } from './parts.ts';
 export interface WebDoor {
   webhook(event: NewConnectionEvent): Promise<'stored' | 'duplicate'>;
   dequeue(pipeline: string, change: ChangeKey): Promise<void>;
+  promote(pipeline: string, change: ChangeKey): Promise<void>;
 }
 
 export async function runWeb(life: Incarnation, parts: ProcessParts, stop: AbortSignal): Promise<void> {
@@ -28,6 +29,11 @@ export async function runWeb(life: Incarnation, parts: ProcessParts, stop: Abort
     clock,
   });
   await intake.prepare(stop);
+  const request = async (pipeline: string, event: PipelineEvent) => {
+    const path = paths.pipeline(parts.tenant, pipeline).eventQueue;
+    const queue = new EventQueue<PipelineEvent>({ store, path, codec: pipelineEventCodec, clock });
+    await store.multi(queue.put(event));
+  };
   parts.openDoor(life, {
     async webhook(event) {
       const now = clock.now();
@@ -43,13 +49,12 @@ export async function runWeb(life: Incarnation, parts: ProcessParts, stop: Abort
       return await intake.offer(received, event.deliveryId);
     },
     async dequeue(pipeline, change) {
-      const queue = new EventQueue<PipelineEvent>({
-        store,
-        path: paths.pipeline(parts.tenant, pipeline).eventQueue,
-        codec: pipelineEventCodec,
-        clock,
-      });
-      await store.multi(queue.put({ kind: 'dequeue', uuid: life.ids.uuid(), change, by: 'the simulation' }));
+      const uuid = life.ids.uuid();
+      await request(pipeline, { kind: 'dequeue', uuid, change, by: 'the simulation' });
+    },
+    async promote(pipeline, change) {
+      const uuid = life.ids.uuid();
+      await request(pipeline, { kind: 'promote', uuid, changes: [change], by: 'the simulation' });
     },
   });
   await new Promise<void>(resolve => stop.addEventListener('abort', () => resolve(), { once: true }));

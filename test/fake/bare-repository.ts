@@ -1,0 +1,79 @@
+/**
+ * Bare repositories as files: what is read or made here needs no process of git. A story asks for a hundred refs, and each process
+ * costs more than all of them.
+ */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/**
+ * An empty one, as `git init --bare` lays it out.
+ *
+ * @param branch that HEAD names
+ * @param settings lines that follow in its configuration file
+ */
+export async function makeBareRepository(dir: string, branch: string, settings = ''): Promise<void> {
+  for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags'])
+    await mkdir(path.join(dir, folder), { recursive: true });
+  await writeFile(path.join(dir, 'HEAD'), `ref: refs/heads/${branch}\n`);
+  const core = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n';
+  // As at a code host, no push collects garbage.
+  const quiet = '[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n';
+  await writeFile(path.join(dir, 'config'), `${core}${quiet}${settings}`);
+}
+
+/** @param ref full name. @returns the object's id; undefined: there is no such ref */
+export async function readRef(dir: string, ref: string): Promise<string | undefined> {
+  return (await readLoose(dir, ref)) ?? (await readPacked(dir)).get(ref);
+}
+
+/** Full ref name → id (of annotated tags: id of the tag), sorted by name. */
+export async function readRefs(dir: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const ref of await looseRefs(dir, 'refs')) {
+    const id = await readLoose(dir, ref);
+    if (id !== undefined) found.set(ref, id);
+  }
+  const packed = await readPacked(dir);
+  return new Map([...packed, ...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Names of the files below the folder. git removes a folder with its last ref while others read. */
+async function looseRefs(dir: string, folder: string): Promise<readonly string[]> {
+  const entries = await unlessGone(readdir(path.join(dir, folder), { withFileTypes: true }), []);
+  const found = await Promise.all(
+    entries.map(entry => {
+      const name = `${folder}/${entry.name}`;
+      if (entry.isDirectory()) return looseRefs(dir, name);
+      // What is being written is not there yet.
+      return entry.name.endsWith('.lock') ? [] : [name];
+    }),
+  );
+  return found.flat();
+}
+
+async function readLoose(dir: string, ref: string): Promise<string | undefined> {
+  const text = await readIfThere(path.join(dir, ref));
+  return text === '' ? undefined : text.slice(0, 40);
+}
+
+async function readPacked(dir: string): Promise<Map<string, string>> {
+  const lines = (await readIfThere(path.join(dir, 'packed-refs'))).split('\n');
+  return new Map(
+    lines.filter(line => /^[0-9a-f]{40} /.test(line)).map(line => [line.slice(41), line.slice(0, 40)]),
+  );
+}
+
+/** Empty where there is no such file. */
+function readIfThere(file: string): Promise<string> {
+  return unlessGone(readFile(file, 'utf8'), '');
+}
+
+async function unlessGone<T>(reading: Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(code)) return otherwise;
+    throw error;
+  }
+}
