@@ -31,7 +31,7 @@ export async function benchBurst(): Promise<readonly Row[]> {
   const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-burst-'));
   const hookCalls = path.join(root, 'hook-calls');
   let hear: (project: string) => void = () => {};
-  const hooks = openLineFifo(hookCalls, project => hear(project));
+  const hooks = await openLineFifo(hookCalls, project => hear(project));
   const developers = await developersIn(root, hookCalls);
   const service = await startSite(
     {

@@ -45,6 +45,7 @@ const BENCHMARKS: { readonly [name: string]: () => Promise<readonly Row[]> } = {
   burst: async () => (await import('./burst.ts')).benchBurst(),
   hosts: async () => (await import('./hosts.ts')).benchHosts(),
   webhook: async () => (await import('./webhook.ts')).benchWebhook(),
+  github: async () => (await import('./github.ts')).benchGithub(),
   zookeeper: async () => (await import('./zookeeper.ts')).benchZooKeeper(),
 };
 

@@ -93,7 +93,12 @@ export async function storedGate(
       const ids = randomIds();
       const { pipeline } = gate.input;
       const requests = { clock, ids, pipeline, mergeRequests, buildRequests };
-      const commanding = { ...requests, mergeMessage: () => 'Merge', likelyStates: () => [] };
+      const commanding = {
+        ...requests,
+        mergeMessage: () => 'Merge',
+        mergeMode: () => 'merge' as const,
+        likelyStates: () => [],
+      };
       const counted = counting(fence);
       await commitTurn(
         {

@@ -13,6 +13,10 @@ export interface LoadOrder {
   readonly events: number;
   /** Events per second, at even distances, independent of the answers; undefined: each connection sends when it was answered. */
   readonly rate?: number;
+  /** Default: one of the git driver. */
+  readonly body?: string;
+  /** Those of the driver; `{id}` and `{signature}` stand for a new id and the HMAC-SHA256 of the body. */
+  readonly headers?: { readonly [name: string]: string };
 }
 
 export interface LoadResult {
@@ -26,15 +30,23 @@ export interface LoadResult {
 /** About the size of what GitHub sends for a push of one commit. */
 const PADDING = 'x'.repeat(6_000);
 
+const GIT_BODY = JSON.stringify({
+  project: 'acme/app',
+  refs: [{ ref: 'refs/heads/for/master/x', padding: PADDING }],
+});
+const GIT_HEADERS = {
+  'Content-Type': 'application/json',
+  'X-Gatehouse-Delivery': '{id}',
+  'X-Gatehouse-Signature': 'sha256={signature}',
+};
+
 function requestOf(order: LoadOrder): Buffer {
-  const body = JSON.stringify({
-    project: 'acme/app',
-    refs: [{ ref: 'refs/heads/for/master/x', padding: PADDING }],
-  });
+  const { body = GIT_BODY, headers = GIT_HEADERS } = order;
   const signature = createHmac('sha256', order.token).update(body).digest('hex');
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const filled = lines.join('').replace('{id}', randomUUID()).replace('{signature}', signature);
   return Buffer.from(
-    `POST /api/connection/local/payload HTTP/1.1\r\nHost: 127.0.0.1:${order.port}\r\nContent-Type: application/json\r\n` +
-      `X-Gatehouse-Delivery: ${randomUUID()}\r\nX-Gatehouse-Signature: sha256=${signature}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    `POST /api/connection/local/payload HTTP/1.1\r\nHost: 127.0.0.1:${order.port}\r\n${filled}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 }
 

@@ -27,7 +27,8 @@ import { startZooKeeper } from '../fake/zookeeper/server.ts';
 import type { Row } from './main.ts';
 import type { LoadOrder, LoadResult } from './webhook-load.ts';
 
-const TOKEN = 'bench';
+export const TOKEN = 'bench';
+const GIT_CONNECTION = 'driver = git\nbaseurl = /nowhere\nwebhook_token = %(TOKEN)s\nwebhook_rate = 100000\n';
 
 export async function benchWebhook(): Promise<readonly Row[]> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gatehouse-webhook-'));
@@ -73,8 +74,9 @@ async function measure(name: string, store: string): Promise<readonly Row[]> {
   ];
 }
 
-async function startWeb(store: string, stack: AsyncDisposableStack) {
-  const text = `[scheduler]\ntenant_config = t.yaml\n${store}[web]\nport = 0\n[connection local]\ndriver = git\nbaseurl = /nowhere\nwebhook_token = %(TOKEN)s\nwebhook_rate = 100000\n`;
+/** @param connection lines of its section. */
+export async function startWeb(store: string, stack: AsyncDisposableStack, connection = GIT_CONNECTION) {
+  const text = `[scheduler]\ntenant_config = t.yaml\n${store}[web]\nport = 0\n[connection local]\n${connection}`;
   const source = { content: new TextEncoder().encode(text), file: 'bench.conf', directory: '/' };
   const parsed = parseSettings({ ...source, environment: { TOKEN } });
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
@@ -119,7 +121,7 @@ async function startWeb(store: string, stack: AsyncDisposableStack) {
   return { web, stored: async () => ((await reader.get(queue))?.stat.childCount ?? 0) - 2_000 };
 }
 
-function send(order: LoadOrder): Promise<LoadResult> {
+export function send(order: LoadOrder): Promise<LoadResult> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./webhook-load.ts', import.meta.url), { workerData: order });
     worker.once('message', resolve);
@@ -127,7 +129,7 @@ function send(order: LoadOrder): Promise<LoadResult> {
   });
 }
 
-function percentile(values: readonly number[], percent: number): number {
+export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] ?? 0;
 }

@@ -51,6 +51,8 @@ function bytesOf(record: StoredRecord): Uint8Array {
 const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['sender-report', '0.3.0'],
   ['connection-report', '0.4.0'],
+  ['access-request', '0.4.0'],
+  ['question', '0.4.0'],
 ]);
 
 describe.each(trees)('%s', (_, tree) => {

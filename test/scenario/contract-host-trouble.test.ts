@@ -40,8 +40,29 @@ story(
     world.free();
     const waiting = await world.observer.until('A to wait', () => world.item('A')?.hostWait ?? undefined);
     expect(waiting).toMatchObject({ doing: 'report', reason: 'limited' });
-    expect((await world.leaves('A', 'SUCCESS')).resets).toBe(0);
+    const { uuid, resets } = await world.leaves('A', 'SUCCESS');
+    expect(resets).toBe(0);
     expect(mergesAsked(world)).toEqual(['A', 'A']);
+    const ofItem = () => world.sink.spans.filter(span => span.traceId === uuid);
+    const merges = () => ofItem().filter(({ name }) => name === 'HostMerge local');
+    const asked = () =>
+      merges().map(({ spanId }) =>
+        ofItem()
+          .filter(({ parentSpanId }) => parentSpanId === spanId)
+          .map(({ attributes }) => [attributes['gatehouse.query'], attributes['http.response.status_code']]),
+      );
+    await world.observer.until('both attempts to be drawn', () => asked().flat().length >= 5);
+    expect(asked()).toEqual([
+      [
+        ['read', 200],
+        ['merge', 429],
+      ],
+      [
+        ['read', 200],
+        ['merge', 200],
+        ['comment', 200],
+      ],
+    ]);
   },
 );
 

@@ -1,10 +1,11 @@
 /**
- * People who push: commits are made in a repository of their own that shares objects with the host's, and arrive by
- * real `git push`, so that hooks, atomicity and ref rules are the real ones.
+ * People who push. A push is what it does at the host: the objects are there, the ref moves. The hosts' own programs receive what the
+ * gate pushes; people send theirs to a real host in `test/e2e`.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { runGit } from '../fake/git-repository.ts';
+import { makeBareRepository, readRef } from '../fake/bare-repository.ts';
+import { FAST_IMPORT, runGit } from '../fake/git-repository.ts';
 
 /** Path → text; null deletes. Files below `playbooks/` are executable. */
 export type Files = Readonly<Record<string, string | null>>;
@@ -39,11 +40,7 @@ export async function createDeveloper(
 ): Promise<Developer> {
   const bare = path.join(root, 'repositories', `${project}.git`);
   const own = path.join(root, 'developers', `${project}.git`);
-  for (const each of [bare, own]) {
-    await mkdir(each, { recursive: true });
-    await runGit(each, ['init', '--quiet', '--bare', '--template=', '--initial-branch=master']);
-  }
-  await mkdir(path.join(own, 'objects/info'), { recursive: true });
+  for (const each of [bare, own]) await makeBareRepository(each, 'master');
   await writeFile(path.join(own, 'objects/info/alternates'), `${path.join(bare, 'objects')}\n`);
   const hook = path.join(bare, 'hooks/post-receive');
   await mkdir(path.dirname(hook), { recursive: true });
@@ -58,18 +55,14 @@ export async function createDeveloper(
       const base = parent === undefined ? await developer.tip(`refs/heads/${branch}`) : parent;
       made += 1;
       const stream = importStream(changed, message, base ?? undefined, FIRST_DATE + made * 60);
-      await runGit(own, ['fast-import', '--quiet', '--force', '--date-format=raw'], stream);
-      return (await runGit(own, ['rev-parse', '--verify', 'refs/heads/work'])).toString().trim();
+      return (await runGit(own, FAST_IMPORT, stream, { GIT_OBJECT_DIRECTORY: path.join(bare, 'objects') }))
+        .toString()
+        .trim();
     },
     async push(to, ref) {
-      await runGit(own, ['push', '--quiet', '--force', bare, `${to ?? ''}:${ref}`], '', {
-        STORY_PUSH: 'yes',
-      });
+      await runGit(bare, ['update-ref', ...(to === null ? ['-d', ref] : [ref, to])]);
     },
-    async tip(ref) {
-      const text = (await runGit(bare, ['for-each-ref', '--format=%(objectname)', ref])).toString().trim();
-      return text === '' ? undefined : text;
-    },
+    tip: ref => readRef(bare, ref),
     git: async (...args) => (await runGit(bare, args)).toString().trimEnd(),
   };
   await developer.push(
@@ -87,7 +80,7 @@ function importStream(files: Files, message: string, parent: string | undefined,
     const mode = name.startsWith('playbooks/') ? '100755' : '100644';
     return `M ${mode} inline ${quoted}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
   });
-  const head = `reset refs/heads/work\ncommit refs/heads/work\nauthor ${who}\ncommitter ${who}\n`;
+  const head = `reset refs/heads/work\ncommit refs/heads/work\nmark :1\nauthor ${who}\ncommitter ${who}\n`;
   const from = parent === undefined ? '' : `from ${parent}\n`;
-  return `${head}data ${Buffer.byteLength(message)}\n${message}\n${from}${lines.join('')}\n`;
+  return `${head}data ${Buffer.byteLength(message)}\n${message}\n${from}${lines.join('')}\nget-mark :1\n`;
 }

@@ -85,7 +85,9 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
     body: JSON.stringify(body),
   });
   const dequeue = `${TENANT}/project/org/project/dequeue`;
+  const promote = `${TENANT}/promote`;
   await ask(dequeue, post({}));
+  await ask(promote, post({}));
   await ask('/api/otlp/v1/traces', post({ resourceSpans: [] }));
   await ask('/api/components/merger-0/pause', post({}));
   await ask('/api/connection/local/payload', post({}));
@@ -96,6 +98,10 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
   await operator('/api/components/merger-0/resume', post({}));
   await operator('/api/components/merger-0/nonsense', post({}));
   await operator('/api/components/nobody-0/stop', post({}));
+  await operator(promote, post({}));
+  await operator(promote, post({ pipeline: 'check', changes: ['nothing'] }));
+  await operator(promote, post({ pipeline: 'check', changes: ['master/C'] }));
+  await operator(promote, { ...post(''), headers: { 'content-type': 'text/plain' } });
   await operator(dequeue, post({}));
   await operator(dequeue, post({ pipeline: 'check', change: 'nothing' }));
   await operator(dequeue, post({ pipeline: 'check', change: 'master/C' }));

@@ -1,11 +1,15 @@
 /** A FIFO in which scripts leave lines for the test: no polling, no port, nothing but `echo`. */
-import { execFileSync } from 'node:child_process';
 import { constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { startAside } from '../../src/git/starter/start-aside.ts';
 
 /** Lines up to PIPE_BUF (4096 bytes) arrive whole and in the order they were written, also from several writers. */
-export function openLineFifo(path: string, onLine: (line: string) => void): Disposable {
-  execFileSync('mkfifo', ['-m', '666', path]);
+export async function openLineFifo(path: string, onLine: (line: string) => void): Promise<Disposable> {
+  const env = { PATH: process.env.PATH ?? '/usr/bin:/bin' };
+  const made = startAside({ file: 'mkfifo', args: ['-m', '666', path], cwd: '/', env });
+  made.stdin.end();
+  const end = await made.ended;
+  if (end.kind !== 'exited' || end.code !== 0) throw new Error(`mkfifo ${path}: ${JSON.stringify(end)}`);
   // For both directions, so that it neither blocks nor ends while there is no writer.
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   const socket = new Socket({ fd, readable: true, writable: false });

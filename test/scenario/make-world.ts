@@ -190,10 +190,9 @@ export function makeWorld(parts: Parts): World {
       });
     },
     async leaves(topic, result, pipeline = 'gate') {
-      const found = await site.observer.until(`${topic} to leave ${pipeline}`, async () => {
-        if (site.observer.items().some(isOf(topic, pipeline))) return undefined;
-        return (await site.observer.finished()).find(isOf(topic, pipeline));
-      });
+      const found = await site.observer.until(`${topic} to leave ${pipeline}`, () =>
+        site.observer.left(isOf(topic, pipeline)),
+      );
       if (found.result !== result)
         throw new Error(
           `${topic} left ${pipeline} with ${found.result} (${found.reason}), expected ${result}`,

@@ -26,6 +26,8 @@ export interface Observer extends AsyncDisposable {
   /** Waits until the event with this delivery id has reached the pipelines, or was found to change nothing. */
   eventProcessed(delivery: string): Promise<void>;
   finished(): Promise<readonly FinishedItem[]>;
+  /** The newest item that matches, when it has left and the history has it; undefined: not yet. */
+  left(matches: (item: Pick<LiveItem, 'pipeline' | 'changes'>) => boolean): Promise<FinishedItem | undefined>;
 }
 
 /** Milliseconds until a story gives up; loaded machines are slow. */
@@ -61,6 +63,8 @@ export function observe(deps: ObserverDeps): Observer {
   const wake = () => {
     for (const waker of [...wakers]) waker();
   };
+  /** Every live item that was ever seen, oldest first: the history has one a moment after the queues have it no more. */
+  const seen = new Map<string, LiveItem>();
   let view: FollowedTenant | undefined;
   let lost: unknown;
   const following = follow().catch(error => {
@@ -72,6 +76,7 @@ export function observe(deps: ObserverDeps): Observer {
   async function follow(): Promise<void> {
     for await (const next of followTenant(api, TENANT, stop.signal)) {
       view = next;
+      for (const [uuid, item] of next.items) if (item.role === 'live') seen.set(uuid, item);
       wake();
     }
   }
@@ -161,6 +166,12 @@ export function observe(deps: ObserverDeps): Observer {
       await until(`event ${delivery} to be processed`, () => isProcessed(delivery));
     },
     finished,
+    async left(matches) {
+      if (items().some(matches)) return undefined;
+      const newest = [...seen.values()].findLast(matches)?.uuid;
+      const found = (await finished()).filter(matches);
+      return newest === undefined || found.some(({ uuid }) => uuid === newest) ? found[0] : undefined;
+    },
     async [Symbol.asyncDispose]() {
       stop.abort();
       await following;

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { BASE_JOB } from '../fake/layout-text.ts';
 import { TENANT } from './site.ts';
-import { story, storyOnBothStores } from './story.ts';
+import { story } from './story.ts';
 import type { World } from './world.ts';
 
 const NOTES = ['success', 'failure', 'dequeue'].map(action => `    ${action}:\n      local: {note: true}\n`);
@@ -31,7 +31,7 @@ ${['org/project1', 'org/project2']
   .map(name => `- project:\n    name: ${name}\n    queue: shared\n    deploy: {jobs: [deploy]}\n`)
   .join('')}`;
 
-storyOnBothStores(
+story(
   'a serial pipeline tests every change of a shared queue, one after the other, each without those ahead',
   { layout: deployment },
   async world => {
@@ -115,7 +115,7 @@ function published(world: World): readonly (string | undefined)[] {
   return world.stage.builds.map(({ variables }) => variables.zuul.items.at(-1)?.newrev);
 }
 
-storyOnBothStores(
+story(
   'a supercedent pipeline runs the first and the newest update of a ref, and none of those between',
   { layout: publishing, projects: { 'org/project': { 'README.md': 'A project.\n' } } },
   async world => {

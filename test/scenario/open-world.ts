@@ -36,12 +36,12 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   const projects = setup.projects ?? PROJECTS;
   const sink = await startOtlpSink({ protocol: setup.collectorProtocol ?? 'grpc' });
   if (setup.collectorDown === true) sink.answerAlways({ kind: 'status', code: 14 });
-  const stage = openStage(path.join(root, 'stage'));
+  const stage = await openStage(path.join(root, 'stage'));
   const log = storyLog();
   const developers = new Map<string, Developer>();
   const hookCalls = path.join(root, 'hook-calls');
   const pushes: { heard: (project: string) => void } = { heard: () => {} };
-  const hooks = openLineFifo(hookCalls, project => pushes.heard(project));
+  const hooks = await openLineFifo(hookCalls, project => pushes.heard(project));
   const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
   for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects, ...setup.far }))
     developers.set(name, await createDeveloper(root, name, files, hookCalls));
@@ -56,6 +56,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     far: Object.keys(setup.far ?? {}),
     farReadOnly: setup.farReadOnly ?? false,
     moreTenants: setup.moreTenants ?? [],
+    projectOptions: setup.projectOptions,
     collector: sink.url,
     tracingOff: setup.tracingOff ?? false,
     scheduler: setup.scheduler ?? [],

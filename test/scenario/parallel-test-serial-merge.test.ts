@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { classicLayout } from './layouts.ts';
-import { storyOnBothStores } from './story.ts';
+import { story } from './story.ts';
 
-storyOnBothStores(
+story(
   'changes are tested at the same time, each on top of the ones ahead, and land in order',
   { layout: classicLayout() },
   async world => {

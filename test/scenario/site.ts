@@ -1,6 +1,7 @@
 /** What an operator would write, and the service that is started from it, in this process. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { ComponentName } from '../../src/cmd/service/core.ts';
 import type { DriverTable } from '../../src/cmd/service/driver-table.ts';
 import { type Service, startService } from '../../src/cmd/service/service.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -24,6 +25,8 @@ export interface SiteOptions {
   readonly farReadOnly?: boolean;
   /** Besides {@link TENANT}, with the same projects. */
   readonly moreTenants: readonly string[];
+  /** Options of each untrusted project, a mapping of YAML. */
+  readonly projectOptions?: string | undefined;
   readonly collector: string;
   /** The collector is named, and nothing is sent. */
   readonly tracingOff: boolean;
@@ -44,6 +47,8 @@ export interface SiteOptions {
   readonly connection?: readonly string[];
   /** Builds at a time; default 30. */
   readonly maxBuilds?: number;
+  /** Those that run in this service; default all. */
+  readonly components?: readonly ComponentName[];
   /** Seconds; default 0: the hosts are asked once, at the start. */
   readonly pollInterval?: number;
 }
@@ -73,7 +78,13 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
 async function startAgain(options: SiteOptions, log: Log): Promise<Service> {
   const read = readSettings(configOf(options.root), {});
   if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
-  const started = await startService(read.settings, log, COMPONENT_KINDS, options.clock, options.drivers);
+  const started = await startService(
+    read.settings,
+    log,
+    options.components ?? COMPONENT_KINDS,
+    options.clock,
+    options.drivers,
+  );
   if (started.kind === 'refused') throw new Error(started.errors.join('\n'));
   await started.service.ready;
   return started.service;
@@ -159,7 +170,7 @@ session_timeout = 10
 `;
 }
 
-function tenantsText({ projects, moreTenants, far = [] }: SiteOptions): string {
+function tenantsText({ projects, moreTenants, projectOptions, far = [] }: SiteOptions): string {
   return [TENANT, ...moreTenants]
     .map(
       name => `- tenant:
@@ -167,7 +178,7 @@ function tenantsText({ projects, moreTenants, far = [] }: SiteOptions): string {
     source:
       ${CONNECTION}:
         config-projects: [${CONFIG_PROJECT}]
-        untrusted-projects: [${projects.join(', ')}]
+        untrusted-projects: [${projects.map(each => (projectOptions === undefined ? each : `{${each}: ${projectOptions}}`)).join(', ')}]
 ${far.length === 0 ? '' : `      ${FAR}: {untrusted-projects: [${far.join(', ')}]}\n`}`,
     )
     .join('');

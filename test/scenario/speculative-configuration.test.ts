@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
-import { story, storyOnBothStores } from './story.ts';
+import { story } from './story.ts';
 
 const layout = layoutWith('', { check: true });
 const own = (...jobs: readonly string[]) => `${jobs.map(name => `- job: {name: ${name}}\n`).join('')}
@@ -10,7 +10,7 @@ const own = (...jobs: readonly string[]) => `${jobs.map(name => `- job: {name: $
 `;
 const projects = { 'org/project': { '.zuul.yaml': own('old') }, 'org/other': { '.zuul.yaml': own('other') } };
 
-storyOnBothStores(
+story(
   'a change is tested with the configuration it brings, and so are those behind it',
   { layout, projects },
   async world => {

@@ -40,12 +40,12 @@ export interface Stage extends Disposable {
   end(uuid: string, exitStatus: number): boolean;
 }
 
-export function openStage(directory: string): Stage {
+export async function openStage(directory: string): Promise<Stage> {
   mkdirSync(directory, { recursive: true });
   chmodSync(directory, 0o777);
   const listeners: ((build: StagedBuild) => void)[] = [];
   const builds: StagedBuild[] = [];
-  const calls = openLineFifo(path.join(directory, 'calls'), line => {
+  const calls = await openLineFifo(path.join(directory, 'calls'), line => {
     const build = announced(line);
     builds.push(build);
     for (const listener of listeners) listener(build);

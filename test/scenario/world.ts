@@ -1,5 +1,5 @@
 /**
- * A whole site in one process, for stories: the real service, real repositories, real pushes, and jobs that end when the story
+ * A whole site in one process, for stories: the real service, real repositories, and jobs that end when the story
  * ends them.
  *
  *     story('what is tested lands', { layout: classicLayout() }, async world => {
@@ -42,6 +42,8 @@ export interface WorldSetup {
   readonly farReadOnly?: boolean;
   /** More tenants with the same projects; the world looks at the first one only. */
   readonly moreTenants?: readonly string[];
+  /** Of all untrusted projects in the tenant file, a mapping of YAML. */
+  readonly projectOptions?: string;
   /** More files of org/config. */
   readonly configFiles?: Files;
   /** More lines of `[scheduler]`. */

@@ -5,7 +5,7 @@
  * Needs root, to mount it, and a machine with memory to spare; elsewhere, or where `TMPDIR` is set, the folder stays as it is.
  */
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, rmdir } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -46,7 +46,11 @@ export async function memoryDisk(): Promise<TemporaryFolder | undefined> {
 async function removeLeft(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = /^gatehouse-tests-(\d+)-/.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) await unmount(join(folder, name));
+    if (pid === undefined || isAlive(Number(pid))) continue;
+    const path = join(folder, name);
+    // It may be a plain folder, and another run may remove it at the same time.
+    await run('umount', ['--lazy', path]).catch(() => undefined);
+    await rm(path, { recursive: true, force: true });
   }
 }
 

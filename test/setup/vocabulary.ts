@@ -18,6 +18,7 @@ const SPAN_EVENTS = [
     'window-entered',
     'cancel-requested',
     'dequeue-requested',
+    'promoted',
   ],
   ...['attempt-failed', 'matched', 'refused', 'dequeued'],
 ];

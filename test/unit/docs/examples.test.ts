@@ -1,7 +1,11 @@
 /** The configuration people copy from the documentation is configuration Gatehouse takes. */
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { gitDriver } from '../../../drivers/git/index.ts';
 import { readOptions } from '../../../drivers/git/options.ts';
+import { githubDriver } from '../../../drivers/github/index.ts';
+import { readGithubOptions } from '../../../drivers/github/options.ts';
+import { APP_PERMISSIONS } from '../../../drivers/github/permissions.ts';
 import { buildLayout } from '../../../src/layout/build-layout.ts';
 import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
 import { parseCache } from '../../../src/layout/parse-cache.ts';
@@ -21,7 +25,7 @@ function blocks(file: string, language: string): readonly string[] {
   );
 }
 
-const CONNECTIONS = new Set(['local']);
+const CONNECTIONS = new Set(['local', 'github']);
 const GUIDE = 'doc/guide/first-gate.md';
 
 function tenantsOf(text: string, file: string) {
@@ -78,6 +82,56 @@ describe('the first gate', () => {
       });
       expect(outcome.kind === 'frozen' && outcome.jobs.map(job => job.name)).toEqual(['app-unit-tests']);
     }
+  });
+});
+
+describe('the GitHub tutorial', () => {
+  const file = 'doc/tutorials/github.md';
+  const [tenants = '', config = '', mergeGroups = ''] = blocks(file, 'yaml');
+  const [settings = ''] = blocks(file, 'ini');
+
+  test('configures a GitHub App without mistakes', () => {
+    const parsed = settingsOf(settings);
+    if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(showOptionProblem).join('\n'));
+    const [connection] = parsed.settings.connections;
+    if (connection === undefined) throw new Error('it has no connection');
+    const read = optionReader(connection);
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const key = privateKey.export({ type: 'pkcs1', format: 'pem' }).toString();
+    const options = readGithubOptions(read, path => (path.endsWith('.pem') ? key : 'a token'));
+    expect(options).toMatchObject({ server: 'github.com', landing: 'push' });
+    expect(read.finish()).toEqual([]);
+  });
+
+  test('has pipelines that the GitHub driver takes', () => {
+    const [tenant] = tenantsOf(tenants, file);
+    if (tenant === undefined || typeof tenant === 'string') throw new Error(String(tenant));
+    const layout = buildLayout({
+      tenant,
+      configs: [
+        {
+          project: projectKey({ connection: 'github', name: 'acme/config' }),
+          branch: 'main',
+          commit: parseCommitId('1'.repeat(40)),
+          files: [{ path: 'zuul.yaml', text: config }],
+        },
+      ],
+      languages: new Map([['github', githubDriver.config]]),
+      cache: parseCache(),
+    });
+    expect(layout.errors.map(configErrorText)).toEqual([]);
+    expect([...layout.pipelines.keys()]).toEqual(['check', 'gate']);
+  });
+
+  test('lists the permissions that the App gets', () => {
+    const rows = APP_PERMISSIONS.map(({ name, level, why }) => `| \`${name}\` | ${level} | ${why} |`);
+    expect(textOf(file)).toContain(rows.join('\n'));
+  });
+
+  test('triggers on merge groups in the words of the driver', () => {
+    const trigger = parseFile(`- pipeline:\n    name: p\n    manager: independent\n${mergeGroups}`);
+    expect(trigger.problems).toEqual([]);
+    expect(githubDriver.config.parseTrigger({ event: 'merge_group' }).kind).toBe('ok');
   });
 });
 

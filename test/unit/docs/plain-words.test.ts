@@ -109,3 +109,9 @@ describe('plain words', () => {
     },
   );
 });
+
+test('no text holds the marks of an unfinished merge', () => {
+  const mark = /^(?:<{7}|>{7}) /m;
+  expect(mark.test(`a\n${'<'.repeat(7)} HEAD\n`)).toBe(true);
+  expect(sources().filter(file => mark.test(textOf(file)))).toEqual([]);
+});

@@ -53,6 +53,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ],
   ['auth', optionsIn(textOf('src/settings/auth-section.ts'))],
   ['connection', [...optionsIn(textOf('drivers/git/options.ts')), 'driver'].sort()],
+  ['connection github.com', [...optionsIn(textOf('drivers/github/options.ts')), 'driver'].sort()],
 ];
 
 /** Options of `etc/gatehouse.conf` by section, commented out or not. */
@@ -63,11 +64,15 @@ function sampleOptions(section: string): readonly string[] {
   return [...body.matchAll(/^#?([a-z0-9_]+) =/gm)].map(([, option = '']) => option).sort();
 }
 
+const HEADINGS: ReadonlyMap<string, string> = new Map([
+  ['auth', '`[auth NAME]`'],
+  ['connection', 'With `driver = git`'],
+  ['connection github.com', 'With `driver = github`'],
+]);
+
 /** First column of the tables of a section of the reference. */
 function documentedOptions(section: string): readonly string[] {
-  const named = ['auth', 'connection'].includes(section);
-  const heading = named ? `\`[${section} NAME]\`` : `\`[${section}]\``;
-  const body = sectionOf(textOf('doc/reference/settings.md'), heading);
+  const body = sectionOf(textOf('doc/reference/settings.md'), HEADINGS.get(section) ?? `\`[${section}]\``);
   return [...body.matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, option = '']) => option).sort();
 }
 

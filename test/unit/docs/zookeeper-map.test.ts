@@ -71,7 +71,7 @@ function placesOf(
 
 /** Some parents have no children at the moment. */
 const PARENTS =
-  /(?:queue|queue-dead|seen|election|memory|landings|trigger|trigger-dead|lock|answers|pipelines|items|events|events-dead|staged|claimed|cancelled|blobs|quarantine|tenants|keys)$|^alive$|^(?:components|elections|outbox\/reports|cache\/(?:changes|config))(?:\/[^/]+){0,2}$|^outbox\/(?:spans|history)$/;
+  /(?:queue|queue-dead|questions|questions-dead|seen|election|memory|landings|trigger|trigger-dead|lock|answers|pipelines|items|events|events-dead|staged|claimed|cancelled|blobs|quarantine|tenants|keys)$|^alive$|^(?:components|elections|access|outbox\/reports|cache\/(?:changes|config))(?:\/[^/]+){0,2}$|^outbox\/(?:spans|history)$/;
 
 function isParent(at: string, parents: ReadonlySet<string>): boolean {
   return parents.has(at) || PARENTS.test(at.split('/').slice(2).join('/'));
@@ -127,7 +127,7 @@ const rare = [...sectionOf(MAP, 'Rarely there').matchAll(/`([^`]+)`/g)].map(([, 
   template.replaceAll('…', ''),
 );
 const isRare = (place: string) =>
-  rare.some(part => place.includes(part)) || /(?:queue|trigger|events)\/<n>$|^outbox\//.test(place);
+  rare.some(part => place.includes(part)) || /(?:queue|questions|trigger|events)\/<n>$|^outbox\//.test(place);
 
 const folder = path.join(ROOT, 'test/golden');
 const trees = readdirSync(folder)
@@ -154,12 +154,12 @@ describe('the map', () => {
     const tree: GoldenTree = JSON.parse(readFileSync(path.join(folder, trees.at(-1) ?? ''), 'utf8'));
     expect(problemsOf(tree.nodes, '/gatehouse', true)).toEqual([]);
     const missing = unseen(tree.nodes, '/gatehouse');
-    // An election is in the tree only while another web stands by; a part is there before it is decided; and signs of life and reports of
-    // connections came later.
+    // An election is in the tree only while another web stands by; a part is there before it is decided; and signs of life, reports of
+    // connections, requests for access and questions came later.
     expect(
       missing.filter(
         each =>
-          !/^elections|^landings|^alive|<connection>\/report$|events-dead|queue-dead|staged\/decided$/.test(
+          !/^elections|^landings|^alive|^access|<connection>\/report$|events-dead|queue-dead|questions|staged\/decided$/.test(
             each,
           ),
       ),
