@@ -38,6 +38,7 @@ import { diskCheckSecondsOf, type ExecutorDeps, type ExecutorOptions, maxProcess
 import { executeBuild, type Machinery } from './execute-build.ts';
 import { createOwnProcesses } from './git-process.ts';
 import { startRelay } from './relay/relay.ts';
+import { claimJobUsers } from './sandbox/job-users.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
 import type { StopMode } from './spawner/protocol.ts';
@@ -94,13 +95,20 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   const relay =
     options.relay === undefined || options.relay === null ? null : await startRelay(options.relay, deps);
   if (relay !== null) opening.use(relay);
+  const users = process.geteuid?.() === 0 ? await claimJobUsers(claimed.path, options.maxBuilds) : undefined;
+  if (users !== undefined) opening.defer(() => users.release());
+  if (users?.exclusive === false)
+    deps.log.warn(
+      { firstUser: users.first },
+      'no Unix users for jobs are free on this machine; another executor may have the same, and kill jobs that run without a sandbox',
+    );
   const sandbox = await openSandbox({
     mode: options.sandbox,
     jobDir: claimed.path,
     gitDir: options.gitDir,
     path: options.path,
     readOnlyPaths: options.readOnlyPaths ?? [],
-    slots: options.maxBuilds,
+    firstUser: users?.first ?? null,
     listen: relay !== null,
     spawner,
   });

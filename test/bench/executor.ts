@@ -68,7 +68,7 @@ async function benchWorkspace(folder: string): Promise<BenchRow[]> {
         gitDir,
         path: process.env.PATH ?? '',
         readOnlyPaths: [],
-        slots: 2,
+        firstUser: process.geteuid?.() === 0 ? 65_600 : null,
         spawner,
       });
       const times = await workspaceTimes(spawner, sandbox, repository, commits, mode === 'auto' ? ROUNDS : 3);

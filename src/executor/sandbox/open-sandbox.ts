@@ -23,13 +23,11 @@ export interface SandboxOptions {
   readonly path: string;
   /** More host directories that every job may read. */
   readonly readOnlyPaths: readonly string[];
-  /** Builds at a time. */
-  readonly slots: number;
+  /** User id of the job in slot 0 (`job-users.ts`), the others follow; null: the service is not root, jobs are its own user. */
+  readonly firstUser: number | null;
   /** Sandboxes listen for their jobs (`relay/`): Node is mounted into them. Default false. */
   readonly listen?: boolean;
   readonly spawner: Spawner;
-  /** Default: whether the service's effective user is root. */
-  readonly isRoot?: boolean;
 }
 
 /** The sandbox was required (`[executor] sandbox = bubblewrap`) and does not work here. */
@@ -69,8 +67,7 @@ async function firstThatHolds(
       jobDir: options.jobDir,
       gitDir: options.gitDir,
       open: await isOpen(options),
-      isRoot: isRoot(options),
-      slots: options.slots,
+      firstUser: options.firstUser,
       path: options.path,
     });
     const { disableUserns } = found.runtime;
@@ -174,8 +171,7 @@ async function unsandboxed(options: SandboxOptions, because: string): Promise<Sa
     jobDir,
     gitDir: options.gitDir,
     open: true,
-    isRoot: root,
-    slots: options.slots,
+    firstUser: options.firstUser,
     path: options.path,
   });
 }
@@ -210,5 +206,5 @@ async function isOpen(options: SandboxOptions): Promise<boolean> {
 }
 
 function isRoot(options: SandboxOptions): boolean {
-  return options.isRoot ?? process.geteuid?.() === 0;
+  return options.firstUser !== null;
 }

@@ -5,7 +5,7 @@
  *   bubblewrap              the same isolation; checkouts are made anew for every build
  *   none                    no isolation, reported plainly; as root the job at least gets a user of its own, never root
  *
- *     const sandbox = await openSandbox({ mode: 'auto', jobDir, gitDir, slots: 4, spawner });
+ *     const sandbox = await openSandbox({ mode: 'auto', jobDir, gitDir, firstUser: null, spawner });
  *     log.info(sandbox.report);   // sandbox: bubblewrap 0.8.0 with overlay workspaces, system calls filtered, …
  *     spawner.start({ ...sandbox.job(command, slot), output, timeoutMs, graceMs });
  */
@@ -23,7 +23,6 @@ import {
   type Runtime,
 } from './bubblewrap-argv.ts';
 import { closedDirectory } from './find-runtime.ts';
-import { firstJobUser } from './job-users.ts';
 import { type Overlay, type Owner, onStage, type Stage, stagedArgv } from './stage.ts';
 
 /** The way that `open-sandbox.ts` has chosen for all builds of the executor. */
@@ -113,10 +112,8 @@ export interface SandboxFacts {
   readonly gitDir: string;
   /** Users of jobs can reach everything below `jobDir` and `gitDir` as it is; our own processes need no stage. */
   readonly open: boolean;
-  /** The service runs as root: jobs get users of their own. */
-  readonly isRoot: boolean;
-  /** Builds at a time. */
-  readonly slots: number;
+  /** User id of the job in slot 0, the others follow; null: the service is not root, jobs are its own user. */
+  readonly firstUser: number | null;
   /** `PATH` of the service, for jobs without a sandbox. */
   readonly path: string;
 }
@@ -125,7 +122,7 @@ export interface SandboxFacts {
 export function sandboxOf(facts: SandboxFacts): Sandbox {
   const { isolation } = facts;
   const stage = isolation.kind === 'bubblewrap' ? isolation.stage : null;
-  const firstUser = facts.isRoot ? firstJobUser(facts.jobDir, facts.slots) : null;
+  const { firstUser } = facts;
   const ownStage = facts.open ? null : stage;
   return {
     report: facts.report,
@@ -135,13 +132,13 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
     limitsProcesses:
       isolation.kind === 'bubblewrap'
         ? isolation.runtime.prlimit !== null
-        : isolation.prlimit !== null && facts.isRoot,
+        : isolation.prlimit !== null && firstUser !== null,
     overlays: isolation.kind === 'bubblewrap' && isolation.overlays,
     jobDir: facts.jobDir,
     async reaches(path) {
       // The stage opens the path above the cache; the job's user must still get through the cache itself.
       return (
-        !facts.isRoot || (await closedDirectory(path, stage === null ? '/' : facts.gitDir)) === undefined
+        firstUser === null || (await closedDirectory(path, stage === null ? '/' : facts.gitDir)) === undefined
       );
     },
     ownerOf: slot => (firstUser === null ? null : { uid: firstUser + slot, gid: firstUser + slot }),

@@ -130,8 +130,7 @@ describe('a sandbox that listens for its job', () => {
       jobDir: '/jobs',
       gitDir: '/git',
       open: true,
-      isRoot: false,
-      slots: 1,
+      firstUser: null,
       path: '/usr/bin',
     }).job(
       {

@@ -23,7 +23,7 @@ describeOnBubblewrap('the sandbox', () => {
         gitDir: join(folder, 'git'),
         path: process.env.PATH ?? '/usr/bin:/bin',
         readOnlyPaths: [],
-        slots: 1,
+        firstUser: process.geteuid?.() === 0 ? 65_600 : null,
         spawner,
       });
       expect({ isolated, report }).toEqual({ isolated: true, report: expect.stringContaining('bubblewrap') });
