@@ -59,6 +59,7 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   let timer: NodeJS.Timeout | undefined;
   let dirty = true;
   let refreshing: Promise<void> = Promise.resolve();
+  let closed = false;
 
   async function refresh(): Promise<void> {
     if (!dirty) return;
@@ -78,7 +79,8 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   function refreshed(): Promise<void> {
     refreshing = refreshing.then(refresh).catch((error: unknown) => {
       dirty = true;
-      deps.log.warn({ tenant, err: error }, 'cannot update the live view');
+      // The history may be closed while it is read; there is no page left to update.
+      if (!closed) deps.log.warn({ tenant, err: error }, 'cannot update the live view');
     });
     return refreshing;
   }
@@ -107,7 +109,10 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
         void refreshed();
       }, GATHER_MS);
     },
-    close: () => clearTimeout(timer),
+    close() {
+      closed = true;
+      clearTimeout(timer);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { openHistory } from '../../../src/history/history.ts';
 import { fakeWeb } from './fake-web.ts';
 
 describe('stopping', () => {
@@ -33,6 +34,24 @@ describe('stopping', () => {
     answer.resolve([]);
     expect((await response).status).toBe(404);
     await closed;
+  });
+
+  test('warns of no update of the live view that could not be finished', async () => {
+    const asked = Promise.withResolvers<void>();
+    const durations = Promise.withResolvers<never>();
+    const history = await openHistory({ kind: 'sqlite', path: ':memory:' });
+    const expectedDuration = () => {
+      asked.resolve();
+      return durations.promise;
+    };
+    const web = await fakeWeb({ overrides: { history: { ...history, expectedDuration } } });
+    const response = await fetch(`${web.url}/api/tenant/main/events`);
+    await asked.promise;
+    await web.close();
+    durations.reject(new Error('the history is closed'));
+    await response.text();
+    await history.close();
+    expect(web.warnings).toEqual([]);
   });
 
   test('cuts an answer that takes too long', async () => {
