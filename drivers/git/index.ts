@@ -27,10 +27,10 @@
  *   post-receive.sh, install-hook.ts   the webhook's other end
  */
 import type { Driver } from '../../src/driver/driver.ts';
+import { pause } from '../../src/lib/pause.ts';
 import { createConnection } from './connection.ts';
 import { gitLanguages } from './languages.ts';
 import { readOptions } from './options.ts';
-import { waitOnTimer } from './wait.ts';
 
 /** Listed in `drivers/index.ts`. */
 export const gitDriver: Driver = {
@@ -38,6 +38,6 @@ export const gitDriver: Driver = {
   eventSpanKind: 'GitEvent',
   connect(name, options, deps) {
     const read = readOptions(name, options);
-    return read && createConnection(name, read, deps, { wait: waitOnTimer, random: Math.random });
+    return read && createConnection(name, read, deps, { wait: pause, random: Math.random });
   },
 };

@@ -6,6 +6,7 @@
  */
 import type { DriverLog } from '../../src/driver/connection.ts';
 import type { Listener } from '../../src/driver/intake.ts';
+import { aborted } from '../../src/lib/aborted.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { watchedRefs } from './next-refs.ts';
 import { recall, refsDeliveryId, refsDigest } from './project-memory.ts';
@@ -45,9 +46,7 @@ export function createListener(deps: ListenerDeps): Listener {
     async listen(watch) {
       const { signal } = watch;
       const sent: Sent = new Map();
-      const ended = new Promise<void>(resolve =>
-        signal.addEventListener('abort', () => resolve(), { once: true }),
-      );
+      const ended = aborted(signal);
       while (!signal.aborted) {
         // A remote that does not answer must not delay the end.
         await Promise.race([pollAll(watch, sent, deps), ended]);

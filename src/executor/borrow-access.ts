@@ -14,7 +14,7 @@ import { ensureNode } from '../store/ensure-node.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { create, remove, type Store, StoreError } from '../store/port.ts';
 import { readNow } from '../store/read-now.ts';
-import { createRefresher, touchOnContact } from '../store/refresher.ts';
+import { createPathRefresher } from '../store/refresher.ts';
 
 /** `store`: the session that holds the claims of the executor's builds. */
 export interface BorrowDeps {
@@ -61,14 +61,17 @@ type Answer = Exclude<AccessRequest, { state: 'asked' }>;
 /** @returns undefined when the deadline passed. */
 async function answerAt(store: Store, path: string, deadline: number): Promise<Answer | undefined> {
   const found = Promise.withResolvers<Answer | undefined>();
-  using copy = createRefresher(async () => {
-    const node = await readNow(store, () => store.get(path));
-    if (node === undefined) throw new StoreError('NoNode', path);
-    const record = accessRequestCodec.decode(node.data);
-    if (record.state !== 'asked') found.resolve(record);
-  }, found.reject);
-  using _watch = store.watch(path, () => void copy.touch());
-  using _contact = touchOnContact(store, copy);
+  using copy = createPathRefresher(
+    store,
+    path,
+    async () => {
+      const node = await readNow(store, () => store.get(path));
+      if (node === undefined) throw new StoreError('NoNode', path);
+      const record = accessRequestCodec.decode(node.data);
+      if (record.state !== 'asked') found.resolve(record);
+    },
+    { onError: found.reject },
+  );
   void copy.touch();
   const answered = new AbortController();
   const late = pause(deadline, answered.signal).then(() => undefined);

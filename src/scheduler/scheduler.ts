@@ -17,6 +17,7 @@
  * Beside them: loop.ts (how every loop runs), pause-switch.ts and fair-share.ts (which fences to hold), deps.ts and shared.ts.
  */
 import { languageOf } from '../driver/language-of.ts';
+import { aborted } from '../lib/aborted.ts';
 import { pause } from '../lib/pause.ts';
 import {
   buildRequestCodec,
@@ -246,13 +247,6 @@ function trackedLoops(deps: SchedulerDeps) {
       ended.abort();
     },
   };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function sessionLost(store: Store): Promise<never> {

@@ -5,12 +5,13 @@
  *     all.list()                                                        // [{ id: 'executor-3', state: 'paused', … }]
  *     await askComponent(store, paths, 'executor-3', 'running');        // written to its own node: components.ts
  */
+import { createListeners } from '../lib/listeners.ts';
 import { componentCodec } from '../model/codec/records.ts';
 import type { ComponentRecord, ComponentState } from '../model/component.ts';
 import { changeComponent, componentId, registrationNumber } from './component-node.ts';
 import { COMPONENT_KINDS, type ComponentKind, type StorePaths } from './paths.ts';
 import { type Store, StoreError } from './port.ts';
-import { createRefresher, touchOnContact } from './refresher.ts';
+import { createPathRefresher } from './refresher.ts';
 
 /** A component as its own record describes it, with what its place in the store adds. */
 export interface RegisteredComponent extends ComponentRecord {
@@ -37,7 +38,7 @@ export async function openComponents(
   paths: StorePaths,
   onError: (error: unknown) => void,
 ): Promise<Components> {
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   let found: readonly RegisteredComponent[] = [];
 
   async function ofKind(kind: ComponentKind): Promise<readonly RegisteredComponent[]> {
@@ -57,28 +58,23 @@ export async function openComponents(
     });
   }
 
-  const copy = createRefresher(async () => {
-    const kinds: RegisteredComponent[] = [];
-    for (const kind of COMPONENT_KINDS) kinds.push(...(await ofKind(kind)));
-    found = kinds;
-    for (const listener of listeners) listener();
-  }, onError);
-  const watch = store.watch(paths.allComponents, () => void copy.touch());
-  const contact = touchOnContact(store, copy);
+  const copy = createPathRefresher(
+    store,
+    paths.allComponents,
+    async () => {
+      const kinds: RegisteredComponent[] = [];
+      for (const kind of COMPONENT_KINDS) kinds.push(...(await ofKind(kind)));
+      found = kinds;
+      listeners.call();
+    },
+    { onError },
+  );
   await copy.touch();
 
   return {
     list: () => found,
-    onChange(listener) {
-      const entry = () => listener();
-      listeners.add(entry);
-      return { [Symbol.dispose]: () => void listeners.delete(entry) };
-    },
-    [Symbol.dispose]() {
-      watch[Symbol.dispose]();
-      contact[Symbol.dispose]();
-      copy[Symbol.dispose]();
-    },
+    onChange: listeners.add,
+    [Symbol.dispose]: copy[Symbol.dispose],
   };
 }
 

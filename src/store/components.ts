@@ -18,7 +18,7 @@ import { settle, withRetry } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import type { ComponentKind, StorePaths } from './paths.ts';
 import { create, type Store, StoreError } from './port.ts';
-import { createRefresher, touchOnContact } from './refresher.ts';
+import { createPathRefresher, createRefresher } from './refresher.ts';
 
 /** What a component may change in its own record. */
 type ComponentUpdate = Pick<ComponentRecord, 'state' | 'trouble'>;
@@ -144,13 +144,16 @@ export async function openExecutorLabels(
     }
   }
 
-  const copy = createRefresher(async () => {
-    const names = (await store.children(base)) ?? [];
-    const nodes = await store.getMany(names.map(name => `${base}/${name}`));
-    executors = nodes.filter(node => node !== undefined).map(({ data }) => labelsOf(data));
-  }, onError);
-  const watch = store.watch(base, () => void copy.touch());
-  const contact = touchOnContact(store, copy);
+  const copy = createPathRefresher(
+    store,
+    base,
+    async () => {
+      const names = (await store.children(base)) ?? [];
+      const nodes = await store.getMany(names.map(name => `${base}/${name}`));
+      executors = nodes.filter(node => node !== undefined).map(({ data }) => labelsOf(data));
+    },
+    { onError },
+  );
   await copy.touch();
 
   return {
@@ -160,10 +163,6 @@ export async function openExecutorLabels(
       return executors.length === 0 || executors.includes(undefined) ? 'no-executor' : 'no-such-label';
     },
     offered: () => [...new Set(executors.flatMap(labels => [...(labels ?? [])]))].sort(),
-    [Symbol.dispose]() {
-      watch[Symbol.dispose]();
-      contact[Symbol.dispose]();
-      copy[Symbol.dispose]();
-    },
+    [Symbol.dispose]: copy[Symbol.dispose],
   };
 }

@@ -6,8 +6,9 @@
  *
  * A count trails the store by the time of one read, and a burst of changes is one read. Nothing here is authoritative.
  */
+import { createListeners } from '../lib/listeners.ts';
 import type { Store } from './port.ts';
-import { createRefresher, touchOnContact } from './refresher.ts';
+import { createPathRefresher } from './refresher.ts';
 
 /** For views only: a count may be old by the time it is shown. */
 export interface LiveCounts extends Disposable {
@@ -26,23 +27,25 @@ export async function openLiveCounts(
   onError: (error: unknown) => void,
 ): Promise<LiveCounts> {
   const counts = new Map<string, number>();
-  const listeners = new Set<(path: string) => void>();
+  const listeners = createListeners<[path: string]>();
   const stack = new DisposableStack();
 
   async function follow(path: string): Promise<void> {
     if (counts.has(path)) return;
     counts.set(path, 0);
-    const copy = createRefresher(async () => {
+    const read = async () => {
       // Not the names: a queue may be very long.
       const count = (await store.get(path))?.stat.childCount ?? 0;
       if (count === counts.get(path)) return;
       counts.set(path, count);
-      for (const listener of listeners) listener(path);
-    }, onError);
-    stack.use(copy);
+      listeners.call(path);
+    };
     // Entries are written once, so that only creations and deletions change the count.
-    stack.use(store.watch(path, event => void (event.kind === 'changed' || copy.touch())));
-    stack.use(touchOnContact(store, copy));
+    const copy = createPathRefresher(store, path, read, {
+      onError,
+      matters: ({ kind }) => kind !== 'changed',
+    });
+    stack.use(copy);
     await copy.touch();
   }
 
@@ -50,10 +53,7 @@ export async function openLiveCounts(
   return {
     follow,
     count: path => counts.get(path) ?? 0,
-    onChange(listener) {
-      listeners.add(listener);
-      return { [Symbol.dispose]: () => listeners.delete(listener) };
-    },
+    onChange: listeners.add,
     [Symbol.dispose]: () => stack.dispose(),
   };
 }

@@ -9,6 +9,7 @@
  *     live.pipeline('acme', 'gate')?.queues
  */
 import { isUuid, parseUuid, type Uuid } from '../lib/ids.ts';
+import { createListeners } from '../lib/listeners.ts';
 import { RecordError } from '../model/codec/record.ts';
 import { layoutSummaryCodec, pipelineCountersCodec, queueItemCodec } from '../model/codec/records.ts';
 import type { LayoutSummary } from '../model/layout.ts';
@@ -65,7 +66,7 @@ class LiveView implements LiveTenants {
   readonly #paths: StorePaths;
   readonly #onError: (error: unknown) => void;
   readonly #tenants = new Map<TenantName, LiveTenant>();
-  readonly #listeners = new Set<(tenant: TenantName) => void>();
+  readonly #listeners = createListeners<[tenant: TenantName]>();
   /** Paths to read again. */
   readonly #dirty = new Set<string>();
   #flushing: Promise<void> | undefined;
@@ -116,8 +117,7 @@ class LiveView implements LiveTenants {
   }
 
   onChange(listener: (tenant: TenantName) => void) {
-    this.#listeners.add(listener);
-    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
+    return this.#listeners.add(listener);
   }
 
   [Symbol.dispose]() {
@@ -174,8 +174,7 @@ class LiveView implements LiveTenants {
       const touched = await Promise.all(
         paths.map(path => this.#refresh(path).catch(error => this.#skipUnreadable(error))),
       );
-      for (const tenant of new Set(touched))
-        if (tenant !== undefined) for (const listener of this.#listeners) listener(tenant);
+      for (const tenant of new Set(touched)) if (tenant !== undefined) this.#listeners.call(tenant);
     }
   }
 

@@ -5,6 +5,7 @@
  *     const report = publishRecord({ store, path: paths.senderReport, encode: () => senderReportCodec.encode(read()), what, log });
  *     await report.during(signal, () => drain.run(signal));     // elsewhere, after each delivery: report.touch()
  */
+import { aborted } from '../lib/aborted.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { isOutOfContact } from './connection.ts';
@@ -48,14 +49,12 @@ export function publishRecord(deps: PublishedRecordDeps): PublishedRecord {
   }
 
   async function writeUntil(signal: AbortSignal): Promise<void> {
-    const over = Promise.withResolvers<void>();
-    signal.addEventListener('abort', () => over.resolve(), { once: true });
-    if (signal.aborted) over.resolve();
+    const over = aborted(signal);
     while (!signal.aborted) {
       change = Promise.withResolvers();
       await write();
       await (deps.pause ?? pause)(WRITE_EVERY, signal);
-      await Promise.race([change.promise, over.promise]);
+      await Promise.race([change.promise, over]);
     }
     await write();
   }

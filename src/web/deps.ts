@@ -4,7 +4,6 @@
  *
  * Functions that return no promise read memory and are called often.
  */
-
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import type { NewConnectionEvent, WebhookIntake } from '../driver/intake.ts';
 import type { ExplainContext, Explanation } from '../explain/explain.ts';
@@ -123,8 +122,8 @@ export interface WebDeps {
   readonly tenants: () => readonly TenantName[];
   /** Undefined: there is no such tenant. */
   readonly snapshot: (tenant: TenantName) => TenantSnapshot | undefined;
-  /** Calls back after a tenant's snapshot changed. @returns a function that unsubscribes. */
-  readonly onChange: (listener: (tenant: TenantName) => void) => () => void;
+  /** Calls back after a tenant's snapshot changed. Ends with its disposal. */
+  readonly onChange: (listener: (tenant: TenantName) => void) => Disposable;
   readonly history: History;
   /** Wanted items among those that left but are not in the history yet (their rows wait in the outbox). */
   readonly leavingItems?: (wanted: (item: QueueItem) => boolean) => Promise<readonly QueueItem[]>;

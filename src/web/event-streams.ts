@@ -44,12 +44,12 @@ class Streams implements EventStreams {
   readonly #deps: StreamDeps;
   readonly #feeds = new Map<string, LiveFeed>();
   readonly #readers = new Map<Response, Reader>();
-  readonly #stopListening: () => void;
+  readonly #changes: Disposable;
   readonly #heartbeat: NodeJS.Timeout;
 
   constructor(deps: StreamDeps) {
     this.#deps = deps;
-    this.#stopListening = deps.onChange(tenant => this.#feeds.get(tenant)?.touch());
+    this.#changes = deps.onChange(tenant => this.#feeds.get(tenant)?.touch());
     this.#heartbeat = setInterval(() => {
       for (const reader of this.#readers.keys()) this.#write(reader, ': still here\n\n');
     }, deps.sse.heartbeat * 1000);
@@ -86,14 +86,12 @@ class Streams implements EventStreams {
       reader.snapshotBytes = Buffer.byteLength(start.update.members);
       this.#writeUpdate(response, 'snapshot', start.update);
     } else for (const update of start.updates) this.#writeUpdate(response, 'update', update);
-    response.on(
-      'close',
-      feed.follow(update => this.#writeUpdate(response, 'update', update)),
-    );
+    const following = feed.follow(update => this.#writeUpdate(response, 'update', update));
+    response.on('close', () => following[Symbol.dispose]());
   }
 
   close(): void {
-    this.#stopListening();
+    this.#changes[Symbol.dispose]();
     clearInterval(this.#heartbeat);
     for (const feed of this.#feeds.values()) feed.close();
     for (const reader of this.#readers.keys()) reader.end();

@@ -9,6 +9,7 @@
  * last ones sent are one update. Updates are numbered and the latest are kept, so that a reader that reconnects gets only the ones
  * it missed.
  */
+import { createListeners } from '../lib/listeners.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
 import { type KnownTexts, tenantDocuments } from './tenant-documents.ts';
@@ -37,7 +38,7 @@ export interface LiveFeed {
   /** All documents as of the last refresh, or what changed since `number` when that is still known. */
   catchUp(number: number | null): CatchUp;
   /** Called with each update from now on. */
-  follow(listener: (update: Update) => void): () => void;
+  follow(listener: (update: Update) => void): Disposable;
   /** Something may have changed. */
   touch(): void;
   /** Cancels a pending update; followers are not informed. */
@@ -50,7 +51,7 @@ type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components' 
 
 /** Reads nothing before the first {@link LiveFeed.refresh}. */
 export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
-  const listeners = new Set<(update: Update) => void>();
+  const listeners = createListeners<[update: Update]>();
   let documents: ReadonlyMap<string, string> = new Map();
   let updates: readonly Update[] = [];
   /** Texts of items, which never change: a new version of an item is another object. */
@@ -72,7 +73,7 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
     number += 1;
     const update = { number, members: membersText(set, gone) };
     updates = newest([...updates, update]);
-    for (const listener of listeners) listener(update);
+    listeners.call(update);
   }
 
   /** One refresh after the other; a failed one leaves the feed dirty for the next. */
@@ -97,13 +98,10 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
         update: { number, members: membersText([...documents], []) },
       };
     },
-    follow(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    follow: listeners.add,
     touch() {
       dirty = true;
-      if (listeners.size === 0 || timer !== undefined) return;
+      if (listeners.isEmpty() || timer !== undefined) return;
       timer = setTimeout(() => {
         timer = undefined;
         void refreshed();

@@ -5,6 +5,7 @@
  *     contact.state()      // { kind: 'away', since: '1795…' }
  */
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
+import { createListeners } from '../../lib/listeners.ts';
 import type { Store } from '../../store/port.ts';
 import type { StoreContact } from '../../web/deps.ts';
 
@@ -23,7 +24,7 @@ export function followContact(
   clock: Clock,
   storeName: string,
 ): Contact {
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   let everConnected = store.sessionState === 'connected';
   let lostAt: { readonly wall: Nanoseconds; readonly monotonic: number } | undefined;
   const lost = () => ({ wall: clock.now(), monotonic: clock.monotonic() });
@@ -38,7 +39,7 @@ export function followContact(
 
   const watch = store.onSessionState(() => {
     update();
-    for (const listener of listeners) listener();
+    listeners.call();
   });
 
   return {
@@ -53,11 +54,7 @@ export function followContact(
       update();
       return lostAt === undefined ? 0 : clock.monotonic() - lostAt.monotonic;
     },
-    onChange(listener) {
-      const entry = () => listener();
-      listeners.add(entry);
-      return { [Symbol.dispose]: () => void listeners.delete(entry) };
-    },
+    onChange: listeners.add,
     [Symbol.dispose]: () => watch[Symbol.dispose](),
   };
 }

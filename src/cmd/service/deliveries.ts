@@ -43,7 +43,7 @@ export function startSpanDelivery(core: ProcessCore): SpanDelivery {
   let current = begin();
   let closed = false;
   let replacing = Promise.resolve();
-  const stopListening = core.tracing.onChange(() => {
+  const changes = core.tracing.onChange(() => {
     replacing = replacing.then(async () => {
       await current?.close();
       current = closed ? undefined : begin();
@@ -54,7 +54,7 @@ export function startSpanDelivery(core: ProcessCore): SpanDelivery {
     outbox: () => current?.outbox(),
     async close() {
       closed = true;
-      stopListening();
+      changes[Symbol.dispose]();
       await replacing;
       await current?.close();
     },

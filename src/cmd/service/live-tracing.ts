@@ -5,6 +5,7 @@
  *     core.tracing.adopt(settings)    // reloaded settings; all components use them from now on
  */
 import type { Connection } from '../../driver/connection.ts';
+import { createListeners } from '../../lib/listeners.ts';
 import { buildLog, buildPage, itemPage } from '../../model/page-addresses.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf, projectKey } from '../../model/project.ts';
 import type { TracingOn, TracingSettings } from '../../settings/tracing-settings.ts';
@@ -19,7 +20,7 @@ export interface TracingControl extends LiveTracing {
   settings(): TracingSettings;
   adopt(settings: TracingSettings): void;
   /** Called after {@link adopt}, also for equal settings: the files they name may have changed. @returns a function that unsubscribes. */
-  onChange(listener: () => void): () => void;
+  onChange(listener: () => void): Disposable;
 }
 
 /** Connections as the span functions see them. */
@@ -31,7 +32,7 @@ export function liveTracing(
   connections: TracedConnections,
   root: () => string,
 ): TracingControl {
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
   const optionsOf = (settings: TracingSettings) =>
     settings.kind === 'off'
       ? undefined
@@ -47,13 +48,9 @@ export function liveTracing(
     policy: () => now.policy,
     adopt(settings) {
       now = { settings, spans: optionsOf(settings), policy: policyOf(settings) };
-      for (const listener of listeners) listener();
+      listeners.call();
     },
-    onChange(listener) {
-      const entry = () => listener();
-      listeners.add(entry);
-      return () => void listeners.delete(entry);
-    },
+    onChange: listeners.add,
   };
 }
 

@@ -5,9 +5,10 @@
  *     spans.waiting()      // 12
  */
 import { type Clock, fromMilliseconds, type Nanoseconds } from '../../lib/clock.ts';
+import { createListeners } from '../../lib/listeners.ts';
 import { listOutbox } from '../../store/outbox.ts';
 import type { Store } from '../../store/port.ts';
-import { createRefresher, touchOnContact } from '../../store/refresher.ts';
+import { createPathRefresher } from '../../store/refresher.ts';
 
 /** Follows the number of rows at once, the age of the oldest within some seconds. */
 export interface OutboxView extends Disposable {
@@ -31,37 +32,32 @@ export async function openOutboxView(
   let waiting = 0;
   let oldest: Nanoseconds | null = null;
   let listedAt = Number.NEGATIVE_INFINITY;
-  const listeners = new Set<() => void>();
+  const listeners = createListeners();
 
-  const copy = createRefresher(async () => {
-    const before = waiting;
-    waiting = (await store.get(path))?.stat.childCount ?? 0;
-    if (waiting === 0) {
-      oldest = null;
-      listedAt = Number.NEGATIVE_INFINITY;
-    } else if (clock.monotonic() - listedAt >= LIST_EVERY) {
-      listedAt = clock.monotonic();
-      const [first] = await listOutbox(store, path);
-      oldest = first?.at === undefined ? null : fromMilliseconds(first.at);
-    }
-    if (waiting !== before) for (const listener of listeners) listener();
-  }, onError);
-  const watch = store.watch(path, event => void (event.kind === 'changed' || copy.touch()));
-  const contact = touchOnContact(store, copy);
+  const copy = createPathRefresher(
+    store,
+    path,
+    async () => {
+      const before = waiting;
+      waiting = (await store.get(path))?.stat.childCount ?? 0;
+      if (waiting === 0) {
+        oldest = null;
+        listedAt = Number.NEGATIVE_INFINITY;
+      } else if (clock.monotonic() - listedAt >= LIST_EVERY) {
+        listedAt = clock.monotonic();
+        const [first] = await listOutbox(store, path);
+        oldest = first?.at === undefined ? null : fromMilliseconds(first.at);
+      }
+      if (waiting !== before) listeners.call();
+    },
+    { onError, matters: event => event.kind !== 'changed' },
+  );
   await copy.touch();
 
   return {
     waiting: () => waiting,
     oldest: () => oldest,
-    onChange(listener) {
-      const entry = () => listener();
-      listeners.add(entry);
-      return { [Symbol.dispose]: () => void listeners.delete(entry) };
-    },
-    [Symbol.dispose]() {
-      watch[Symbol.dispose]();
-      contact[Symbol.dispose]();
-      copy[Symbol.dispose]();
-    },
+    onChange: listeners.add,
+    [Symbol.dispose]: copy[Symbol.dispose],
   };
 }

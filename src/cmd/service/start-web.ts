@@ -6,10 +6,10 @@
  *     …the session is lost: last known state, marked as stale; webhooks get 503…
  *     const again = web.join(anotherSession);
  */
-
 import type { TenantSnapshot } from '../../api/tenant-snapshot.ts';
 import { explainItem } from '../../explain/explain.ts';
 import type { History } from '../../history/history.ts';
+import { createListeners } from '../../lib/listeners.ts';
 import { eventAgeSeconds } from '../../model/event-age.ts';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import { askComponent } from '../../store/component-view.ts';
@@ -120,16 +120,14 @@ interface ShownView {
   view(): LiveView | undefined;
   readonly ready: Promise<void>;
   /** Called with each tenant whose view changed. */
-  onChange(listener: (tenant: string) => void): () => void;
+  onChange(listener: (tenant: string) => void): Disposable;
   close(): void;
 }
 
 /** Opens the view at the first contact; listeners may subscribe before. */
 function openShownView(store: Store, core: ProcessCore, contact: Contact): ShownView {
-  const listeners = new Set<(tenant: string) => void>();
-  const notify = (tenant: string) => {
-    for (const listener of listeners) listener(tenant);
-  };
+  const listeners = createListeners<[tenant: string]>();
+  const notify = listeners.call;
   let view: LiveView | undefined;
   const stack = new DisposableStack();
   const notifyAll = () => view?.live.tenants().forEach(notify);
@@ -152,11 +150,7 @@ function openShownView(store: Store, core: ProcessCore, contact: Contact): Shown
   return {
     view: () => view,
     ready,
-    onChange(listener) {
-      const entry = (tenant: string) => listener(tenant);
-      listeners.add(entry);
-      return () => void listeners.delete(entry);
-    },
+    onChange: listeners.add,
     close: () => stack.dispose(),
   };
 }

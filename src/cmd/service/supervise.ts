@@ -10,6 +10,7 @@
  *     merger.current()?.pause();
  *     await merger.close();
  */
+import { aborted } from '../../lib/aborted.ts';
 import { type Backoff, backoffDelay } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -210,11 +211,4 @@ function lossOf(session: Store): Disposable & { readonly lost: Promise<never> } 
   });
   if (session.sessionState === 'lost') lose();
   return { lost: promise, [Symbol.dispose]: () => listener[Symbol.dispose]() };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

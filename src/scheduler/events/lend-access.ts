@@ -4,6 +4,7 @@
  */
 import type { Connection } from '../../driver/connection.ts';
 import { findRemote } from '../../driver/find-remote.ts';
+import { aborted } from '../../lib/aborted.ts';
 import type { Log } from '../../lib/log.ts';
 import { sealText } from '../../lib/sealed-text.ts';
 import { type AccessRequest, accessContext } from '../../model/access-request.ts';
@@ -14,7 +15,7 @@ import { isOutOfContact, withRetry } from '../../store/connection.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import { type Store, type StoredNode, StoreError, set } from '../../store/port.ts';
 import { readNow } from '../../store/read-now.ts';
-import { createRefresher, touchOnContact } from '../../store/refresher.ts';
+import { createPathRefresher } from '../../store/refresher.ts';
 import { isReadable, RequestQueue } from '../../store/request-queue.ts';
 
 /** `connection`: one with credentials of its own. */
@@ -54,7 +55,9 @@ export async function lendAccess(deps: LendDeps, signal: AbortSignal): Promise<v
     }
   }
 
-  using waiting = createRefresher(
+  using waiting = createPathRefresher(
+    store,
+    base,
     async () => {
       const names = (await readNow(store, () => store.children(base), signal)) ?? [];
       const there = new Set(names);
@@ -66,10 +69,8 @@ export async function lendAccess(deps: LendDeps, signal: AbortSignal): Promise<v
         void serve(name);
       }
     },
-    error => warn(error, 'requests for access to repositories cannot be read'),
+    { onError: error => warn(error, 'requests for access to repositories cannot be read') },
   );
-  using _watch = store.watch(base, () => void waiting.touch());
-  using _contact = touchOnContact(store, waiting);
   void waiting.touch();
   await aborted(signal);
 }
@@ -146,11 +147,4 @@ async function objectionTo(
 function projectsOf({ projects, playbooks }: BuildRequest): ReadonlySet<ProjectKey> {
   const { preRun, run, postRun } = playbooks;
   return new Set([...projects, ...preRun, ...run, ...postRun].map(({ project }) => project));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -9,9 +9,9 @@ import { createListener } from '../../../drivers/git/listener.ts';
 import { HostFailed, type ProjectGit } from '../../../drivers/git/remote-git.ts';
 import { createReporter } from '../../../drivers/git/reporter.ts';
 import { createSource } from '../../../drivers/git/source.ts';
-import { waitOnTimer } from '../../../drivers/git/wait.ts';
 import type { Connection } from '../../../src/driver/connection.ts';
 import type { ObjectId } from '../../../src/git/object-id.ts';
+import { pause } from '../../../src/lib/pause.ts';
 import { type ProjectKey, projectIdOf } from '../../../src/model/project.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
 import type { CodeHost } from './code-host.ts';
@@ -150,7 +150,7 @@ export function openConnection(
       log,
       openGit,
       pollInterval: 60,
-      wait: waitOnTimer,
+      wait: pause,
       random: () => life.random.next(),
     }),
     reporter,

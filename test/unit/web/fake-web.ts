@@ -9,6 +9,7 @@ import { explainItem } from '../../../src/explain/explain.ts';
 import { type History, openHistory } from '../../../src/history/history.ts';
 import { addMilliseconds, type Clock, fromMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
 import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
+import { createListeners } from '../../../src/lib/listeners.ts';
 import { createMetrics } from '../../../src/metrics/registry.ts';
 import type { ConnectionReport } from '../../../src/model/connection-health.ts';
 import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
@@ -154,7 +155,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     ...finishedItems().map(item => ({ kind: 'item', item }) as const),
     { kind: 'decisions', decisions: sampleDecisions() },
   ]);
-  const listeners = new Set<(tenant: string) => void>();
+  const listeners = createListeners<[tenant: string]>();
   let snapshot = options.snapshot ?? sampleSnapshot();
   let now = NOW;
   let url = 'http://127.0.0.1:1';
@@ -181,10 +182,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     }),
     tenants: () => (fake.started ? ['main'] : []),
     snapshot: tenant => (tenant === 'main' && fake.started ? snapshot : undefined),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    onChange: listeners.add,
     history,
     spansOf: rootSpan,
     installation: () => INSTALLATION,
@@ -243,7 +241,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     },
     change(next) {
       snapshot = next;
-      for (const listener of listeners) listener('main');
+      listeners.call('main');
     },
     setNow(next) {
       now = next;

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { gitDriver } from '../../../../drivers/git/index.ts';
-import { waitOnTimer } from '../../../../drivers/git/wait.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { optionReader } from '../../../../src/lib/option-reader.ts';
 import { type ChangeKey, changeKey, refUpdateKey } from '../../../../src/model/change.ts';
@@ -170,16 +169,5 @@ describe('a connection over ssh', () => {
     expect(environment?.GIT_SSH_COMMAND).toContain("UserKnownHostsFile='/etc/hosts;x'");
     expect(environment?.GIT_SSH_COMMAND).toContain('StrictHostKeyChecking=yes');
     expect(connection?.webhook).toBeUndefined();
-  });
-});
-
-describe('waiting on a timer', () => {
-  test('ends with the time or with the signal, whichever is first', async () => {
-    const abort = new AbortController();
-    await waitOnTimer(1, abort.signal);
-    const forever = waitOnTimer(Number.POSITIVE_INFINITY, abort.signal);
-    abort.abort();
-    await forever;
-    await waitOnTimer(Number.POSITIVE_INFINITY, abort.signal);
   });
 });
