@@ -68,6 +68,10 @@ async function open(more: Partial<AnswerDeps> = {}) {
     async ask(by: string, { key } = change) {
       await store.multi(questions.put({ change: key, by, askedAt: now }));
     },
+    /** At the same moment. */
+    async askTogether(...people: readonly string[]) {
+      await store.multi(people.flatMap(by => questions.put({ change: change.key, by, askedAt: now })));
+    },
     isEmpty: () => eventually(async () => expect(await questions.depth()).toBe(0)),
     /** Another process takes over. @returns how it is stopped. */
     async run() {
@@ -105,8 +109,7 @@ test('a change that was just answered rests, and then its next questions are one
   await desk.ask('ann');
   await eventually(() => expect(asked).toHaveLength(1));
   const answeredAt = performance.now();
-  await desk.ask('bob');
-  await desk.ask('carl');
+  await desk.askTogether('bob', 'carl');
   await desk.isEmpty();
   expect(asked.map(({ by }) => by)).toEqual(['ann', 'carl']);
   expect(performance.now() - answeredAt).toBeGreaterThan(30);

@@ -139,15 +139,32 @@ describe('a signed webhook', () => {
     );
     expect(body.byteLength).toBeGreaterThan(22_000_000);
     const headers = { 'x-github-event': 'push', 'x-hub-signature-256': signature(body) };
-    await send(body, headers);
-    const before = process.cpuUsage();
-    const verdict = await send(body, headers);
-    const { user, system } = process.cpuUsage(before);
-    expect(verdict).toMatchObject({
+    const once = await least(() => void passOver(body));
+    const all = await least(() => send(body, headers));
+    expect(await send(body, headers)).toMatchObject({
       kind: 'accepted',
       event: { payload: { about: { kind: 'ref', before: null, after: '1'.repeat(40) } } },
     });
-    // 75 ms on a quiet machine.
-    expect((user + system) / 1_000).toBeLessThan(250);
+    // About twice that.
+    expect(all).toBeLessThan(6 * once);
   });
 });
+
+/** @returns milliseconds of processor time: the least of five, for other threads of the process count as well. */
+async function least(work: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let number = 0; number < 5; number += 1) {
+    const before = process.cpuUsage();
+    await work();
+    const { user, system } = process.cpuUsage(before);
+    times.push((user + system) / 1_000);
+  }
+  return Math.min(...times);
+}
+
+/** The signature, and one pass over the bytes. */
+function passOver(body: Uint8Array): number {
+  let quotes = signature(body).length;
+  for (let at = 0; at < body.length; at += 1) if (body[at] === 0x22) quotes += 1;
+  return quotes;
+}
