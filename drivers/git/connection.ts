@@ -1,14 +1,13 @@
 /** Builds a git connection from its parts. */
 import type { Connection, ConnectionDeps } from '../../src/driver/connection.ts';
+import { createHostHealth } from '../../src/driver/host-health.ts';
 import type { GitRemote } from '../../src/driver/remote.ts';
-import { gitEnvironment } from '../../src/git/environment.ts';
 import { createGit } from '../../src/git/git.ts';
-import { DEFAULT_PROTOCOLS, type SshAccess } from '../../src/git/remote.ts';
+import { sshEnvironment } from '../../src/git/ssh.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { publicRepositoryUrl } from '../../src/tracing/repository-url.ts';
 import { NO_BRANCHES } from './branch-template.ts';
-import { createHealth } from './health.ts';
 import { createLanding } from './landing.ts';
 import { createListener, type Wait } from './listener.ts';
 import type { GitDriverOptions } from './options.ts';
@@ -17,6 +16,7 @@ import { openProjectGit } from './remote-git.ts';
 import { createReporter } from './reporter.ts';
 import { createSource } from './source.ts';
 import { DRIVER_NAME } from './trigger-events.ts';
+import { watchedGit } from './watched-git.ts';
 import { createWebhook } from './webhook.ts';
 
 /** Waiting and randomness, for tests to replace. */
@@ -39,11 +39,12 @@ export function createConnection(
   const publicUrl = (project: ProjectKey) => publicRepositoryUrl(urlOf(project));
   const remote: Connection['remote'] = async project => ({ url: urlOf(project), ...access });
   const git = createGit({ identity: READER, start: startAside });
-  const health = createHealth();
+  const health = createHostHealth(() => null);
   const openGit = async (project: ProjectKey) =>
-    health.watched(
+    watchedGit(
       project,
       await openProjectGit(project, { repositories: deps.repositories, git, remoteOf: remote }),
+      health,
     );
   const { clock, log } = deps;
   const { canonicalHostname } = options;
@@ -84,27 +85,10 @@ const READER = { name: 'Gatehouse', email: 'gatehouse@localhost' };
 
 /** Credentials: the same for all projects, to read and to write. */
 function accessOf(options: GitDriverOptions): Omit<GitRemote, 'url'> {
-  const { httpUser, httpPassword } = options;
-  const environment = sshEnvironment(options);
+  const { httpUser, httpPassword, sshKey: keyFile, sshKnownHosts: knownHostsFile } = options;
+  const isDefault = keyFile === undefined && knownHostsFile === undefined;
+  const environment = isDefault ? {} : sshEnvironment({ keyFile, knownHostsFile });
   if (httpPassword === undefined) return { environment };
   const credentials = Buffer.from(`${httpUser}:${httpPassword.reveal()}`).toString('base64');
   return { environment, headers: [`Authorization: Basic ${credentials}`] };
-}
-
-/** `GIT_SSH_COMMAND`, when key or known hosts are set; the default of `src/git` applies otherwise. */
-function sshEnvironment({ sshKey, sshKnownHosts }: GitDriverOptions): NonNullable<GitRemote['environment']> {
-  if (sshKey === undefined && sshKnownHosts === undefined) return {};
-  const ssh: SshAccess = {
-    ...(sshKey === undefined ? {} : { keyFile: sshKey }),
-    ...(sshKnownHosts === undefined ? {} : { knownHostsFile: sshKnownHosts }),
-  };
-  const general = {
-    identity: READER,
-    protocols: DEFAULT_PROTOCOLS,
-    lowSpeedBytes: 0,
-    lowSpeedSeconds: 0,
-    inherited: {},
-  };
-  const { GIT_SSH_COMMAND } = gitEnvironment(general, undefined, { url: '', ssh });
-  return GIT_SSH_COMMAND === undefined ? {} : { GIT_SSH_COMMAND };
 }

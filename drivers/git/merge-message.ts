@@ -1,4 +1,5 @@
-import type { Change } from '../../src/model/change.ts';
+import { mergeMessageOf } from '../../src/driver/merge-message.ts';
+import type { ProposedChange } from '../../src/model/change.ts';
 import { boundedMergeText, type MergeText } from '../../src/model/merge-text.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 
@@ -10,18 +11,7 @@ export function mergeTextOf(message: string): MergeText {
   return boundedMergeText({ title, body: body.trim(), reviewers: [] });
 }
 
-/**
- * Message of a merge commit, the same on every machine:
- *
- *     Merge acme/app master/login
- *
- *     Let people log in
- *
- *     Change: local/acme/app#master/login
- */
-export function mergeMessage(change: Change): string {
-  const { name } = projectIdOf(change.project);
-  if (change.kind === 'ref') return `Merge ${name} ${change.ref}\n\nChange: ${change.key}\n`;
-  const subject = change.subject === '' ? [] : [change.subject, ''];
-  return [`Merge ${name} ${change.id}`, '', ...subject, `Change: ${change.key}`, ''].join('\n');
+/** Message of a merge commit, titled `Merge acme/app master/login`. */
+export function mergeMessage(change: ProposedChange): string {
+  return mergeMessageOf(`Merge ${projectIdOf(change.project).name} ${change.id}`, change);
 }

@@ -1,4 +1,5 @@
 /** The reading side of a connection: events, single changes, branches, merge messages. */
+import type { HostHealth } from '../../src/driver/host-health.ts';
 import type { ProcessedEvent, Source } from '../../src/driver/source.ts';
 import type { ObjectId } from '../../src/git/object-id.ts';
 import type { RefName } from '../../src/git/ref-name.ts';
@@ -6,7 +7,6 @@ import type { ChangeRecord } from '../../src/model/change.ts';
 import { type ProjectKey, parseCommitId } from '../../src/model/project.ts';
 import { readChangeKey } from './change-keys.ts';
 import { changeOfUrl, type NamedPlaces } from './depends-on.ts';
-import type { GitHealth } from './health.ts';
 import { mergeMessage } from './merge-message.ts';
 import { type ProcessDeps, processEvent } from './process-event.ts';
 import { neededCommits, readProposals } from './proposal-states.ts';
@@ -17,7 +17,7 @@ import { HostFailed, type ProjectGit } from './remote-git.ts';
 
 /** Of one connection. */
 export interface SourceDeps extends ProcessDeps, Omit<NamedPlaces, 'projects'> {
-  readonly health: Pick<GitHealth, 'processed'>;
+  readonly health: Pick<HostHealth, 'processed'>;
   /** The host announces changes with webhooks. */
   readonly announces: boolean;
   /** There are no changes that others could depend on. */

@@ -11,6 +11,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { WebhookIntake, WebhookVerdict } from '../../src/driver/intake.ts';
+import { oneHeader, type RefusedWebhook, refusedWebhook } from '../../src/driver/webhook-request.ts';
 import { sha256 } from '../../src/lib/ids.ts';
 import type { Secret } from '../../src/lib/secret.ts';
 import { projectNameProblem } from './project-url.ts';
@@ -18,34 +19,20 @@ import { refsChanged } from './refs-changed.ts';
 
 const MOST_BYTES = 1024 * 1024;
 
-type Headers = Parameters<WebhookIntake['verify']>[0];
-type Refused = Extract<WebhookVerdict, { kind: 'refused' }>;
-
 /** @param token key of the signatures; a body is parsed only when its signature fits. */
 export function createWebhook(token: Secret, ratePerSecond: number): WebhookIntake {
   return {
     maxBytes: MOST_BYTES,
     ratePerSecond,
     async verify(headers, body) {
-      const forged = signatureProblem(headerOf(headers, 'x-gatehouse-signature'), body, token);
-      if (forged !== undefined) return refused(401, forged);
-      const type = headerOf(headers, 'content-type');
+      const forged = signatureProblem(oneHeader(headers, 'x-gatehouse-signature'), body, token);
+      if (forged !== undefined) return refusedWebhook(401, forged);
+      const type = oneHeader(headers, 'content-type');
       if (type !== undefined && !/^application\/json *(;|$)/i.test(type))
-        return refused(415, 'the body must be application/json');
-      return readBody(body, headerOf(headers, 'x-gatehouse-delivery'));
+        return refusedWebhook(415, 'the body must be application/json');
+      return readBody(body, oneHeader(headers, 'x-gatehouse-delivery'));
     },
   };
-}
-
-function refused(status: Refused['status'], reason: string): Refused {
-  return { kind: 'refused', status, reason };
-}
-
-/** A header that occurs twice counts as missing. */
-function headerOf(headers: Headers, name: string): string | undefined {
-  const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name);
-  const [, value] = found.length === 1 ? (found[0] ?? []) : [];
-  return typeof value === 'string' ? value : undefined;
 }
 
 function signatureProblem(header: string | undefined, body: Uint8Array, token: Secret): string | undefined {
@@ -66,14 +53,15 @@ function readBody(body: Uint8Array, delivery: string | undefined): WebhookVerdic
   const { value } = parsed;
   const project =
     typeof value === 'object' && value !== null && 'project' in value ? value.project : undefined;
-  if (typeof project !== 'string') return refused(400, 'the body must be an object with a text "project"');
+  if (typeof project !== 'string')
+    return refusedWebhook(400, 'the body must be an object with a text "project"');
   if (projectNameProblem(project) !== undefined)
     return {
       kind: 'ignored',
       reason: `there can be no project of the name ${JSON.stringify(project.slice(0, 100))}`,
     };
   if (delivery !== undefined && !/^[\w.:-]{1,100}$/.test(delivery)) {
-    return refused(400, 'X-Gatehouse-Delivery must be 1 to 100 letters, digits or one of . _ : -');
+    return refusedWebhook(400, 'X-Gatehouse-Delivery must be 1 to 100 letters, digits or one of . _ : -');
   }
   return {
     kind: 'accepted',
@@ -87,18 +75,18 @@ function readBody(body: Uint8Array, delivery: string | undefined): WebhookVerdic
 /** Deeper nesting than any body of ours. */
 const DEEPEST = 64;
 
-function parseJson(body: Uint8Array): { readonly kind: 'parsed'; readonly value: unknown } | Refused {
+function parseJson(body: Uint8Array): { readonly kind: 'parsed'; readonly value: unknown } | RefusedWebhook {
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    return refused(400, 'the body is not UTF-8');
+    return refusedWebhook(400, 'the body is not UTF-8');
   }
-  if (depthOf(text) > DEEPEST) return refused(400, `the body is nested more than ${DEEPEST} deep`);
+  if (depthOf(text) > DEEPEST) return refusedWebhook(400, `the body is nested more than ${DEEPEST} deep`);
   try {
     return { kind: 'parsed', value: JSON.parse(text) };
   } catch {
-    return refused(400, 'the body is not JSON');
+    return refusedWebhook(400, 'the body is not JSON');
   }
 }
 

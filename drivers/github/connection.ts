@@ -1,12 +1,12 @@
 /** Builds a GitHub connection from its parts. */
 import type { Connection, ConnectionDeps } from '../../src/driver/connection.ts';
+import { createHostHealth, type HostHealth } from '../../src/driver/host-health.ts';
 import { parsedBefore } from '../../src/driver/read-mapping.ts';
 import type { Nanoseconds } from '../../src/lib/clock.ts';
 import { pause } from '../../src/lib/pause.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 import { type ClientDeps, type OpenClient, openClient } from './api/open-client.ts';
-import { createGithubHealth, type GithubHealth } from './health.ts';
 import { createGithubWebhook } from './intake/webhook.ts';
 import { createGithubLanding } from './landing/github-landing.ts';
 import { parseGithubReporter } from './language/reporter-config.ts';
@@ -30,7 +30,7 @@ export function createGithubConnection(
 ): Connection {
   const { canonicalHostname, server } = options;
   const lifetime = new AbortController();
-  const health: GithubHealth = createGithubHealth(() => client.limitedUntil());
+  const health: HostHealth = createHostHealth(() => client.limitedUntil());
   const usage: GithubUsage = createGithubUsage(() => client.budgets());
   const client: OpenClient = clientOf(
     name,
@@ -98,7 +98,7 @@ export function createGithubConnection(
   };
 }
 
-function noteDeliveries(health: GithubHealth) {
+function noteDeliveries(health: HostHealth) {
   let last: Nanoseconds | null = null;
   return {
     lastAt: () => last,

@@ -8,9 +8,8 @@
  */
 import type { Connection } from '../../src/driver/connection.ts';
 import type { HostLater } from '../../src/driver/host-later.ts';
-import type { GitRemote, RemoteUse } from '../../src/driver/remote.ts';
-import { gitEnvironment } from '../../src/git/environment.ts';
-import { DEFAULT_PROTOCOLS, type SshAccess } from '../../src/git/remote.ts';
+import type { RemoteUse } from '../../src/driver/remote.ts';
+import { sshEnvironment } from '../../src/git/ssh.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 import { answerMeaning } from './api/answer-meaning.ts';
 import type { Credentials } from './api/credentials.ts';
@@ -49,7 +48,10 @@ export function createGithubRemote(
 ): Connection['remote'] {
   const { server, cloneUrl, repoCache, sshKey } = options;
   const readUrl = repoCache === undefined ? cloneUrl : `https://${repoCache}`;
-  const ssh = sshKey === undefined ? undefined : sshEnvironment(sshKey, options.sshKnownHosts);
+  const ssh =
+    sshKey === undefined
+      ? undefined
+      : sshEnvironment({ keyFile: sshKey, knownHostsFile: options.sshKnownHosts });
 
   return async (project, use) => {
     const { name } = projectIdOf(project);
@@ -80,17 +82,4 @@ export function createGithubRemote(
 
 function textOf(answer: ReturnType<typeof answerMeaning>): string {
   return answer.kind === 'refused' ? answer.text : 'GitHub gives no token';
-}
-
-function sshEnvironment(keyFile: string, knownHostsFile: string | undefined): GitRemote['environment'] {
-  const ssh: SshAccess = { keyFile, ...(knownHostsFile === undefined ? {} : { knownHostsFile }) };
-  const general = {
-    identity: { name: 'Gatehouse', email: 'gatehouse@localhost' },
-    protocols: DEFAULT_PROTOCOLS,
-    lowSpeedBytes: 0,
-    lowSpeedSeconds: 0,
-    inherited: {},
-  };
-  const { GIT_SSH_COMMAND } = gitEnvironment(general, undefined, { url: '', ssh });
-  return GIT_SSH_COMMAND === undefined ? {} : { GIT_SSH_COMMAND };
 }

@@ -3,7 +3,7 @@
  * other repository takes it, so nothing is read, reported or landed under it: an operator has to write the new one.
  */
 import type { DriverLog } from '../../src/driver/connection.ts';
-import type { GithubHealth } from './health.ts';
+import type { HostHealth } from '../../src/driver/host-health.ts';
 
 /** Called with each name that GitHub shows. @param repository as the configuration has it. @param name as GitHub has it. */
 export type RepositoryNamed = (repository: string, name: string) => void;
@@ -15,7 +15,7 @@ export function movedText(from: string, to: string): string {
 
 /** @returns a function that reports differing names to the health of the connection, and once to the log. */
 export function repositoryNames(
-  health: Pick<GithubHealth, 'misconfigured'>,
+  health: Pick<HostHealth, 'misconfigured'>,
   log: Pick<DriverLog, 'warn'>,
 ): RepositoryNamed {
   const wrong = new Map<string, string>();

@@ -5,7 +5,7 @@
  * lost, doubled or late delivery ends in the same state.
  */
 import type { Uuid } from '../lib/ids.ts';
-import type { Change, ChangeKey, ChangeRecord } from '../model/change.ts';
+import type { Change, ChangeKey, ChangeRecord, ProposedChange } from '../model/change.ts';
 import type { ConnectionEvent, TriggerEvent } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
 import type { BranchName, CommitId, PipelineName, ProjectKey, TenantName } from '../model/project.ts';
@@ -142,5 +142,5 @@ export interface Source {
     selection?: BranchSelection,
   ): Promise<readonly { readonly branch: BranchName; readonly commit: CommitId }[]>;
   /** The complete message of a merge commit for the change; a function of the change alone. */
-  mergeMessage(change: Change): string;
+  mergeMessage(change: ProposedChange): string;
 }

@@ -5,7 +5,8 @@
  * Settings go through `GIT_CONFIG_COUNT`, which outranks the configuration file of the repository: hooks, file system
  * monitors, credential helpers and submodule recursion stay off even in a manipulated repository.
  */
-import type { Remote, SshAccess } from './remote.ts';
+import type { Remote } from './remote.ts';
+import { sshEnvironment } from './ssh.ts';
 
 /** Variables of this process that git and ssh may see. */
 const ALLOWED = [
@@ -65,7 +66,7 @@ export function gitEnvironment(
     GIT_AUTHOR_EMAIL: options.identity.email,
     GIT_COMMITTER_NAME: options.identity.name,
     GIT_COMMITTER_EMAIL: options.identity.email,
-    GIT_SSH_COMMAND: sshCommand(remote?.ssh ?? {}),
+    ...sshEnvironment({}),
     GIT_SSH_VARIANT: 'ssh',
     ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }),
     ...remote?.environment,
@@ -121,21 +122,4 @@ function settingsAsEnvironment(all: readonly Setting[]): Record<string, string> 
     environment[`GIT_CONFIG_VALUE_${index}`] = value;
   });
   return environment;
-}
-
-/** git hands this line to a shell; the only variable parts are paths from the operator's settings, quoted. */
-function sshCommand(ssh: SshAccess): string {
-  const timeout = ssh.connectTimeoutSeconds ?? 20;
-  return [
-    'ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=yes -o PasswordAuthentication=no',
-    `-o ConnectTimeout=${Math.max(1, Math.trunc(timeout))} -o ServerAliveInterval=15 -o ServerAliveCountMax=4`,
-    ...(ssh.keyFile === undefined ? [] : [`-o IdentitiesOnly=yes -i ${quoted(ssh.keyFile)}`]),
-    ...(ssh.knownHostsFile === undefined
-      ? []
-      : [`-o UserKnownHostsFile=${quoted(ssh.knownHostsFile)} -o GlobalKnownHostsFile=/dev/null`]),
-  ].join(' ');
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,29 +1,18 @@
 /**
  * What is needed to reach one repository of a code host. The URL may hold no password: credentials travel in `headers`
- * (handed to git through the environment, never argv) or as an SSH key file.
+ * (handed to git through the environment, never argv) or as the file of an SSH key (ssh.ts).
  *
  *     { url: 'https://github.example/org/app', headers: ['Authorization: Basic …'] }
- *     { url: 'ssh://gatehouse@review.example:29418/org/app', ssh: { keyFile: '/etc/gatehouse/id', knownHostsFile: '/etc/gatehouse/hosts' } }
+ *     { url: 'ssh://gatehouse@review.example:29418/org/app', environment: sshEnvironment({ keyFile: '/etc/gatehouse/id' }) }
  *     { url: 'file:///srv/git/app.git' }
  */
 export interface Remote {
   /** `scheme://…`, `user@host:path` or an absolute path. */
   readonly url: string;
-  readonly ssh?: SshAccess;
   /** HTTP header lines sent with every request to this remote. */
   readonly headers?: readonly string[];
   /** Further environment variables for git, from the operator's settings, never from a change. */
   readonly environment?: Readonly<Record<string, string>>;
-}
-
-/** What may differ between remotes; all other options of ssh are fixed (`environment.ts`). */
-export interface SshAccess {
-  /** Private key; absent: the agent in SSH_AUTH_SOCK or ssh's defaults. */
-  readonly keyFile?: string;
-  /** Known hosts; absent: ssh's defaults. Unknown hosts are refused either way. */
-  readonly knownHostsFile?: string;
-  /** Seconds for the TCP connection; default 20. */
-  readonly connectTimeoutSeconds?: number;
 }
 
 /** Protocols git may use by default. `ext` and `fd` run commands and must never be allowed. */

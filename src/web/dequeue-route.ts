@@ -1,13 +1,12 @@
 /** `POST /api/tenant/<t>/project/<p>/dequeue` with `{"pipeline": ..., "change": ...}` or `{"pipeline": ..., "ref": ...}`, as Zuul's. */
 import type { Request, RequestHandler } from 'express';
-import { refId } from '../api/status.ts';
 import { isMapping } from '../driver/read-mapping.ts';
 import type { Json } from '../model/job.ts';
-import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { itemLogFacts } from '../tracing/log-facts.ts';
 import { type Answer, badRequest, jsonAnswer, notFound, send } from './answer.ts';
 import type { DequeueRequest } from './deps.ts';
+import { findPipeline, isNamed } from './named-item.ts';
 import { contextOf, type OperatorDeps, readOperatorRequest } from './operator-request.ts';
 
 type DequeueDeps = OperatorDeps & { readonly dequeue: (request: DequeueRequest) => Promise<void> };
@@ -27,9 +26,9 @@ async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
       'expected {"pipeline": text, "change": text} or {"pipeline": text, "ref": text}',
       'body',
     );
-  const live = snapshot.pipelines.find(({ pipeline }) => pipeline.name === wanted.pipeline);
-  if (live === undefined)
-    return badRequest(`there is no pipeline ${JSON.stringify(wanted.pipeline)}`, 'body: pipeline');
+  const found = findPipeline(snapshot, wanted.pipeline);
+  if (found.kind === 'refused') return found;
+  const { live } = found;
   const project = [request.params.project].flat().join('/');
   const item = findItemOf(live.state.items.values(), project, wanted.what);
   if (item === undefined)
@@ -43,15 +42,7 @@ async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
 }
 
 function findItemOf(items: Iterable<QueueItem>, project: string, what: string): QueueItem | undefined {
-  return [...items].find(item =>
-    item.changes.some(change => {
-      const isProject = change.project === project || projectIdOf(change.project).name === project;
-      return (
-        isProject &&
-        (refId(change) === what || change.ref === what || (change.kind === 'change' && change.id === what))
-      );
-    }),
-  );
+  return [...items].find(item => item.changes.some(change => isNamed(change, what, project)));
 }
 
 function wantedOf(body: Json | undefined): { readonly pipeline: string; readonly what: string } | undefined {

@@ -3,13 +3,13 @@
  * without, as in `login,3f2a91c0`; where projects of the tenant have changes of that id, after its project, as in `acme/app login`.
  */
 import type { Request, RequestHandler } from 'express';
-import { refId } from '../api/status.ts';
 import { isMapping } from '../driver/read-mapping.ts';
 import type { Json } from '../model/job.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type Answer, badRequest, type HttpRefusal, jsonAnswer, notFound, send } from './answer.ts';
 import type { PromoteRequest } from './deps.ts';
+import { findPipeline, isNamed } from './named-item.ts';
 import { contextOf, type OperatorDeps, readOperatorRequest } from './operator-request.ts';
 
 /** Changes of one request. */
@@ -32,14 +32,14 @@ async function handle(deps: PromoteDeps, request: Request): Promise<Answer> {
       `expected {"pipeline": text, "changes": [text, ...]}, at most ${MOST_CHANGES} changes`,
       'body',
     );
-  const live = snapshot.pipelines.find(({ pipeline }) => pipeline.name === wanted.pipeline);
-  if (live === undefined)
-    return badRequest(`there is no pipeline ${JSON.stringify(wanted.pipeline)}`, 'body: pipeline');
+  const found = findPipeline(snapshot, wanted.pipeline);
+  if (found.kind === 'refused') return found;
+  const { live } = found;
   const items: QueueItem[] = [];
   for (const text of wanted.changes) {
-    const found = findItem([...live.state.items.values()], text, wanted.pipeline);
-    if ('status' in found) return found;
-    items.push(found);
+    const item = findItem([...live.state.items.values()], text, wanted.pipeline);
+    if ('status' in item) return item;
+    items.push(item);
   }
   const context = await contextOf(deps, request, operator);
   const { name: by } = operator;
@@ -57,7 +57,7 @@ async function handle(deps: PromoteDeps, request: Request): Promise<Answer> {
 }
 
 function findItem(items: readonly QueueItem[], text: string, pipeline: string): QueueItem | HttpRefusal {
-  const found = items.filter(item => item.role === 'live' && isNamed(item, text));
+  const found = items.filter(item => item.role === 'live' && holds(item, text));
   const [item, ...others] = found;
   if (item === undefined) return notFound(`${text} is not in pipeline ${pipeline}`, 'body: changes');
   const projects = [...new Set(found.map(({ changes: [{ project }] }) => projectIdOf(project).name))];
@@ -69,14 +69,10 @@ function findItem(items: readonly QueueItem[], text: string, pipeline: string): 
   return item;
 }
 
-function isNamed({ changes }: QueueItem, text: string): boolean {
+function holds({ changes }: QueueItem, text: string): boolean {
   const [id, project, ...more] = text.split(/\s+/).toReversed();
   if (more.length > 0) return false;
-  return changes.some(
-    change =>
-      (project === undefined || change.project === project || projectIdOf(change.project).name === project) &&
-      (refId(change) === id || change.ref === id || (change.kind === 'change' && change.id === id)),
-  );
+  return id !== undefined && changes.some(change => isNamed(change, id, project));
 }
 
 function wantedOf(

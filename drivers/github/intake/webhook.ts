@@ -10,6 +10,12 @@
  */
 import { Webhooks } from '@octokit/webhooks';
 import type { WebhookIntake, WebhookVerdict } from '../../../src/driver/intake.ts';
+import {
+  oneHeader,
+  type RefusedWebhook,
+  refusedWebhook,
+  type WebhookHeaders,
+} from '../../../src/driver/webhook-request.ts';
 import { fromMilliseconds } from '../../../src/lib/clock.ts';
 import type { Secret } from '../../../src/lib/secret.ts';
 import { notificationJson } from './notification.ts';
@@ -29,9 +35,6 @@ export interface GithubWebhookOptions extends IntakeFacts {
   readonly ratePerSecond: number;
 }
 
-type Headers = Parameters<WebhookIntake['verify']>[0];
-type Refused = Extract<WebhookVerdict, { kind: 'refused' }>;
-
 /** The secrets appear in no answer, and neither does the signature that a body should have had. */
 export function createGithubWebhook({ secrets, ratePerSecond, appId }: GithubWebhookOptions): WebhookIntake {
   const verifiers = secrets.map(secret => new Webhooks({ secret: secret.reveal() }));
@@ -48,13 +51,13 @@ export function createGithubWebhook({ secrets, ratePerSecond, appId }: GithubWeb
 
 /** Undefined: the signature fits. */
 async function signatureVerdict(
-  headers: Headers,
+  headers: WebhookHeaders,
   body: Uint8Array,
   verifiers: readonly Pick<Webhooks, 'verify'>[],
-): Promise<Refused | undefined> {
+): Promise<RefusedWebhook | undefined> {
   const signature = oneHeader(headers, 'x-hub-signature-256');
   if (signature === undefined)
-    return refused(
+    return refusedWebhook(
       401,
       oneHeader(headers, 'x-hub-signature') === undefined
         ? 'the header X-Hub-Signature-256 is missing: set a secret for the webhook'
@@ -62,31 +65,31 @@ async function signatureVerdict(
     );
   // Checked first: the length of a signature is no secret.
   if (!/^sha256=[0-9a-f]{64}$/.test(signature))
-    return refused(401, 'X-Hub-Signature-256 is not sha256= and 64 hex digits');
-  if (body.byteLength === 0) return refused(401, 'the body is empty');
+    return refusedWebhook(401, 'X-Hub-Signature-256 is not sha256= and 64 hex digits');
+  if (body.byteLength === 0) return refusedWebhook(401, 'the body is empty');
   const text = asText(body);
-  if (text === undefined) return refused(400, 'the body is not UTF-8');
+  if (text === undefined) return refusedWebhook(400, 'the body is not UTF-8');
   for (const verifier of verifiers) if (await verifier.verify(text, signature)) return undefined;
-  return refused(401, 'the signature does not match the body');
+  return refusedWebhook(401, 'the signature does not match the body');
 }
 
-function read(headers: Headers, body: Uint8Array, facts: IntakeFacts): WebhookVerdict {
+function read(headers: WebhookHeaders, body: Uint8Array, facts: IntakeFacts): WebhookVerdict {
   const type = oneHeader(headers, 'content-type') ?? '';
   if (!/^application\/json *(;|$)/i.test(type))
-    return refused(415, 'set the content type of the webhook to application/json at GitHub');
+    return refusedWebhook(415, 'set the content type of the webhook to application/json at GitHub');
   const event = oneHeader(headers, 'x-github-event');
   if (event === undefined || !/^\w{1,100}$/.test(event))
-    return refused(400, 'the header X-GitHub-Event is missing, or is no name of an event');
+    return refusedWebhook(400, 'the header X-GitHub-Event is missing, or is no name of an event');
   const delivery = oneHeader(headers, 'x-github-delivery');
   if (delivery === undefined || !/^[\w-]{1,100}$/.test(delivery))
-    return refused(400, 'the header X-GitHub-Delivery is missing, or is no GUID');
+    return refusedWebhook(400, 'the header X-GitHub-Delivery is missing, or is no GUID');
   if (event === 'ping') return { kind: 'ignored', reason: 'the webhook is set up' };
   const reduction = reduceWebhook(event, body, facts);
   switch (reduction.kind) {
     case 'ignored':
       return reduction;
     case 'broken':
-      return refused(400, reduction.reason);
+      return refusedWebhook(400, reduction.reason);
     case 'notification': {
       const { at, installation } = reduction.notification;
       return {
@@ -106,18 +109,6 @@ function read(headers: Headers, body: Uint8Array, facts: IntakeFacts): WebhookVe
 /** Milliseconds; anything else in the payload is left out. */
 function isTime(at: number | null): at is number {
   return at !== null && at > 0 && at < LATEST;
-}
-
-function refused(status: Refused['status'], reason: string): Refused {
-  return { kind: 'refused', status, reason };
-}
-
-/** A header that occurs twice counts as missing: which of the two is meant cannot be known. */
-function oneHeader(headers: Headers, name: string): string | undefined {
-  const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name);
-  const [, value] = found.length === 1 ? (found[0] ?? []) : [];
-  // Node joins repeated headers with a comma, which none of these has.
-  return typeof value === 'string' && !(name.startsWith('x-') && value.includes(',')) ? value : undefined;
 }
 
 /** Exactly the bytes that were signed, with a byte order mark if there is one. */

@@ -4,6 +4,7 @@ import type { ComponentsJson } from '../../api/components.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { componentsLines } from './components-text.ts';
+import { sendRequest, whoMayText } from './operator-request.ts';
 import { type AskOptions, addServiceOptions, type ServiceSession, withService } from './session.ts';
 
 const EXAMPLES = `
@@ -63,10 +64,7 @@ export function addComponentCommands(program: Command, io: Io, done: (status: nu
       .summary(wanted.summary)
       .description(wanted.description)
       .argument('<id>', 'as "gatehouse components" shows it, such as executor-4')
-      .addHelpText(
-        'after',
-        `\nOn a machine that runs a web, the command uses the service's Unix socket, open to the service's user and root. From elsewhere\nit needs a token for every tenant.`,
-      )
+      .addHelpText('after', whoMayText('a token for every tenant'))
       .action(async (id: string, options: AskOptions) =>
         done(await withService(io, options, session => request(session, wanted, id), 'act')),
       );
@@ -83,13 +81,6 @@ async function showComponents({ api, io, json, style }: ServiceSession): Promise
   return 0;
 }
 
-async function request(
-  { api, io, json }: ServiceSession,
-  { path, done }: StateCommand,
-  id: string,
-): Promise<number> {
-  const answer = await api.post<unknown>(`/api/components/${encodeURIComponent(id)}/${path}`, {});
-  if (json) printJson(io, answer);
-  else print(io, done(id));
-  return 0;
+function request(session: ServiceSession, { path, done }: StateCommand, id: string): Promise<number> {
+  return sendRequest(session, `/api/components/${encodeURIComponent(id)}/${path}`, {}, done(id));
 }

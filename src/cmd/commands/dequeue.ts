@@ -1,6 +1,7 @@
 /** `gatehouse dequeue`: removes a change from a pipeline. */
 import type { Command } from 'commander';
-import { type Io, print, printJson } from '../terminal/io.ts';
+import type { Io } from '../terminal/io.ts';
+import { sendRequest, whoMayText } from './operator-request.ts';
 import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
 
 interface DequeueOptions extends AskOptions {
@@ -11,9 +12,7 @@ const EXAMPLES = `
 Examples:
   gatehouse dequeue acme/app master/login --pipeline gate
   gatehouse dequeue acme/app refs/heads/master --pipeline post
-
-On a machine that runs a web, the command uses the service's Unix socket, open to the service's user and root. From elsewhere
-it needs a token that names the tenant.`;
+${whoMayText('a token that names the tenant')}`;
 
 /** @param done gets the exit status: 0 when the request is stored; the item leaves with the next turn of its pipeline. */
 export function addDequeueCommand(program: Command, io: Io, done: (status: number) => void): void {
@@ -33,17 +32,13 @@ export function addDequeueCommand(program: Command, io: Io, done: (status: numbe
     );
 }
 
-async function dequeue(
+function dequeue(
   session: Session,
   project: string,
   change: string,
   { pipeline }: DequeueOptions,
 ): Promise<number> {
-  const { api, io, json } = session;
   const what = change.startsWith('refs/') ? { ref: change } : { change };
   const path = tenantPath(session, `project/${project.split('/').map(encodeURIComponent).join('/')}/dequeue`);
-  const answer = await api.post<unknown>(path, { pipeline, ...what });
-  if (json) printJson(io, answer);
-  else print(io, `${project} ${change} leaves ${pipeline} shortly`);
-  return 0;
+  return sendRequest(session, path, { pipeline, ...what }, `${project} ${change} leaves ${pipeline} shortly`);
 }

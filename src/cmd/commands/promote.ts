@@ -1,6 +1,7 @@
 /** `gatehouse promote`: moves changes to the heads of their queues. */
 import type { Command } from 'commander';
-import { type Io, print, printJson } from '../terminal/io.ts';
+import type { Io } from '../terminal/io.ts';
+import { sendRequest, whoMayText } from './operator-request.ts';
 import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
 
 interface PromoteOptions extends AskOptions {
@@ -11,9 +12,7 @@ const EXAMPLES = `
 Examples:
   gatehouse promote master/login master/logout --pipeline gate
   gatehouse promote "acme/app 12" "acme/lib 7" --pipeline gate
-
-On a machine that runs a web, the command uses the service's Unix socket, open to the service's user and root. From elsewhere
-it needs a token that names the tenant.`;
+${whoMayText('a token that names the tenant')}`;
 
 /** @param done gets the exit status: 0 when the request is stored; the changes move with the next turn of the pipeline. */
 export function addPromoteCommand(program: Command, io: Io, done: (status: number) => void): void {
@@ -33,14 +32,11 @@ export function addPromoteCommand(program: Command, io: Io, done: (status: numbe
     );
 }
 
-async function promote(
+function promote(
   session: Session,
   changes: readonly string[],
   { pipeline }: PromoteOptions,
 ): Promise<number> {
-  const { api, io, json } = session;
-  const answer = await api.post<unknown>(tenantPath(session, 'promote'), { pipeline, changes });
-  if (json) printJson(io, answer);
-  else print(io, `${changes.join(', ')}: to the head of ${pipeline} shortly`);
-  return 0;
+  const done = `${changes.join(', ')}: to the head of ${pipeline} shortly`;
+  return sendRequest(session, tenantPath(session, 'promote'), { pipeline, changes }, done);
 }

@@ -3,13 +3,13 @@
  * driver is the real one. A machine has the commits it fetched or made; the host has all that was pushed to it.
  */
 import { parseBranchTemplate } from '../../../drivers/git/branch-template.ts';
-import { createHealth } from '../../../drivers/git/health.ts';
 import { createLanding } from '../../../drivers/git/landing.ts';
 import { createListener } from '../../../drivers/git/listener.ts';
 import { HostFailed, type ProjectGit } from '../../../drivers/git/remote-git.ts';
 import { createReporter } from '../../../drivers/git/reporter.ts';
 import { createSource } from '../../../drivers/git/source.ts';
 import type { Connection } from '../../../src/driver/connection.ts';
+import { createHostHealth } from '../../../src/driver/host-health.ts';
 import type { ObjectId } from '../../../src/git/object-id.ts';
 import { pause } from '../../../src/lib/pause.ts';
 import { type ProjectKey, projectIdOf } from '../../../src/model/project.ts';
@@ -142,7 +142,7 @@ export function openConnection(
       clock,
       templates: TEMPLATES,
       openGit,
-      health: createHealth(),
+      health: createHostHealth(() => null),
       announces: true,
       readOnly: false,
     }),

@@ -7,6 +7,7 @@ import { createGit, type Git } from '../../../src/git/git.ts';
 import { type StartProcess, startHere } from '../../../src/git/git-process.ts';
 import { remoteUrlProblem } from '../../../src/git/remote.ts';
 import { oneLine, remoteFailure } from '../../../src/git/remote-failure.ts';
+import { sshEnvironment } from '../../../src/git/ssh.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { IDENTITY } from './open-repository.ts';
 
@@ -116,8 +117,10 @@ describe.each([
     const remote = {
       url: 'https://host/x',
       headers: ['Authorization: Basic c2VjcmV0'],
-      ssh: { keyFile: "/keys/o'brien", knownHostsFile: '/keys/known hosts' },
-      environment: { GIT_TRACE: '0' },
+      environment: {
+        GIT_TRACE: '0',
+        ...sshEnvironment({ keyFile: "/keys/o'brien", knownHostsFile: '/keys/known hosts' }),
+      },
     };
     const result = await git.run(['fetch'], { remote });
     const output = result.kind === 'ok' ? result.stdout.toString() : '';

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { createGithubHealth } from '../../../../drivers/github/health.ts';
-import { fromMilliseconds } from '../../../../src/lib/clock.ts';
+import { createHostHealth } from '../../../src/driver/host-health.ts';
+import { fromMilliseconds } from '../../../src/lib/clock.ts';
 
 const LIMITED = { reason: 'limited', text: 'the limit is used up' } as const;
 const AWAY = { reason: 'unreachable', text: 'GitHub answered 502' } as const;
 
-test('the health of GitHub follows the calls', () => {
-  const health = createGithubHealth(() => null);
+test('the health of a host follows the calls', () => {
+  const health = createHostHealth(() => null);
   let changes = 0;
   using _ = health.onChange(() => {
     changes += 1;
@@ -33,16 +33,16 @@ test('the health of GitHub follows the calls', () => {
   expect(state()).toBe('serving: serves');
 });
 
-test('the health of GitHub counts events that a sweep found, and knows the latest', () => {
+test('the health of a host counts events that a sweep found, and knows the latest', () => {
   const at = fromMilliseconds;
-  const health = createGithubHealth(() => at(3_000));
+  const health = createHostHealth(() => at(3_000));
   health.processed(at(2_000), false);
   health.processed(at(1_000), true);
   expect(health.now()).toMatchObject({ lastEventAt: at(2_000), missed: 1, limitedUntil: at(3_000) });
 });
 
-test('the health of GitHub keeps no more repositories than it has to', () => {
-  const health = createGithubHealth(() => null);
+test('the health of a host keeps no more repositories than it has to', () => {
+  const health = createHostHealth(() => null);
   for (let n = 0; n < 5_000; n += 1) health.noted(`acme/${n}`, AWAY);
   expect(health.now().text).toBe('GitHub answered 502, and 999 more');
 });

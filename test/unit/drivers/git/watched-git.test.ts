@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createHealth } from '../../../../drivers/git/health.ts';
 import { HostFailed, type ProjectGit } from '../../../../drivers/git/remote-git.ts';
+import { watchedGit } from '../../../../drivers/git/watched-git.ts';
+import { createHostHealth } from '../../../../src/driver/host-health.ts';
 import type { FailureReason } from '../../../../src/git/failure-table.ts';
-import { fromMilliseconds } from '../../../../src/lib/clock.ts';
 import { projectKey } from '../../../../src/model/project.ts';
 
 const APP = projectKey({ connection: 'local', name: 'acme/app' });
@@ -10,7 +10,7 @@ const LIB = projectKey({ connection: 'local', name: 'acme/lib' });
 
 /** What listing the refs of a project comes to. */
 function openHealth() {
-  const health = createHealth();
+  const health = createHostHealth(() => null);
   const states: string[] = [];
   health.onChange(() => states.push(health.now().state));
   return {
@@ -21,7 +21,7 @@ function openHealth() {
         if (reason !== undefined) throw new HostFailed(project, { message: `it is ${reason}`, reason });
         return new Map();
       };
-      const git = health.watched(project, { refs } as unknown as ProjectGit);
+      const git = watchedGit(project, { refs } as unknown as ProjectGit, health);
       await git.refs().catch(() => {});
     },
   };
@@ -53,11 +53,4 @@ test('a commit that the host does not have is no trouble of the host', async () 
   const { health, ask } = openHealth();
   await ask(APP, 'missing-ref');
   expect(health.now().state).toBe('serving');
-});
-
-test('the last event and those no webhook announced are counted', () => {
-  const { health } = openHealth();
-  health.processed(fromMilliseconds(2_000), true);
-  health.processed(fromMilliseconds(1_000), false);
-  expect(health.now()).toMatchObject({ lastEventAt: fromMilliseconds(2_000), missed: 1 });
 });
