@@ -17,7 +17,7 @@
  *     record-rows, item-rows   writing
  *     find-builds, find-items  queries (filters, build-facts, expected-duration, recent-durations)
  *     finished-items           items of all tenants, for the operator; prune: deleting old rows
- *     threaded-history         the same interface with SQLite in threads (history-table, history-thread; reading-dialect, reading-thread)
+ *     threaded-history         the same interface with SQLite in threads (writing-dialect, writing-table, writing-thread; reading-dialect, reading-thread)
  */
 import { Kysely } from 'kysely';
 import type { Secret } from '../lib/secret.ts';
@@ -118,21 +118,45 @@ export async function openHistory(
   place: HistoryPlace,
   onIdleError: (error: Error) => void = () => {},
 ): Promise<History> {
-  if (place.kind === 'postgresql') {
-    await using steps = new Kysely<HistoryTables>({
-      dialect: postgresDialect(place.uri.reveal(), onIdleError, 'migrate'),
-    });
-    await migrate(steps, place.kind, historyPlaceText(place));
+  if (place.kind === 'sqlite') {
+    const database = new Kysely<HistoryTables>({ dialect: nodeSqliteDialect(place.path) });
+    return sqliteHistory(database, place);
   }
-  const database = new Kysely<HistoryTables>({
-    dialect:
-      place.kind === 'sqlite'
-        ? nodeSqliteDialect(place.path)
-        : postgresDialect(place.uri.reveal(), onIdleError),
+  await migratePostgres(place, onIdleError);
+  return orDestroy(
+    new Kysely<HistoryTables>({ dialect: postgresDialect(place.uri.reveal(), onIdleError) }),
+    historyIn,
+  );
+}
+
+/** As {@link openHistory}, over a connection to the file. @param database ends with the history, or with the error. */
+export function sqliteHistory(
+  database: Kysely<HistoryTables>,
+  place: HistoryPlace & { readonly kind: 'sqlite' },
+): Promise<History> {
+  return orDestroy(database, async open => {
+    await migrate(open, place.kind, historyPlaceText(place));
+    return historyIn(open);
   });
+}
+
+/** Over a connection of its own: a step may take an hour. */
+async function migratePostgres(
+  place: HistoryPlace & { readonly kind: 'postgresql' },
+  onIdleError: (error: Error) => void,
+): Promise<void> {
+  await using steps = new Kysely<HistoryTables>({
+    dialect: postgresDialect(place.uri.reveal(), onIdleError, 'migrate'),
+  });
+  await migrate(steps, place.kind, historyPlaceText(place));
+}
+
+async function orDestroy(
+  database: Kysely<HistoryTables>,
+  open: (database: Kysely<HistoryTables>) => Promise<History>,
+): Promise<History> {
   try {
-    if (place.kind === 'sqlite') await migrate(database, place.kind, historyPlaceText(place));
-    return await historyIn(database);
+    return await open(database);
   } catch (error) {
     await database.destroy();
     throw error;

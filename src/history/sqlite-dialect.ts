@@ -27,7 +27,7 @@ class NodeSqliteDialect extends SqliteDialect {
 }
 
 /** SQLite creates tables within a transaction, so the upgrade steps are taken as a whole, by one process at a time. */
-class TransactionalAdapter extends SqliteAdapter {
+export class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }

@@ -1,9 +1,9 @@
 /**
  * Calls into a worker thread: work that may take long must not block the main event loop.
  *
- *     const calls = callsToWorker<HistoryTable>({ entry: historyThread, data, limits });
- *     await calls.call('find', filters);
- *     // in history-thread.ts: serveCalls<HistoryTable>({ find: … })
+ *     const calls = callsToWorker<ReadingTable>({ entry: readingThread, data, limits });
+ *     await calls.call('query', statement);
+ *     // in reading-thread.ts: serveCalls<ReadingTable>({ query: … })
  *
  * One call at a time, in the order in which they were made. A call that exceeds its time, or the memory of the thread, ends the
  * thread and rejects with {@link CallLost}; the next call starts another thread. Nothing is retried here.
@@ -43,7 +43,7 @@ type Answer =
   /** Of the type in the table, which both threads share. */
   { readonly kind: 'returned'; readonly value: never } | { readonly kind: 'threw'; readonly error: Error };
 
-/** Milliseconds between two checks of a call's usage. */
+/** Milliseconds between two checks of a call's usage; what it uses before the first is not counted. */
 const LOOK = 100;
 
 /** The thread starts with the first call. */
@@ -147,8 +147,9 @@ function endedBy(failure: unknown): CallLost {
   return new CallLost('crash', `the worker thread ended${reason}`, cause);
 }
 
-/** Ends the thread once the call has used up its time. */
+/** Ends the thread once the call has used up its time. Most calls end before the first look, and cost none. */
 function watchLimit(thread: Worker, { ms, of }: WorkerLimits, end: (reason: CallLost) => void): Disposable {
+  if (ms === Number.POSITIVE_INFINITY) return { [Symbol.dispose]: () => {} };
   const begun = performance.now();
   let before: number | undefined;
   const look = async () => {
@@ -160,7 +161,6 @@ function watchLimit(thread: Worker, { ms, of }: WorkerLimits, end: (reason: Call
     end(new CallLost('time', `a call took more than ${ms / 1000} s of ${of} time in its worker thread`));
   };
   const timer = setInterval(() => void look(), LOOK);
-  void look();
   return timer;
 }
 

@@ -1,0 +1,70 @@
+/** Kysely's SQLite dialect for statements that another thread runs: here they are put together, there they only run. */
+import {
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { Calls } from '../lib/calls.ts';
+import { TransactionalAdapter } from './sqlite-dialect.ts';
+import type { WritingTable } from './writing-table.ts';
+
+/**
+ * Kysely itself lets one transaction or statement after the other have the one connection.
+ *
+ * @param thread ends with the database that has this dialect. When it is lost within a transaction, the transaction fails.
+ */
+export function writingDialect(thread: Calls<WritingTable>): Dialect {
+  return {
+    createDriver: () => driverOf(thread),
+    createAdapter: () => new TransactionalAdapter(),
+    createIntrospector: database => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+function driverOf(thread: Calls<WritingTable>): Driver {
+  let inTransaction = false;
+  const execute = (sql: string, parameters: readonly unknown[] = []) =>
+    thread.call('execute', { sql, parameters, inTransaction });
+  const connection: DatabaseConnection = {
+    async executeQuery<Row>({
+      sql,
+      parameters,
+    }: {
+      readonly sql: string;
+      readonly parameters: readonly unknown[];
+    }) {
+      const { rows, changes } = await execute(sql, parameters);
+      // As with every driver of kysely: the query says what its rows are.
+      return { rows: rows as Row[], numAffectedRows: BigInt(changes) };
+    },
+    // biome-ignore lint/correctness/useYield: it is refused.
+    async *streamQuery() {
+      throw new Error('queries of the history are not streamed');
+    },
+  };
+  return {
+    init: async () => {},
+    acquireConnection: async () => connection,
+    async beginTransaction() {
+      // A write transaction from the start: one that begins by reading could not wait for another writer later, only fail.
+      await execute('begin immediate');
+      inTransaction = true;
+    },
+    async commitTransaction() {
+      await execute('commit');
+      inTransaction = false;
+    },
+    async rollbackTransaction() {
+      inTransaction = false;
+      await thread.call('rollback', null);
+    },
+    releaseConnection: async () => {},
+    async destroy() {
+      await thread.call('close', null);
+      await thread[Symbol.asyncDispose]();
+    },
+  };
+}
