@@ -6,7 +6,9 @@
  *   3 events      facts of the events become part of the records              apply-events.ts
  *   4 passes      per queue, oldest first: moves, resets, jobs, reports       process-queue.ts, process-item.ts
  *
- * Called again without events and new facts, it changes nothing and requests nothing: every request is recorded on its item.
+ * Called again without events and new facts, it changes nothing and requests nothing: every request is recorded on its item. One
+ * thing a single pass cannot see: an item was not allowed to ask its host because of another one, which then left or was reset. Then
+ * the turn calls itself again.
  *
  * A map of the room, in the order of reading:
  *
@@ -25,8 +27,9 @@
  * is an output (`needs`), an effect is a command, and both are carried out by `src/scheduler/turn`.
  */
 import { applyEvents } from './apply-events.ts';
+import { isHostUnasked } from './host-wait.ts';
 import { processQueue } from './process-queue.ts';
-import type { TurnInput, TurnOutput } from './turn.ts';
+import { joined, type TurnInput, type TurnOutput } from './turn.ts';
 import { TurnDraft } from './turn-draft.ts';
 import { fitWindows } from './window.ts';
 
@@ -36,5 +39,8 @@ export function decideTurn(input: TurnInput): TurnOutput {
   fitWindows(draft);
   applyEvents(draft);
   for (const queue of draft.queues) processQueue(draft, queue);
-  return draft.finish();
+  const output = draft.finish();
+  // While it has needs it is called again in any case.
+  if (output.needs.length > 0 || !isHostUnasked(draft)) return output;
+  return joined(output, decideTurn({ ...input, state: output.state, events: [], frozen: new Map() }));
 }

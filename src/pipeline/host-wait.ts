@@ -16,7 +16,14 @@ import { aboutItem, changesText } from '../model/about-item.ts';
 import type { HostTrouble, HostWait, HostWork } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { isAsking, isShared, keyOf, type Parked, parkedProjects } from './parked-projects.ts';
+import {
+  isAsking,
+  isShared,
+  keyOf,
+  type Parked,
+  type ParkedProjects,
+  parkedProjects,
+} from './parked-projects.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 const FIRST_MS = 1_000;
@@ -37,43 +44,58 @@ const LONGEST_NAMED_MS = 3_600_000;
  */
 export function mayAskHost(draft: TurnDraft, item: QueueItem, doing: HostWork): boolean {
   const own = ownWait(item, doing);
-  const { now } = draft.input;
-  if (own !== undefined && !isShared(own)) return isDue(own, now);
-  const parked = parkedOf(draft, item, doing);
+  if (own !== undefined && !isShared(own)) return isDue(own, draft.input.now);
   if (hasLandedAnyway(draft, item) && doing === 'report') return true;
-  if (
-    parked.some(
-      ({ wait, askers }) => !isDue(wait, now) || askers.some(uuid => stillAsks(draft, item, uuid, doing)),
-    )
-  )
+  const parked = parkedOf(draft.parked, item, doing);
+  if (!parked.every(each => isFree(draft, each, item))) {
+    draft.turnedAway.set(item.uuid, doing);
     return false;
+  }
   for (const each of parked) each.askers.push(item.uuid);
   return true;
 }
 
-/** An item that asked for all may have left in this turn, or have been reset: then another one asks. @param present the item in hand. */
-function stillAsks(draft: TurnDraft, present: QueueItem, uuid: Uuid, doing: HostWork): boolean {
-  const asker = present.uuid === uuid ? present : draft.item(uuid);
-  return asker !== undefined && isAsking(asker, doing);
+/**
+ * An item that was turned away in this pass may ask by now: later in the pass, the item that asked on behalf of all, or the one whose
+ * wait was not over, has left, was reset, or needs the host no more.
+ */
+export function isHostUnasked(draft: TurnDraft): boolean {
+  if (draft.turnedAway.size === 0) return false;
+  const parked = parkedProjects(draft.items());
+  for (const [uuid, doing] of draft.turnedAway) {
+    const item = draft.item(uuid);
+    if (item !== undefined && parkedOf(parked, item, doing).every(each => isFree(draft, each, item)))
+      return true;
+  }
+  return false;
+}
+
+/** No pause is to be kept and no item asks; an asker may have left in this turn, or have been reset. @param present the item in hand. */
+function isFree(draft: TurnDraft, { wait, askers }: Parked, present: QueueItem): boolean {
+  const asks = (uuid: Uuid) => {
+    const asker = present.uuid === uuid ? present : draft.item(uuid);
+    return asker !== undefined && isAsking(asker, wait.doing);
+  };
+  return isDue(wait, draft.input.now) && !askers.some(asks);
 }
 
 /** The host trouble that keeps the item from its next step; null: none. */
 export function heldByHost(draft: TurnDraft, item: QueueItem, doing: HostWork): HostWait | null {
   const own = ownWait(item, doing);
   if (own !== undefined || isAsking(item, doing)) return own ?? null;
-  return parkedOf(draft, item, doing)[0]?.wait ?? null;
+  return parkedOf(draft.parked, item, doing)[0]?.wait ?? null;
 }
 
 function ownWait({ hostWait }: QueueItem, doing: HostWork): HostWait | undefined {
   return hostWait?.doing === doing ? hostWait : undefined;
 }
 
-function parkedOf(draft: TurnDraft, item: QueueItem, doing: HostWork): readonly Parked[] {
-  if (draft.parked.size === 0) return [];
+function parkedOf(parked: ParkedProjects, item: QueueItem, doing: HostWork): readonly Parked[] {
+  if (parked.size === 0) return [];
   const own = ownWait(item, doing);
   const projects = new Set(item.changes.map(change => change.project));
   if (own !== undefined) projects.add(own.project);
-  return [...projects].flatMap(project => draft.parked.get(keyOf(doing, project)) ?? []);
+  return [...projects].flatMap(project => parked.get(keyOf(doing, project)) ?? []);
 }
 
 /** It waits to land, and has landed: the reply to our push was lost, and a retry finds it done. */
@@ -204,14 +226,4 @@ export function nextHostRetry(items: Iterable<QueueItem>, decidedAt: Nanoseconds
     next = next === null ? hostWait.retryAt : earlierOf(next, hostWait.retryAt);
   }
   return next;
-}
-
-/**
- * A host was due to be asked at `decidedAt`, and no item asks it: the item that was to ask for all left in that turn, or was reset.
- * One more turn chooses the next one.
- */
-export function isHostUnasked(items: Iterable<QueueItem>, decidedAt: Nanoseconds): boolean {
-  return [...parkedProjects(items).values()].some(
-    ({ wait, askers }) => askers.length === 0 && isDue(wait, decidedAt),
-  );
 }

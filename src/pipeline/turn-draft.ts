@@ -11,6 +11,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { Culprit, Remover, ResetCause, ResetCode } from '../model/cause.ts';
 import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { Decision, DecisionCode } from '../model/decision.ts';
+import type { HostWork } from '../model/host-trouble.ts';
 import type { BranchAfter } from '../model/landed.ts';
 import type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -68,6 +69,8 @@ export class TurnDraft {
   readonly answers = new Map<Uuid, ChainAnswer>();
   /** The same by left-out item, in the order of the events. */
   readonly answersAbout = new Map<Uuid, ChainAnswer[]>();
+  /** Items that would ask their host, and may not because of another item; what for. */
+  readonly turnedAway = new Map<Uuid, HostWork>();
   /** The sweep of `departures.ts` has not seen what happened last. */
   departuresDue = true;
   /** Under the present layout; another layout starts the count again. */

@@ -172,3 +172,15 @@ export interface TurnOutput {
   /** Enqueue events that are not consumed: each is given again at its time. */
   readonly postponed: ReadonlyMap<Uuid, Nanoseconds>;
 }
+
+/** Two calls of one turn as one: the second began at the state of the first, without events. */
+export function joined(first: TurnOutput, second: TurnOutput): TurnOutput {
+  return {
+    ...first,
+    state: second.state,
+    needs: second.needs,
+    commands: [...first.commands, ...second.commands],
+    decisions: [...first.decisions, ...second.decisions],
+    left: [...first.left, ...second.left],
+  };
+}

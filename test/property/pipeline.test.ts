@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MergerOutcome } from '../../src/model/merge.ts';
 import type { BuildResult } from '../../src/model/results.ts';
 import { Chaos, honestNature, type Nature, type Step, stepArbitrary } from '../unit/pipeline/chaos.ts';
+import { withTroubledHosts } from '../unit/pipeline/troubled-hosts.ts';
 import { job, type PipelineSetup, type PipelineWorld, World } from '../unit/pipeline/world.ts';
 
 /** `PROPERTY_RUNS=20` plays twenty times as many histories. */
@@ -167,6 +168,117 @@ describe('a dependent pipeline', () => {
     patience,
   );
 });
+
+type Played = [setting: Setting, played: Step[]];
+
+const acts = (...played: readonly (readonly [act: number, pick: number])[]): Step[] =>
+  played.map(([act, pick]) => ({ act, pick, later: false }));
+
+const appChanges = (...needs: readonly (readonly number[])[]): Setting['changes'] =>
+  needs.map(each => ({ lib: false, needs: each, bad: true }));
+
+/** A asks its host again on behalf of all; then B is promoted, which leaves A outside the window: B asks. */
+const PROMOTED_PAST_ASKER: Played = [
+  { shared: false, window: 1, holding: false, changes: appChanges([], []) },
+  acts([0, 0], [22, 918], [40, 0], [0, 1], [87, 1]),
+];
+
+/** D waits for its host, until D is found, in the answer for E, to conflict with A: F, which was reset, is not to wait for that host. */
+const JUDGED_WHILE_WAITING: Played = [
+  { shared: false, window: 0, holding: false, changes: appChanges([], [], [], [], [3], [], [3]) },
+  [...acts([0, 0], [0, 227], [0, 663]), { act: 22, pick: 337, later: true }, ...acts([22, 317])],
+];
+
+/** As it was first found: one queue of two projects, and mergers that see other branches. */
+const TWO_PROJECTS: Played = [
+  {
+    shared: true,
+    window: 0,
+    holding: false,
+    changes: [
+      { lib: false, needs: [], bad: true },
+      { lib: false, needs: [], bad: true },
+      { lib: true, needs: [], bad: true },
+      { lib: false, needs: [2], bad: true },
+      { lib: false, needs: [0], bad: true },
+    ],
+  },
+  acts([0, 0], [22, 224], [0, 201], [22, 719], [0, 937], [22, 627]),
+];
+
+describe('a dependent pipeline whose hosts are in trouble', () => {
+  it(
+    'merges exactly the good changes that need only good ones',
+    () => {
+      let waited = 0;
+      fc.assert(
+        fc.property(settingArbitrary, steps(80), (setting, played) => {
+          const { world, pipeline } = build(setting, { manager: 'dependent' });
+          const bad = new Set(setting.changes.flatMap((change, index) => (change.bad ? [name(index)] : [])));
+          const chaos = new Chaos(pipeline, withTroubledHosts(pipeline, honestNature(pipeline, bad)));
+          chaos.play(played);
+          chaos.drain();
+          for (const entry of world.changes.keys())
+            if (world.get(entry).status === 'open') pipeline.enqueue(entry);
+          chaos.drain();
+          expect(chaos.check()).toEqual([]);
+          expect([...world.landed].sort()).toEqual(mayMerge(setting, world));
+          waited += waitsIn(pipeline);
+        }),
+        { numRuns: 100 * more },
+      );
+      expect(waited).toBeGreaterThan(0);
+    },
+    patience,
+  );
+
+  it(
+    'keeps every invariant, always drains, and asks no host later than it could',
+    () => {
+      fc.assert(
+        fc.property(settingArbitrary, steps(120), (setting, played) => {
+          const { world, pipeline } = build(setting, { manager: 'dependent' });
+          const chaos = new Chaos(pipeline, withTroubledHosts(pipeline, wildNature(pipeline)));
+          chaos.play(played);
+          chaos.drain();
+          expect(chaos.check()).toEqual([]);
+          expect(new Set(world.landed).size).toBe(world.landed.length);
+        }),
+        {
+          numRuns: 150 * more,
+          examples: [PROMOTED_PAST_ASKER, JUDGED_WHILE_WAITING, TWO_PROJECTS],
+        },
+      );
+    },
+    patience,
+  );
+});
+
+describe.each(['independent', 'serial'] as const)('the %s manager, with hosts in trouble', manager => {
+  it(
+    'keeps every invariant, always drains, and asks no host later than it could',
+    () => {
+      fc.assert(
+        fc.property(settingArbitrary, steps(120), (setting, played) => {
+          const { pipeline } = build(setting, { manager });
+          const chaos = new Chaos(pipeline, withTroubledHosts(pipeline, wildNature(pipeline)));
+          chaos.play(played);
+          chaos.drain();
+          expect(chaos.check()).toEqual([]);
+          expect(pipeline.state.queues).toEqual([]);
+        }),
+        { numRuns: 50 * more },
+      );
+    },
+    patience,
+  );
+});
+
+/** How often an item began to wait for its host. */
+function waitsIn({ history }: PipelineWorld): number {
+  const decisions = history.flatMap(({ output }) => output.decisions);
+  return decisions.filter(({ code }) => code === 'waits-for-host').length;
+}
 
 describe('an independent pipeline', () => {
   it(

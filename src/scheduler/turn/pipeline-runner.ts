@@ -15,7 +15,7 @@ import { createDirty, type Dirty } from '../../lib/signal.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
-import { isHostUnasked, nextHostRetry } from '../../pipeline/host-wait.ts';
+import { nextHostRetry } from '../../pipeline/host-wait.ts';
 import type { Arrival } from '../../pipeline/takeovers.ts';
 import { isOutOfContact } from '../../store/connection.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
@@ -166,7 +166,6 @@ async function takeTurns(
       }
     }
     const decidedAt = deps.context().clock.now();
-    const before = state;
     const end = await turn(deps, state, arrival, fence, dirty);
     again = end === 'again' ? again + 1 : 0;
     if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
@@ -178,7 +177,6 @@ async function takeTurns(
     // From the time of the decision: a commit may take longer than the pause of a host.
     hostTimer(nextHostRetry(state.items.values(), decidedAt), now);
     recheckTimer(deps.context().rechecks.next(decidedAt), now);
-    if (state !== before && isHostUnasked(state.items.values(), decidedAt)) dirty.set();
     deps.context().graphs.retain(new Set(blobsOf(state)));
   }
 }

@@ -4,13 +4,22 @@
  * open is answered until nothing is asked for any more.
  */
 import fc from 'fast-check';
-import { addMilliseconds } from '../../../src/lib/clock.ts';
+import { addMilliseconds, millisecondsBetween } from '../../../src/lib/clock.ts';
 import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
+import type { HostTrouble } from '../../../src/model/host-trouble.ts';
 import type { MergerOutcome } from '../../../src/model/merge.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
 import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
+import { nextHostRetry } from '../../../src/pipeline/host-wait.ts';
 import { HistoryChecker } from '../../invariants/history-checker.ts';
-import { chainOf, nameOf, type PendingBuild, type PendingMerge, type PipelineWorld } from './world.ts';
+import {
+  chainOf,
+  nameOf,
+  type PendingBuild,
+  type PendingMerge,
+  type PendingReport,
+  type PipelineWorld,
+} from './world.ts';
 
 export interface Step {
   readonly act: number;
@@ -29,7 +38,11 @@ export const stepArbitrary: fc.Arbitrary<Step> = fc.record({
 export interface Nature {
   readonly result: (build: PendingBuild, luck: number) => BuildResult;
   readonly merge: (merge: PendingMerge, luck: number) => MergerOutcome;
-  readonly report: (luck: number) => ReportOutcome | undefined;
+  readonly report: (luck: number, report: PendingReport) => ReportOutcome | undefined;
+  /** Why the build's commits could not be fetched; undefined: they could. */
+  readonly trouble?: (build: PendingBuild, luck: number) => HostTrouble | undefined;
+  /** Items wait for hosts: where nothing can be answered, time passes until one is to ask again. */
+  readonly waits?: true;
   /** People interfere: abandon, withdraw, new patchsets, pushes past the gate. */
   readonly meddling: boolean;
 }
@@ -58,11 +71,11 @@ export class Chaos {
     for (let round = 0; round < 500; round += 1) {
       const events = [
         ...pipeline.merges.map(merge => pipeline.mergeEvent(merge, this.#nature.merge(merge, 999))),
-        ...pipeline.builds.map(build => pipeline.resultEvent(build, this.#nature.result(build, 999))),
-        ...pipeline.reports.map(report => pipeline.reportEvent(report, this.#nature.report(999))),
+        ...pipeline.builds.map(build => this.#result(build, 999)),
+        ...pipeline.reports.map(report => pipeline.reportEvent(report, this.#nature.report(999, report))),
       ];
-      if (events.length === 0) return round;
-      this.#turn(events);
+      if (events.length > 0) this.#turn(events);
+      else if (!this.#waitForHost()) return round;
     }
     throw new Error('still asking after 500 rounds of answers');
   }
@@ -78,7 +91,10 @@ export class Chaos {
 
   #step({ act, pick, later }: Step): void {
     const event = this.#event(act, pick);
-    if (event === undefined) return;
+    if (event === undefined) {
+      if (act < 40 && this.#nature.waits === true) this.#waitForHost();
+      return;
+    }
     this.#kept.push(event);
     if (!later) this.#flush();
   }
@@ -108,6 +124,27 @@ export class Chaos {
       );
   }
 
+  /** As the timer of the service: a turn at the time at which the next item is to ask. @returns false: none waits for a time. */
+  #waitForHost(): boolean {
+    const { world, state, history } = this.#pipeline;
+    const decidedAt = history.at(-1)?.input.now ?? world.now;
+    const at = nextHostRetry(state.items.values(), decidedAt);
+    if (at === null) return false;
+    // A turn takes a second.
+    world.pass(Math.max(0, millisecondsBetween(world.now, at) - 1000));
+    const events = this.#kept;
+    this.#kept = [];
+    this.#turn(events);
+    return true;
+  }
+
+  #result(build: PendingBuild, luck: number): PipelineEvent {
+    const trouble = this.#nature.trouble?.(build, luck);
+    if (trouble === undefined) return this.#pipeline.resultEvent(build, this.#nature.result(build, luck));
+    const event = this.#pipeline.resultEvent(build, 'RETRY');
+    return event.kind === 'build-result' ? { ...event, trouble } : event;
+  }
+
   #event(act: number, pick: number): PipelineEvent | undefined {
     const pipeline = this.#pipeline;
     const luck = pick % 100;
@@ -120,13 +157,10 @@ export class Chaos {
       return choose(pipeline.builds, pick, build =>
         pipeline.startEvent(build, addMilliseconds(pipeline.world.now, -(luck % MOST_TURNS_LATE) * 700)),
       );
-    if (act < 65)
-      return choose(pipeline.builds, pick, build =>
-        pipeline.resultEvent(build, this.#nature.result(build, luck)),
-      );
+    if (act < 65) return choose(pipeline.builds, pick, build => this.#result(build, luck));
     if (act < 77)
       return choose(pipeline.reports, pick, report =>
-        pipeline.reportEvent(report, this.#nature.report(luck)),
+        pipeline.reportEvent(report, this.#nature.report(luck, report)),
       );
     if (act < 80)
       return choose(pipeline.lateMerges, pick, merge =>
