@@ -3,7 +3,8 @@
  * removes them from the connection's queue, and adds events to the tenants' queues, the refreshed changes, the driver's memory and
  * the trace.
  *
- *     processed         committed; read again immediately after a commit conflict about the same changes
+ *     processed         committed; what landed while the host was read stays landed, and no other commit conflict about the same
+ *                       changes leads to a second read unless the answer may be older than what was written
  *     later             the host does not serve this lane: retried with growing pauses for as long as it takes
  *     not understood    retried a few times, then quarantined with a trace that names the reason
  */
@@ -21,6 +22,7 @@ import type { Fence } from '../../store/fence.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 import { deliveryLogFacts, eventLogFacts } from '../../tracing/log-facts.ts';
 import { landingsOf } from '../changes/own-merges.ts';
+import { recordsSince } from '../changes/records-since.ts';
 import { type DependencyResolver, HostNotAsked } from '../changes/resolve-dependencies.ts';
 import { isRemoteFault, REMOTE_PAUSES, troubleOf } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
@@ -86,11 +88,10 @@ export async function readHost(
   clock.catchUp([...entries.map(each => each.value), ...(before === undefined ? [] : [before])]);
   const deps: HostReadDeps = { ...rest, clock };
   const tries = nextTry(before, clock.now());
+  let known: Asked | undefined;
   for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
-    await deps.changes.fresh();
-    await deps.refreshTenants?.();
-    const begun = deps.changes.mark();
-    const answer = await ask(event, deps, signals);
+    const asked: Asked = known ?? (await askNow(event, deps, signals));
+    const { answer } = asked;
     switch (answer.kind) {
       case 'later': {
         const { reason, text, steps } = answer;
@@ -102,13 +103,27 @@ export async function readHost(
         return await misunderstood(entries, tries, answer.error, deps, fence);
       case 'processed': {
         signals.stop.throwIfAborted();
-        const outcome = await committed(entries, answer, { tries, begun }, deps, fence);
+        const outcome = await committed(entries, answer, { tries, begun: asked.begun }, deps, fence);
         if (outcome === 'committed') return { kind: 'taken' };
-        if (outcome !== 'conflict') return await misunderstood(entries, tries, outcome, deps, fence);
+        if (outcome instanceof Error) return await misunderstood(entries, tries, outcome, deps, fence);
+        known = outcome === 'conflict' ? asked : undefined;
       }
     }
   }
   throw new Error(`${MOST_CONFLICTS} commit conflicts in a row about event ${event.uuid}`);
+}
+
+interface Asked {
+  readonly answer: Answer;
+  /** When the host was asked, for `changedSince` of the change cache. */
+  readonly begun: number;
+}
+
+async function askNow(event: ConnectionEvent, deps: HostReadDeps, signals: ReadSignals): Promise<Asked> {
+  await deps.changes.fresh();
+  await deps.refreshTenants?.();
+  const begun = deps.changes.mark();
+  return { begun, answer: await ask(event, deps, signals) };
 }
 
 async function ask(
@@ -214,32 +229,35 @@ function answeredWith([, ...others]: ReadEntries): Attempts['answered'] {
 }
 
 /**
- * @returns `conflict`: one of the changes was written while the host was asked (it has landed, say), or another lane wrote the same
- *   memory, so the host's answer may be older. It has to be asked again. An error: the answer does not fit into one commit.
+ * @returns `outdated`: one of the changes was written while the host was asked, or another lane wrote the same memory, so the host's
+ *   answer may be older. It has to be asked again. `conflict`: something was written in this very moment; the answer is to be judged
+ *   once more. An error: the answer does not fit into one commit.
  */
 async function committed(
   entries: ReadEntries,
-  { processed, memory }: Extract<Answer, { kind: 'processed' }>,
+  { processed: answered, memory }: Extract<Answer, { kind: 'processed' }>,
   { tries, begun }: { readonly tries: ReadTries; readonly begun: number },
   deps: HostReadDeps,
   fence: Fence,
-): Promise<'committed' | 'conflict' | Error> {
+): Promise<'committed' | 'conflict' | 'outdated' | Error> {
   const { changes } = deps;
-  const remembered = await memory.operations(processed.memory);
-  const landings = await landingsOf(processed.events, deps);
+  const remembered = await memory.operations(answered.memory);
+  const landings = await landingsOf(answered.events, deps);
   await changes.fresh();
-  const keys = processed.changes.map(record => record.change.key);
-  if (changes.changedSince(begun, keys)) return 'conflict';
+  const records = recordsSince(begun, answered.changes, changes);
+  if (records === undefined) return 'outdated';
+  const processed = { ...answered, changes: records };
   try {
     const attempts: Attempts = { ...tries, landings, answered: answeredWith(entries) };
     const forward = forwardOperations(entries, processed, attempts, deps);
     await fence.commit([...forward, ...remembered], deps.ids.uuid());
   } catch (error) {
-    if (memory.conflict(error, processed.memory) || (await changes.conflict(error))) return 'conflict';
+    if (memory.conflict(error, processed.memory)) return 'outdated';
+    if (await changes.conflict(error)) return 'conflict';
     if (error instanceof StoreError && error.code === 'TooLarge') return new Error(tooLargeText(processed));
     throw error;
   }
-  changes.remember(processed.changes);
+  changes.remember(records);
   return 'committed';
 }
 
