@@ -28,6 +28,8 @@ export type Ailment =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
   /** Does what was asked for, so many milliseconds later. */
   | { readonly kind: 'late'; readonly ms: number }
+  /** Does what was asked for, once this has happened. */
+  | { readonly kind: 'after'; readonly what: Promise<unknown> }
   /** Takes the request and never answers. */
   | { readonly kind: 'hang' }
   /** Answers correctly, so many bytes a second. */
@@ -86,6 +88,7 @@ export async function startGitHttpHost(root: string): Promise<GitHttpHost> {
         return;
       default:
         if (ailment?.kind === 'late') await delay(ailment.ms);
+        if (ailment?.kind === 'after') await ailment.what;
         await answer(response, await runBackend(root, request, ended.signal), ailment);
     }
   }

@@ -4,7 +4,7 @@ import type { FakeRequest } from '../fake/server.ts';
 import { githubStory } from './github-world.ts';
 
 githubStory(
-  'a job begins after one read and one fetch of its pull request, and no report holds it up',
+  'a job begins three requests in a row after its webhook, and no report holds it up',
   {},
   async world => {
     const { github, stage } = world;
@@ -19,17 +19,32 @@ githubStory(
       if (changes !== String(first.number)) begun.resolve(github.requests.slice(from));
     });
     github.faults.add({ operation: 'checks/create', does: { kind: 'after', what: () => begun.promise } });
+    // Neither fetch goes on before the other one has begun.
+    const fetches = Promise.withResolvers<void>();
+    let fetching = 0;
+    const both = () => {
+      fetching += 1;
+      if (fetching === 2) fetches.resolve();
+      return fetches.promise;
+    };
+    github.faults.add({
+      path: /^\/acme\/app\.git\/info\/refs/,
+      times: 2,
+      does: { kind: 'after', what: both },
+    });
     const second = await world.open({ files: { 'second.txt': 'x\n' } });
     const requests = (await begun.promise).map(nameOf);
     // What GitHub reports of the first one's check run may be read only now.
     const ofSecond = requests.filter(
       each => each === `PullState ${second.number}` || each.includes('/acme/app.git'),
     );
-    expect(ofSecond).toEqual([
-      `PullState ${second.number}`,
+    expect(ofSecond.slice(0, 1)).toEqual([`PullState ${second.number}`]);
+    // Two fetches beside each other: where the branch is now, and the objects of the change.
+    expect(ofSecond.slice(1).toSorted()).toEqual([
       'GET /acme/app.git/info/refs',
-      'POST /acme/app.git/git-upload-pack', // where the refs are now
-      'POST /acme/app.git/git-upload-pack', // the objects
+      'GET /acme/app.git/info/refs',
+      'POST /acme/app.git/git-upload-pack',
+      'POST /acme/app.git/git-upload-pack',
     ]);
     // The playbooks' project is looked at meanwhile, and is as it was.
     expect(requests.filter(each => each.includes('/org/config.git'))).toHaveLength(2);
