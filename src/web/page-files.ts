@@ -1,5 +1,5 @@
 /**
- * The files of the page, prepared when the service starts: stylesheets and icon unchanged, and the modules of its scripts with their
+ * The files of the page, prepared when a browser first asks for one: stylesheets and icon unchanged, and the modules of its scripts with their
  * types stripped by Node. No other file below `src/` is served.
  *
  *     src/web/page/theme.css             /page/theme.css

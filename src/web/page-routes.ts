@@ -6,16 +6,16 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Router } from 'express';
 import type { WebDeps } from './deps.ts';
-import { pageFiles } from './page-files.ts';
+import { type PageFile, pageFiles } from './page-files.ts';
 
 const TEMPLATE = fileURLToPath(new URL('./page/index.html', import.meta.url));
 
 /** Only on the port: the socket's command line needs no page. @throws an error of the file system when the page is not installed. */
 export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root'>): void {
   const template = readFileSync(TEMPLATE, 'utf8');
-  const files = pageFiles();
+  const files = onceAsked(pageFiles);
   router.get('/page/{*path}', async (request, response, next) => {
-    const file = (await files).get(request.path.slice('/page/'.length));
+    const file = (await files()).get(request.path.slice('/page/'.length));
     if (file === undefined) return next();
     response.setHeader('Cache-Control', 'no-cache');
     response.type(file.type).send(file.text);
@@ -24,6 +24,18 @@ export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root'>): void
     response.setHeader('Cache-Control', 'no-cache');
     response.type('html').send(template.replaceAll('{base}', basePath(deps.root())));
   });
+}
+
+/** Most processes never show the page: stripping types of its modules takes a start 50 ms of processor time. A failure is not kept. */
+function onceAsked(prepare: typeof pageFiles): () => Promise<ReadonlyMap<string, PageFile>> {
+  let prepared: ReturnType<typeof pageFiles> | undefined;
+  return () => {
+    prepared ??= prepare().catch((error: unknown) => {
+      prepared = undefined;
+      throw error;
+    });
+    return prepared;
+  };
 }
 
 /** Path below which the service is published, e.g. `` or `/ci`, reduced to characters that are safe in HTML. */
