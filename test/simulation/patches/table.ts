@@ -226,7 +226,7 @@ export const PATCHES: readonly Patch[] = [
         replace: "store.onSessionState(state => state === 'lost' && dirty.set())",
       },
     ],
-    caughtBy: { kind: 'seeds', from: 33, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
+    caughtBy: { kind: 'seeds', from: 41, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
   },
   {
     name: 'take-over-without-reconcile',
