@@ -12,8 +12,6 @@ export type BuildResult =
   | 'SKIPPED'
   /** Stopped by a decision of the scheduler. */
   | 'CANCELED'
-  /** Stopped on the executor's side. */
-  | 'ABORTED'
   | 'DISK_FULL'
   | 'NODE_FAILURE'
   | 'ERROR';

@@ -200,7 +200,7 @@ function ignore(
 
 /** The job came to an end of its own before the cancellation reached its executor. */
 function isVerdict(result: BuildResult): boolean {
-  return result !== 'CANCELED' && result !== 'ABORTED' && result !== 'RETRY';
+  return result !== 'CANCELED' && result !== 'RETRY';
 }
 
 function clamped(execution: Execution, from: Nanoseconds, to: Nanoseconds): Execution {

@@ -20,7 +20,6 @@ const CICD_RESULTS: ReadonlyMap<string, CicdResult> = new Map<string, CicdResult
   ['TIMED_OUT', 'timeout'],
   ['RETRY', 'error'],
   ['RETRY_LIMIT', 'error'],
-  ['ABORTED', 'error'],
   ['DISK_FULL', 'error'],
   ['NODE_FAILURE', 'error'],
   ['ERROR', 'error'],

@@ -38,7 +38,6 @@ const FAILURES = new Set([
   'TIMED_OUT',
   'RETRY',
   'RETRY_LIMIT',
-  'ABORTED',
   'DISK_FULL',
   'NODE_FAILURE',
   'ERROR',

@@ -89,7 +89,6 @@ const RESULTS: readonly BuildResult[] = [
   'RETRY',
   'TIMED_OUT',
   'POST_FAILURE',
-  'ABORTED',
 ];
 
 function wildNature(pipeline: PipelineWorld): Nature {

@@ -6,21 +6,32 @@ import { contractLayout, contractOf, landedAtHost, mergesAsked } from './contrac
 import { story } from './story.ts';
 
 story(
-  'a merge whose reply is lost is found done: nothing lands twice, and nothing is tested again',
+  'a merge whose reply is lost is found done, and what the host refuses to merge holds up nothing behind it',
   {
     layout: contractLayout('merge'),
     contractHost: true,
     expectedTrouble: [/could not report/],
   },
   async world => {
+    for (const topic of ['refused', 'behind']) await world.propose(topic);
+    for (const topic of ['refused', 'behind']) await world.approve(topic);
+    await world.runs('unit: refused', 'unit: refused behind');
+    contractOf(world).faults.fail('merge', () => new HostError(405, 'the branch is closed'), 1);
+    world.release(/refused$/);
+    await world.leaves('refused', 'MERGE_FAILURE');
+    await world.runs('unit: behind');
+    expect(world.item('behind')?.resets.map(({ code }) => code)).toEqual(['item-ahead-not-merged']);
+    world.release(/./);
+    await world.leaves('behind', 'SUCCESS');
+
     for (const topic of ['A', 'B']) await world.propose(topic);
     for (const topic of ['A', 'B']) await world.approve(topic);
     await world.runs('unit: A', 'unit: A B');
     contractOf(world).faults.loseReply();
     world.free();
     for (const topic of ['A', 'B']) expect((await world.leaves(topic, 'SUCCESS')).resets).toBe(0);
-    expect(await landedAtHost(world)).toEqual(['A', 'B']);
-    expect(mergesAsked(world)).toEqual(['A', 'B']);
+    expect(await landedAtHost(world)).toEqual(['behind', 'A', 'B']);
+    expect(mergesAsked(world)).toEqual(['refused', 'behind', 'A', 'B']);
   },
 );
 

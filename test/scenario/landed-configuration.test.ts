@@ -17,13 +17,20 @@ const JOBS = `
 - project:
     name: org/config
     gate: {jobs: [old]}
+- queue: {name: shared}
+- project:
+    name: org/project1
+    queue: shared
+    gate: {jobs: [old]}
+- project:
+    name: org/project2
+    gate: {jobs: [old]}
 `;
 const layout = layoutWith(JOBS);
 
-const changedLayout = layout.replace(
-  'org/project\n    gate: {jobs: [old]}',
-  'org/project\n    gate: {jobs: [new]}',
-);
+const changedLayout = layout
+  .replace('org/project\n    gate: {jobs: [old]}', 'org/project\n    gate: {jobs: [new]}')
+  .replace('name: org/project2\n', 'name: org/project2\n    queue: shared\n');
 
 story(
   'configuration that the gate landed takes effect immediately, also without a webhook',
@@ -35,9 +42,19 @@ story(
     });
     await world.approve('K');
     await world.runs('old: K');
+    for (const topic of ['Y', 'Z'])
+      await world.propose(topic, { project: topic === 'Y' ? 'org/project1' : 'org/project2' });
+    for (const topic of ['Y', 'Z']) await world.approve(topic);
+    await world.runs('old: K', 'old: Y', 'old: Z');
     world.ignoreHooks();
-    world.release(/./);
+    world.release(/K$/);
     await world.leaves('K', 'SUCCESS');
+    // Both projects have one queue now: the change that comes into it is tested behind the other.
+    await world.runs('old: Y', 'old: Y Z');
+    expect(world.item('Z')?.resets.map(({ code }) => code)).toEqual(['queue-changed']);
+    await world.decided('Z', 'requeued');
+    world.release(/./);
+    await world.leaves('Z', 'SUCCESS');
     await world.propose('A');
     await world.approve('A');
     await world.runs('new: A');

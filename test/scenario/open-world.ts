@@ -57,6 +57,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     farReadOnly: setup.farReadOnly ?? false,
     moreTenants: setup.moreTenants ?? [],
     projectOptions: setup.projectOptions,
+    tenantOptions: setup.tenantOptions,
     collector: sink.url,
     tracingOff: setup.tracingOff ?? false,
     scheduler: setup.scheduler ?? [],

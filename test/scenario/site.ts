@@ -27,6 +27,8 @@ export interface SiteOptions {
   readonly moreTenants: readonly string[];
   /** Options of each untrusted project, a mapping of YAML. */
   readonly projectOptions?: string | undefined;
+  /** More lines of each tenant. */
+  readonly tenantOptions?: readonly string[] | undefined;
   readonly collector: string;
   /** The collector is named, and nothing is sent. */
   readonly tracingOff: boolean;
@@ -170,12 +172,18 @@ session_timeout = 10
 `;
 }
 
-function tenantsText({ projects, moreTenants, projectOptions, far = [] }: SiteOptions): string {
+function tenantsText({
+  projects,
+  moreTenants,
+  projectOptions,
+  tenantOptions = [],
+  far = [],
+}: SiteOptions): string {
   return [TENANT, ...moreTenants]
     .map(
       name => `- tenant:
     name: ${name}
-    source:
+${tenantOptions.map(line => `    ${line}\n`).join('')}    source:
       ${CONNECTION}:
         config-projects: [${CONFIG_PROJECT}]
         untrusted-projects: [${projects.map(each => (projectOptions === undefined ? each : `{${each}: ${projectOptions}}`)).join(', ')}]

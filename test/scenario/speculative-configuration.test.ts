@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
+import type { ComponentsJson } from '../../src/api/components.ts';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
+import type { World } from './world.ts';
 
 const layout = layoutWith('', { check: true });
 const own = (...jobs: readonly string[]) => `${jobs.map(name => `- job: {name: ${name}}\n`).join('')}
@@ -147,5 +149,25 @@ story(
     expect(said).toContain('.zuul.yaml:4');
     expect(said).toContain('Job missing not defined');
     expect(await world.history()).toEqual([]);
+
+    // In the gate, what is behind it is tested without it.
+    await world.propose('B');
+    await world.runs('old: B');
+    await pauseMerger(world);
+    for (const topic of ['A', 'B']) await world.approve(topic);
+    await world.observer.until('both to be queued', () => world.queued().length === 2);
+    await world.operator.post('/api/components/merger-0/resume', {});
+    await world.leaves('A', 'CONFIG_ERROR');
+    expect(world.item('B')?.resets.map(({ code }) => code)).toEqual(['item-ahead-misconfigured']);
+    world.free();
+    await world.leaves('B', 'SUCCESS');
   },
 );
+
+async function pauseMerger({ api, operator, observer }: World): Promise<void> {
+  await operator.post('/api/components/merger-0/pause', {});
+  await observer.until('the merger to pause', async () => {
+    const { merger } = await api.get<ComponentsJson>('/api/components');
+    return merger?.every(({ state }) => state === 'paused');
+  });
+}

@@ -14,7 +14,6 @@
  * Changes are called A, B, C, ...; a job is written `<job>: <topics it is tested with, oldest first>`. When the story is over,
  * everything still held is let go, the service is stopped, and what must hold for every story is checked.
  */
-
 import type { FinishedItem, LiveItem } from '../../src/api/live-item.ts';
 import type { Api } from '../../src/cmd/client/api.ts';
 import type { DriverTable } from '../../src/cmd/service/driver-table.ts';
@@ -44,6 +43,8 @@ export interface WorldSetup {
   readonly moreTenants?: readonly string[];
   /** Of all untrusted projects in the tenant file, a mapping of YAML. */
   readonly projectOptions?: string;
+  /** More lines of the tenant in the tenant file, e.g. `max-dependencies: 5`. */
+  readonly tenantOptions?: readonly string[];
   /** More files of org/config. */
   readonly configFiles?: Files;
   /** More lines of `[scheduler]`. */

@@ -68,7 +68,7 @@ function planStep(
   return [plan, ...planSteps(context, { key, parent: self, own }, step.steps)];
 }
 
-/** A stopped step is not a failure; an aborted build is. */
+/** A stopped step is not a failure. */
 function stepResult(step: Step): string | undefined {
   return step.result === 'ABORTED' ? 'CANCELED' : step.result;
 }

@@ -88,7 +88,6 @@ describe('the status of a span', () => {
     'MERGE_CONFLICT',
     'MERGE_FAILURE',
     'CONFIG_ERROR',
-    'ABORTED',
   ])('is Error for %s, with its type', result => {
     expect(statusOf(result)).toEqual({ code: 'error', message: result });
     expect(errorTypeOf(result)).toBe(result.toLowerCase());

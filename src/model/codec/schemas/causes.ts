@@ -29,7 +29,6 @@ export const buildResultSchema = words<BuildResult>({
   RETRY_LIMIT: 1,
   SKIPPED: 1,
   CANCELED: 1,
-  ABORTED: 1,
   DISK_FULL: 1,
   NODE_FAILURE: 1,
   ERROR: 1,
