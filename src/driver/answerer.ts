@@ -1,6 +1,7 @@
 /** Answers questions that people ask at the code host. */
 import type { Change } from '../model/change.ts';
 import type { HostLater } from './host-later.ts';
+import type { HostSteps } from './host-steps.ts';
 
 /** The answer to one question, or to several that were asked meanwhile. */
 export interface AnswerRequest {
@@ -12,11 +13,13 @@ export interface AnswerRequest {
 }
 
 /** `done`: the host has the answer. */
-export type AnswerOutcome =
-  | { readonly kind: 'done' }
-  | ({ readonly kind: 'later' } & HostLater)
-  /** The host refuses it for good; `text` says why. */
-  | { readonly kind: 'failed'; readonly text: string };
+export type AnswerOutcome = HostSteps &
+  (
+    | { readonly kind: 'done' }
+    | ({ readonly kind: 'later' } & HostLater)
+    /** The host refuses it for good; `text` says why. */
+    | { readonly kind: 'failed'; readonly text: string }
+  );
 
 /** The capability to answer. Runs in the scheduler that holds the connection, one answer at a time. */
 export interface Answerer {

@@ -1,5 +1,6 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { ChangeKey } from './change.ts';
+import type { EventOrigin } from './event.ts';
 
 /** A person asked at the code host why a change is, or is not, in a pipeline. Stored as the record `question` until it is answered. */
 export interface Question {
@@ -8,4 +9,6 @@ export interface Question {
   readonly by: string;
   /** When the host's delivery reached us. */
   readonly askedAt: Nanoseconds;
+  /** The host's event that asked. */
+  readonly origin: EventOrigin;
 }

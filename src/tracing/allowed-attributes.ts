@@ -28,6 +28,7 @@ export type SpanKind =
   | 'Report'
   | 'HostReport'
   | 'HostMerge'
+  | 'HostAnswer'
   | 'ConnectionEvent'
   | 'EventReceive'
   | 'EventQueued'
@@ -193,6 +194,16 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   Report: [...VCS, 'action', 'reportOutcome'],
   HostReport: HOST_REPORT,
   HostMerge: HOST_REPORT,
+  HostAnswer: [
+    ...VCS,
+    ...SERVER,
+    'reportOutcome',
+    'reason',
+    'connection',
+    'attemptCount',
+    'by',
+    'linkFollows',
+  ],
   ConnectionEvent: [
     ...EVENT,
     'foundBy',

@@ -16,6 +16,7 @@ const BY_KIND: ReadonlyMap<SpanKind, WireKind> = new Map<SpanKind, WireKind>([
   ['BuildRepoUpdate', 'client'],
   ['HostReport', 'client'],
   ['HostMerge', 'client'],
+  ['HostAnswer', 'client'],
   ['Command', 'client'],
   ['CommandRequest', 'client'],
   ['Merge', 'producer'],

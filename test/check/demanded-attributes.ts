@@ -12,6 +12,7 @@ export const CLIENTS: ReadonlySet<string> = new Set([
   'BuildRepoUpdate',
   'HostReport',
   'HostMerge',
+  'HostAnswer',
 ]);
 /** Work put into a queue, and taken from one. */
 export const PRODUCERS: ReadonlySet<string> = new Set(['Merge', 'RepoState', 'ExecutorQueue', 'EventQueued']);
@@ -104,9 +105,15 @@ export const ATTRIBUTES_OF: ReadonlyMap<string, Demand> = new Map<string, Demand
   ],
   ['ExecutorQueue', () => [...TASK, 'gatehouse.executor_queue.outcome']],
   ['JobExecution', () => [...TASK, ...WORKER]],
-  ...['CommandRequest', 'HostQuery', 'FetchRefs', 'BuildRepoUpdate', 'HostReport', 'HostMerge'].map(
-    (kind): [string, Demand] => [kind, () => ['server.address']],
-  ),
+  ...[
+    'CommandRequest',
+    'HostQuery',
+    'FetchRefs',
+    'BuildRepoUpdate',
+    'HostReport',
+    'HostMerge',
+    'HostAnswer',
+  ].map((kind): [string, Demand] => [kind, () => ['server.address']]),
   ['Playbook', () => [...TASK, ...WORKER, RESULT, 'gatehouse.phase', 'gatehouse.playbook.index']],
 ]);
 

@@ -52,6 +52,7 @@ const HAVE_RESULT = new Set([
   'Report',
   'HostReport',
   'HostMerge',
+  'HostAnswer',
 ]);
 /** Kinds with another name where `span_names = zuul`. */
 const IN_ZUUL: ReadonlyMap<string, RegExp> = new Map([

@@ -5,11 +5,11 @@
 import type { Answerer, AnswerOutcome, AnswerRequest } from '../../../src/driver/answerer.ts';
 import { createLru } from '../../../src/git/lru.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
-import type { GithubAnswer, GithubApi } from '../api/port.ts';
+import type { GithubAnswer, GithubApi, GithubCall } from '../api/port.ts';
 import { cutAtLine, LONGEST_BODY } from './cut-text.ts';
 import { markdownText } from './markdown-text.ts';
 import { findComment, putComment } from './own-comment.ts';
-import { isGone, outcomeOfRefusal, pullNumberOf } from './report-context.ts';
+import { gatherSteps, isGone, outcomeOfRefusal, pullNumberOf } from './report-context.ts';
 
 const MARKER = '<!-- gatehouse answer -->';
 /** For the marker, the line about who asked, and the fences. */
@@ -20,28 +20,37 @@ export function createGithubAnswerer({ api }: { readonly api: GithubApi }): Answ
   const comments = createLru<string, number>(10_000);
   return {
     async answer(request, signal, mayAct): Promise<AnswerOutcome> {
-      const { change } = request;
-      const pull = pullNumberOf(change);
-      if (pull === undefined) return { kind: 'failed', text: 'only pull requests have comments' };
-      const repository = projectIdOf(change.project).name;
-      const calls = { api, call: (weight: 'notice') => ({ repository, weight, signal, mayAct }) };
-      const write = async (id: number | undefined) => {
-        const answer = await putComment(pull, id, commentBody(request), calls);
-        if (answer.kind === 'ok') comments.set(change.key, Number(answer.data.id));
-        return answer;
-      };
-      const known = comments.get(change.key);
-      if (known !== undefined) {
-        const answer = await write(known);
-        if (!isGone(answer)) return outcomeOf(answer);
-        comments.delete(change.key);
-      }
-      const identity = await api.identity(calls.call('notice'));
-      if (identity.kind !== 'ok') return outcomeOf(identity);
-      const found = await findComment(pull, identity.data.login, MARKER, calls);
-      return outcomeOf(found.kind === 'ok' ? await write(found.data?.id) : found);
+      const { steps, add } = gatherSteps();
+      const outcome = await answerWith(request, { signal, mayAct, steps: add });
+      return { ...outcome, steps };
     },
   };
+
+  async function answerWith(
+    request: AnswerRequest,
+    acting: Pick<GithubCall, 'signal' | 'mayAct' | 'steps'>,
+  ): Promise<AnswerOutcome> {
+    const { change } = request;
+    const pull = pullNumberOf(change);
+    if (pull === undefined) return { kind: 'failed', text: 'only pull requests have comments' };
+    const repository = projectIdOf(change.project).name;
+    const calls = { api, call: (weight: 'notice') => ({ repository, weight, ...acting }) };
+    const write = async (id: number | undefined) => {
+      const answer = await putComment(pull, id, commentBody(request), calls);
+      if (answer.kind === 'ok') comments.set(change.key, Number(answer.data.id));
+      return answer;
+    };
+    const known = comments.get(change.key);
+    if (known !== undefined) {
+      const answer = await write(known);
+      if (!isGone(answer)) return outcomeOf(answer);
+      comments.delete(change.key);
+    }
+    const identity = await api.identity(calls.call('notice'));
+    if (identity.kind !== 'ok') return outcomeOf(identity);
+    const found = await findComment(pull, identity.data.login, MARKER, calls);
+    return outcomeOf(found.kind === 'ok' ? await write(found.data?.id) : found);
+  }
 }
 
 /** A lost answer is tried again, too: the next try finds the comment. */

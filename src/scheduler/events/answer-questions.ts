@@ -10,6 +10,7 @@
 
 import type { Answerer, AnswerOutcome } from '../../driver/answerer.ts';
 import type { Connection } from '../../driver/connection.ts';
+import { hostSteps, hostStepsOfError } from '../../driver/host-steps.ts';
 import { type Clock, millisecondsBetween } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -17,9 +18,15 @@ import { createDirty } from '../../lib/signal.ts';
 import { type Change, type ChangeKey, changeText } from '../../model/change.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { Question } from '../../model/question.ts';
+import type { Step } from '../../model/step.ts';
 import { isOutOfContact } from '../../store/connection.ts';
 import type { EventQueue, QueueEntry } from '../../store/event-queue.ts';
 import { type Fence, Fenced } from '../../store/fence.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import type { Operation } from '../../store/port.ts';
+import type { LiveTracing } from '../../tracing/live-tracing.ts';
+import { hostAnswerSpans } from '../../tracing/spans/host-answer-spans.ts';
+import { traceRows } from '../care/trace-rows.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
 import { REMOTE_PAUSES, troubleOf } from '../remote-fault.ts';
 
@@ -34,6 +41,8 @@ export interface AnswerDeps {
   readonly questions: EventQueue<Question>;
   readonly changes: Pick<ChangeCache, 'fresh' | 'record'>;
   tenantsOf(project: ProjectKey): readonly { readonly tenant: TenantName }[];
+  readonly paths: Pick<StorePaths, 'spanOutbox' | 'historyOutbox'>;
+  readonly tracing: Pick<LiveTracing, 'spans'>;
   readonly clock: Clock;
   readonly ids: IdMaker;
   readonly log: Log;
@@ -47,10 +56,11 @@ const MOST = 500;
 const LONGEST_MS = 3_600_000;
 const REST_MS = 10_000;
 
-/** When a change may be answered again, in milliseconds of `performance.now()`, and failures in a row. */
+/** When a change may be answered again, in milliseconds of `performance.now()`, and failures in a row with their requests. */
 interface Hold {
   readonly until: number;
   readonly failures: number;
+  readonly steps: readonly Step[];
 }
 
 type Entries = readonly [QueueEntry<Question>, ...QueueEntry<Question>[]];
@@ -68,7 +78,7 @@ export async function answerQuestions(deps: AnswerDeps, fence: Fence, signal: Ab
       const entries = await deps.questions.list(MOST);
       for (const [change, asked] of Map.groupBy(entries, ({ value }) => value.change)) {
         const [first, ...others] = asked;
-        const hold = holds.get(change) ?? { until: 0, failures: 0 };
+        const hold = holds.get(change) ?? { until: 0, failures: 0, steps: [] };
         if (first === undefined || hold.until > performance.now()) continue;
         holds.set(change, await takeUp(change, [first, ...others], hold, deps, fence, signal));
         if (signal.aborted) return;
@@ -85,26 +95,55 @@ export async function answerQuestions(deps: AnswerDeps, fence: Fence, signal: Ab
 async function takeUp(
   key: ChangeKey,
   asked: Entries,
-  { failures }: Hold,
+  { failures, steps: before }: Hold,
   deps: AnswerDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<Hold> {
   const { clock, log, rest = REST_MS } = deps;
   const outcome = await outcomeOf(key, asked, deps, signal);
+  const steps = hostSteps([...before, ...(outcome.steps ?? [])]);
   const isOld = asked.every(({ value }) => millisecondsBetween(value.askedAt, clock.now()) > LONGEST_MS);
   const facts = { connection: deps.connection.name, change: key };
   if (outcome.kind === 'later' && !isOld) {
     if (failures === 0)
       log.info({ ...facts, reason: outcome.reason }, `an answer has to wait: ${outcome.text}`);
-    return { until: performance.now() + pauseOf(outcome, failures, clock), failures: failures + 1 };
+    return { until: performance.now() + pauseOf(outcome, failures, clock), failures: failures + 1, steps };
   }
   if (outcome.kind !== 'done') log.warn(facts, `a question is not answered: ${outcome.text}`);
   await fence.commit(
-    asked.map(entry => deps.questions.ack(entry)),
+    [
+      ...asked.map(entry => deps.questions.ack(entry)),
+      ...traceOf(key, asked, outcome, { tries: failures + 1, steps }, deps),
+    ],
     deps.ids.uuid(),
   );
-  return { until: performance.now() + rest, failures: 0 };
+  return { until: performance.now() + rest, failures: 0, steps: [] };
+}
+
+/** Of an answer that is not tried again; none while tracing is off. */
+function traceOf(
+  key: ChangeKey,
+  asked: Entries,
+  { kind }: AnswerOutcome,
+  attempts: { readonly tries: number; readonly steps: readonly Step[] },
+  { connection, changes, paths, tracing, clock, ids }: AnswerDeps,
+): readonly Operation[] {
+  const options = tracing.spans();
+  if (options === undefined) return [];
+  const endedAt = clock.now();
+  const facts = {
+    answer: ids.uuid(),
+    connection: connection.name,
+    change: changes.record(key)?.change ?? key,
+    by: (asked.at(-1) ?? asked[0]).value.by,
+    origins: asked.map(({ value }) => value.origin),
+    askedAt: asked[0].value.askedAt,
+    endedAt,
+    outcome: kind === 'later' ? ('host' as const) : kind,
+    ...attempts,
+  };
+  return traceRows(paths, hostAnswerSpans(facts, options), endedAt);
 }
 
 function pauseOf(
@@ -136,6 +175,6 @@ async function outcomeOf(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Fenced || isOutOfContact(error)) throw error;
-    return { kind: 'later', ...troubleOf(error) };
+    return { kind: 'later', ...troubleOf(error), steps: hostStepsOfError(error) };
   }
 }

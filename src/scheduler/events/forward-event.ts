@@ -102,7 +102,7 @@ export function forwardOperations(
   operations.push(
     ...updateOperations(processed, origin, processedAt, deps),
     ...hostOrders(processed, event, { origin, queuedAt: processedAt }, places),
-    ...questionOperations(processed, event, deps),
+    ...questionOperations(processed, event, origin, deps),
     ...deps.changes.operations(processed.changes),
   );
   const decisions = processed.refusals.map(refusal => refusalDecision(refusal, event, deps));
@@ -250,11 +250,12 @@ const MOST_QUESTIONS = 5;
 function questionOperations(
   { questions = [] }: ProcessedEvent,
   { receivedAt: askedAt }: ConnectionEvent,
+  origin: EventOrigin,
   deps: ForwardDeps,
 ): readonly Operation[] {
   const asked = questions.slice(0, MOST_QUESTIONS);
   return asked.flatMap(
-    ({ change, by }) => deps.questions?.put({ change, by: by.slice(0, 256), askedAt }) ?? [],
+    ({ change, by }) => deps.questions?.put({ change, by: by.slice(0, 256), askedAt, origin }) ?? [],
   );
 }
 

@@ -91,6 +91,23 @@ githubStory('a question in a comment is answered by one comment, which is edited
   expect(answers()[0]?.body).toContain(
     'a comment of eve is without effect: eve has read, and it takes write',
   );
+  const spans = (kind: string) =>
+    world.sink.spans.filter(({ attributes }) => attributes['gatehouse.span.type'] === kind);
+  await observer.until('the spans of both answers', () => spans('HostAnswer').length === 2);
+  for (const span of spans('HostAnswer')) {
+    expect(span.attributes).toMatchObject({
+      'gatehouse.by': 'bob',
+      'gatehouse.report.outcome': 'done',
+      'vcs.change.id': String(pull.number),
+    });
+    const requests = spans('HostQuery').filter(({ traceId }) => traceId === span.traceId);
+    expect(requests.map(({ name }) => name)).toContainEqual(
+      expect.stringMatching(/ issues\/(create|update)-comment /),
+    );
+    const asked = spans('GithubEvent').map(({ traceId }) => traceId);
+    expect(asked).toEqual(expect.arrayContaining(span.links.map(({ traceId }) => traceId)));
+    expect(span.links.length).toBeGreaterThan(0);
+  }
 });
 
 function never(): never {

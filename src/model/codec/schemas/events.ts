@@ -72,7 +72,8 @@ const triggerEvent = object<TriggerEvent>({
 });
 
 const originFields = { span: spanReferenceSchema, sampled: flag };
-const origin = object<EventOrigin>(originFields);
+/** {@link EventOrigin} */
+export const originSchema = object<EventOrigin>(originFields);
 
 /** {@link TenantEvent}, the record `tenant-event`. */
 export const tenantEventSchema = tagged<TenantEvent, 'kind'>('kind', {
@@ -83,9 +84,9 @@ export const tenantEventSchema = tagged<TenantEvent, 'kind'>('kind', {
     project,
     landed: optional(object({ branch: text, commit })),
     queuedAt: time,
-    origin: optional(origin),
+    origin: optional(originSchema),
   },
-  updated: { uuid, tenant: text, project, change, queuedAt: time, origin: optional(origin) },
+  updated: { uuid, tenant: text, project, change, queuedAt: time, origin: optional(originSchema) },
   dequeue: {
     uuid,
     tenant: text,
@@ -95,7 +96,7 @@ export const tenantEventSchema = tagged<TenantEvent, 'kind'>('kind', {
     by: text,
     receivedAt: time,
     queuedAt: time,
-    origin,
+    origin: originSchema,
   },
   promote: {
     uuid,
@@ -105,7 +106,7 @@ export const tenantEventSchema = tagged<TenantEvent, 'kind'>('kind', {
     by: text,
     receivedAt: time,
     queuedAt: time,
-    origin,
+    origin: originSchema,
   },
 });
 

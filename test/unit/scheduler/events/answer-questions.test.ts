@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AnswerOutcome, AnswerRequest } from '../../../../src/driver/answerer.ts';
 import { addMilliseconds } from '../../../../src/lib/clock.ts';
-import { randomIds } from '../../../../src/lib/ids.ts';
-import { questionCodec } from '../../../../src/model/codec/records.ts';
+import { derivedUuid, randomIds } from '../../../../src/lib/ids.ts';
+import { questionCodec, spansCodec } from '../../../../src/model/codec/records.ts';
 import type { Question } from '../../../../src/model/question.ts';
+import type { SpanRecord } from '../../../../src/model/span.ts';
 import type { ChangeCache } from '../../../../src/scheduler/changes/change-cache.ts';
 import { type AnswerDeps, answerQuestions } from '../../../../src/scheduler/events/answer-questions.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
@@ -12,12 +13,14 @@ import { ensureNode } from '../../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { acquireFence } from '../../../../src/store/fence.ts';
 import { storePaths } from '../../../../src/store/paths.ts';
+import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
 import { eventually } from '../../../conformance/store/eventually.ts';
 import { at, proposedChange } from '../../../fake/queue-item.ts';
 
 const paths = storePaths('/gatehouse');
 const places = paths.connection('local');
 const ids = randomIds();
+const origin = { span: rootSpanOf(derivedUuid('a comment')), sampled: true };
 const change = proposedChange('master/login');
 const other = proposedChange('master/logout');
 
@@ -40,7 +43,7 @@ async function open(more: Partial<AnswerDeps> = {}) {
   const clock = { now: () => now, monotonic: () => 0 };
   const questions = new EventQueue<Question>({ store, path: places.questions, codec: questionCodec, clock });
   await questions.prepare();
-  await ensureNode(store, places.election);
+  for (const path of [places.election, paths.spanOutbox, paths.historyOutbox]) await ensureNode(store, path);
   const log = { info() {}, warn: (_: object, text: string) => warnings.push(text) };
   const known = [change, other];
   const deps: AnswerDeps = {
@@ -62,15 +65,27 @@ async function open(more: Partial<AnswerDeps> = {}) {
       record: (key: string) => known.flatMap(each => (each.key === key ? [{ change: each }] : []))[0],
     } as unknown as ChangeCache,
     tenantsOf: () => [{ tenant: 'acme' }],
+    ...{ paths, tracing: { spans: () => ({ names: 'gatehouse' as const }) } },
     ...{ questions, clock, ids, log: log as unknown as AnswerDeps['log'], ...more },
   };
   return {
     async ask(by: string, { key } = change) {
-      await store.multi(questions.put({ change: key, by, askedAt: now }));
+      await store.multi(questions.put({ change: key, by, askedAt: now, origin }));
+    },
+    /** Spans that were written with what ended a question. */
+    async spans(): Promise<readonly SpanRecord[]> {
+      const spans: SpanRecord[] = [];
+      for (const name of (await store.children(paths.spanOutbox)) ?? []) {
+        const node = await store.get(`${paths.spanOutbox}/${name}`);
+        if (node !== undefined) spans.push(...spansCodec.decode(node.data));
+      }
+      return spans;
     },
     /** At the same moment. */
     async askTogether(...people: readonly string[]) {
-      await store.multi(people.flatMap(by => questions.put({ change: change.key, by, askedAt: now })));
+      await store.multi(
+        people.flatMap(by => questions.put({ change: change.key, by, askedAt: now, origin })),
+      );
     },
     isEmpty: () => eventually(async () => expect(await questions.depth()).toBe(0)),
     /** Another process takes over. @returns how it is stopped. */
@@ -134,6 +149,9 @@ test('a host that does not serve is asked again, also by the process after', asy
   await desk.isEmpty();
   expect(asked).toHaveLength(3);
   expect(warnings).toEqual([]);
+  const spans = await desk.spans();
+  expect(spans.map(({ name }) => name)).toEqual(['HostAnswer local']);
+  expect(spans[0]?.attributes).toMatchObject({ 'gatehouse.by': 'ann', 'gatehouse.attempt_count': 2 });
   await end();
 });
 
@@ -153,6 +171,15 @@ test('a question is given up when the host refuses it, when it is an hour old, o
     'a question is not answered: the change is not known any more',
     'a question is not answered: no route',
     'a question is not answered: the conversation is locked',
+  ]);
+  const ended = (await desk.spans()).map(({ attributes }) => [
+    attributes['gatehouse.by'],
+    attributes['gatehouse.reason'],
+  ]);
+  expect(ended.toSorted()).toEqual([
+    ['ann', 'failed'],
+    ['bob', 'host'],
+    ['carl', 'failed'],
   ]);
   await stop();
 });
