@@ -40,7 +40,7 @@ export function decideTurn(input: TurnInput): TurnOutput {
   applyEvents(draft);
   for (const queue of draft.queues) processQueue(draft, queue);
   const output = draft.finish();
-  // While it has needs it is called again in any case.
-  if (output.needs.length > 0 || !isHostUnasked(draft)) return output;
+  // While it has needs it is called again in any case; what changed nothing changes nothing the next time.
+  if (output.needs.length > 0 || output.state === input.state || !isHostUnasked(draft)) return output;
   return joined(output, decideTurn({ ...input, state: output.state, events: [], frozen: new Map() }));
 }
