@@ -16,10 +16,11 @@ import { seededRandom } from '../seeded-random.ts';
 import type { Cluster } from './cluster.ts';
 import { dealBlows } from './deal-blows.ts';
 import { startFlow } from './flow.ts';
+import { killAmidMerge } from './kill-amid-merge.ts';
 import { PROJECTS, TENANT } from './layout.ts';
 import { planChanges } from './load.ts';
 import { problemsOf, untilQuiet } from './outcome.ts';
-import { builtByTheDead } from './reported-losses.ts';
+import { builtByTheDead, claimer, worksOf } from './reported-losses.ts';
 import { isRetried, retriedBuildProblems } from './retried-builds.ts';
 import { SESSION_TIMEOUT, stateOf } from './settings-text.ts';
 import { replay } from './store-replay.ts';
@@ -78,6 +79,32 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
     const items = await itemsInHistory(stateOf(cluster.root), TENANT);
     expect(builtByTheDead(items, cluster.log.transactions, strikes)).toEqual([]);
     expect(cluster.sink.spans.some(({ name }) => name === 'Wait executor-lost')).toBe(true);
+  });
+
+  test('SIGKILL of a merger amid a merge: its item waits until that is noticed, and another merger makes the merge', {
+    timeout: 240_000,
+  }, async () => {
+    const { cluster, terms } = story();
+    const flow = startFlow(cluster, planChanges(6, 'merger'), 0);
+    const { struck, request } = await killAmidMerge(cluster, terms, async () => {
+      await untilQuiet(cluster);
+      flow.allow(1);
+    });
+    flow.allow(6);
+    await flow.done;
+    await untilQuiet(cluster);
+    // Not before: the other one has to make the merge.
+    await recover(cluster, terms, struck);
+    expect(await problemsOf(cluster)).toEqual([]);
+    const answerer = terms.ownerOf(claimer('merge', request, cluster.log.transactions) ?? '');
+    const others = cluster.ofRole('merger').filter(each => each !== struck.victim);
+    expect(others.map(({ pid }) => pid)).toContain(answerer);
+    const [merge] = worksOf(await itemsInHistory(stateOf(cluster.root), TENANT), request);
+    expect(merge?.done).toMatchObject({ outcome: 'merged', losses: [{}] });
+    const waits = cluster.sink.spans.filter(({ name }) => name === 'Wait merger-lost');
+    expect(waits.filter(({ traceId }) => traceId === merge?.item)).toMatchObject([
+      { attributes: { 'gatehouse.wait.subject': 'merge' } },
+    ]);
   });
 
   test('without the store nothing is acknowledged and nothing merged; afterwards all goes on by itself', {

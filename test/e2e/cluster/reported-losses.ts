@@ -1,4 +1,5 @@
 /** The deaths of schedulers and executors that items report, compared with the strikes and with the server's log. */
+import type { Uuid } from '../../../src/lib/ids.ts';
 import { endOfBuild } from '../../../src/model/build.ts';
 import { buildsetsOf, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { Struck } from './strike.ts';
@@ -50,7 +51,7 @@ export function builtByTheDead(
     builds.flatMap(build => {
       const { state } = build;
       if (state.state !== 'completed' || state.execution !== null || state.startedAt === null) return [];
-      const session = claimer(build.uuid, transactions);
+      const session = claimer('build', build.uuid, transactions);
       const end = BigInt(endOfBuild(build) ?? 0);
       return strikes
         .filter(({ sessions, at }) => sessions.has(session ?? '') && end > nanoseconds(at) + CLOCKS)
@@ -62,11 +63,26 @@ export function builtByTheDead(
   );
 }
 
-/** Session of the executor that took the build last. Who gives it up makes and removes the claim in one. */
-function claimer(build: string, transactions: readonly LoggedTransaction[]): string | undefined {
+/** The merger's works that were this request, with their items. */
+export function worksOf(items: readonly QueueItem[], request: Uuid) {
+  return items.flatMap(item =>
+    buildsetsOf(item).flatMap(({ mergerWork }) =>
+      mergerWork.filter(work => work.request === request).map(({ done }) => ({ item: item.uuid, done })),
+    ),
+  );
+}
+
+/** Session of the worker that took the request last. Who gives it up makes and removes the claim in one. */
+export function claimer(
+  kind: 'merge' | 'build',
+  request: string,
+  transactions: readonly LoggedTransaction[],
+): string | undefined {
   return transactions.findLast(({ operations }) => {
-    const own = operations.filter(({ path }) => path.endsWith(`/requests/build/default/claimed/${build}`));
-    return own.some(({ kind }) => kind === 'create') && own.every(({ kind }) => kind !== 'delete');
+    const own = operations.filter(({ path }) =>
+      path.endsWith(`/requests/${kind}/default/claimed/${request}`),
+    );
+    return own.some(each => each.kind === 'create') && own.every(each => each.kind !== 'delete');
   })?.session;
 }
 
