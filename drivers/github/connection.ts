@@ -9,6 +9,7 @@ import { projectIdOf } from '../../src/model/project.ts';
 import { type ClientDeps, type OpenClient, openClient } from './api/open-client.ts';
 import { createGithubWebhook } from './intake/webhook.ts';
 import { createGithubLanding } from './landing/github-landing.ts';
+import { createOwnLandings } from './landing/own-landings.ts';
 import { parseGithubReporter } from './language/reporter-config.ts';
 import { createGithubOnlineCheck } from './online/check-online.ts';
 import type { GithubOptions } from './options.ts';
@@ -41,11 +42,13 @@ export function createGithubConnection(
   const { api, credentials } = client;
   const named = repositoryNames(health, log);
   const remote = createGithubRemote(options, credentials, lifetime.signal);
-  const memories = createReportMemories();
+  const memories = createReportMemories(clock);
+  const own = createOwnLandings();
   const reporting = { api, log, wordsOf: reporterWords };
   const open = (project: Parameters<Connection['remote']>[0]) =>
     repositories.repository(name, projectIdOf(project).name);
   const deliveries = noteDeliveries(health);
+  const reading = { api, clock, named };
   return {
     name,
     driver: GITHUB_DRIVER_NAME,
@@ -55,25 +58,21 @@ export function createGithubConnection(
     remote,
     publicUrl: project => `${options.cloneUrl}/${projectIdOf(project).name}`,
     source: createGithubSource({
-      api,
-      clock,
+      ...reading,
+      ...{ connection: name, canonicalHostname, webHost: server },
       lifetime: lifetime.signal,
-      connection: name,
-      canonicalHostname,
-      webHost: server,
       installationsChanged: () => credentials.forget(),
       onProcessed: deliveries.processed,
-      named,
+      own,
+      commentsRead: memories.known.read,
     }),
     listener: createGithubSweep({
-      api,
-      clock,
+      ...reading,
       log,
       interval: options.sweepInterval * 1000,
       lastDeliveryAt: deliveries.lastAt,
       wait: pause,
       closed: usage.closed,
-      named,
     }),
     reporter: createGithubReporter(reporting, memories),
     landing: createGithubLanding(
@@ -85,8 +84,9 @@ export function createGithubConnection(
         messageOf: pullMergeMessage,
       },
       memories,
+      own,
     ),
-    answerer: createGithubAnswerer({ api }),
+    answerer: createGithubAnswerer({ api, known: memories.known }),
     ...webhookOf(options),
     health,
     usage,

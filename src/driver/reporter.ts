@@ -1,4 +1,5 @@
 /** Reports results to the host: notes, comments, votes, checks. */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { Change } from '../model/change.ts';
 import type { EarlierReports } from '../model/earlier-reports.ts';
 import type { Json } from '../model/job.ts';
@@ -16,6 +17,11 @@ export interface ReportRequest {
   readonly report: Report;
   /** What came of earlier reports about the same item and change. Absent: not known, so the host is asked before it is written to. */
   readonly earlier?: EarlierReports;
+  /**
+   * Since when this process alone makes reports of the pipeline, on the first try of a report that it requested itself: what the host
+   * showed after that can differ by its own writes only. Absent: this report may have been tried before.
+   */
+  readonly aloneSince?: Nanoseconds;
 }
 
 /** `done`: the host has the report, or the reporter's configuration asks for none. */

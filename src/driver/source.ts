@@ -90,7 +90,8 @@ export interface Source {
    * Reads the host and derives events. Repeatable, and runs for several lanes at a time. A memory key must belong to one lane:
    * when another lane wrote it meanwhile, the commit fails and the event is processed again.
    *
-   * @param context `projects`: those any tenant has on this connection.
+   * @param context `projects`: those any tenant has on this connection. `record`: what the change cache holds, which a host need not be
+   *   asked for where it cannot differ any more.
    * @throws an error with `retryable: true` counts as {@link ProcessedLater}, any other as an event that cannot be processed.
    */
   process(
@@ -98,6 +99,7 @@ export interface Source {
     context: {
       readonly projects: ReadonlySet<ProjectKey>;
       readonly memory: DriverMemory;
+      readonly record: (key: ChangeKey) => ChangeRecord | undefined;
       readonly signal: AbortSignal;
     },
   ): Promise<ProcessedEvent | ProcessedLater>;

@@ -118,7 +118,7 @@ export async function openActingStand(): Promise<ActingStand> {
       log: { debug() {}, info() {}, warn() {} },
       wordsOf: (config: Json) => config as unknown as ReporterWords,
     };
-    const memories = createReportMemories();
+    const memories = createReportMemories(clock);
     const reporter: Reporter = createGithubReporter(deps, memories);
     const landing = createGithubLanding(
       {

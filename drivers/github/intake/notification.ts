@@ -33,6 +33,8 @@ export interface PullAbout {
   readonly updatedAt?: number;
   /** Its base branch in the webhook, a hint: it may have been retargeted since. Absent: not in the webhook, or very long. */
   readonly base?: string;
+  /** It was merged, and this was its head. */
+  readonly mergedHead?: string;
   /** Text of a new comment, cut. */
   readonly comment?: string;
   /** Database id of that comment. */

@@ -15,11 +15,7 @@ import type { ProposedChange } from '../../../src/model/change.ts';
 import type { LandingMode } from '../../../src/model/landed.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GithubCall } from '../api/port.ts';
-import {
-  createReportMemories,
-  type GithubReporterDeps,
-  reportContext,
-} from '../reporting/github-reporter.ts';
+import { type GithubReporterDeps, reportContext } from '../reporting/github-reporter.ts';
 import { gatherSteps } from '../reporting/report-context.ts';
 import type { ReportMemories } from '../reporting/votes.ts';
 import { mergeMethodOf } from './branch-refuses.ts';
@@ -27,6 +23,7 @@ import { landByApi, landedByApi } from './land-api.ts';
 import { landByPush, landedByPush } from './land-push.ts';
 import { type LandingContext, LandingUnread, LandingUnsettled } from './landing-context.ts';
 import { type LandingGitDeps, openLandingGit } from './landing-git.ts';
+import { createOwnLandings, type OwnLandings } from './own-landings.ts';
 import { type BranchesWithChecks, createBranchesWithChecks, createOwnVotes } from './own-votes.ts';
 
 /** `mode` is the connection's, of all its repositories. */
@@ -42,14 +39,16 @@ export interface GithubLandingDeps extends GithubReporterDeps {
 interface LandingMemories {
   readonly reports: ReportMemories;
   readonly checks: BranchesWithChecks;
+  readonly own: OwnLandings;
 }
 
-/** @param reports shared with the connection's reporter. */
+/** @param reports shared with the connection's reporter. @param own with its source. */
 export function createGithubLanding(
   deps: GithubLandingDeps,
-  reports: ReportMemories = createReportMemories(),
+  reports: ReportMemories,
+  own: OwnLandings = createOwnLandings(),
 ): Landing {
-  const memories = { reports, checks: createBranchesWithChecks() };
+  const memories = { reports, checks: createBranchesWithChecks(), own };
   return {
     async land(request, signal, mayAct) {
       signal.throwIfAborted();
@@ -107,14 +106,14 @@ function landingContext(
   change: ProposedChange,
   { tested, report, config }: LandingRequest,
   deps: GithubLandingDeps,
-  { reports, checks }: LandingMemories,
+  { reports, checks, own }: LandingMemories,
   acting: Acting,
 ): LandingContext | undefined {
   if (tested === undefined) return undefined;
   const { api, log, clock, messageOf } = deps;
   const repository = projectIdOf(change.project).name;
   const { commit } = change;
-  const [own] = tested.inputs ?? [];
+  const [input] = tested.inputs ?? [];
   const reporting =
     report === undefined ? undefined : reportContext({ config, change, report, commit }, deps, acting);
   return {
@@ -126,11 +125,12 @@ function landingContext(
     tested,
     call: { repository, weight: 'final', ...acting },
     votes: createOwnVotes(reporting, reports),
-    message: own?.message ?? messageOf(change),
-    mode: own?.mode ?? 'merge',
+    message: input?.message ?? messageOf(change),
+    mode: input?.mode ?? 'merge',
     now: clock.now(),
     name: report?.item ?? tested.commit,
     knownToNeedChecks: checks,
+    own,
   };
 }
 

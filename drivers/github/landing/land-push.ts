@@ -103,8 +103,12 @@ async function move(
   const { branch, before, commit } = landingIds(context);
   const changes = [{ ref: branch, from: before, to: commit }, ...unstaging(staged, context)];
   const pushed = await pushAndLook(changes, context, git);
-  if (pushed.kind === 'pushed')
+  if (pushed.kind === 'pushed') {
+    const { repository, own, tested } = context;
+    if (pushed.words === 'open')
+      own.pushed({ repository, ref: branch }, { before, after: commit, tree: tested.tree });
     return { outcome: await landed({ tip: commit, staged: undefined }, pushed.words, context, git) };
+  }
   const places = await listPlaces(context, git);
   if (await branchHolds(places, context, git))
     return { outcome: await landed(places, 'perhaps', context, git) };
@@ -172,6 +176,7 @@ async function landed(
   const { head, commit } = landingIds(context);
   await removeStaged(staged, context, git);
   const isMergedByGithub = await git.isAncestor(head, commit);
-  if (!isMergedByGithub) await closeLanded(testedBranch(context), closing, context);
+  if (isMergedByGithub) context.own.merged(context.repository, context.pull, head);
+  else await closeLanded(testedBranch(context), closing, context);
   return landedAs(testedBranch(context));
 }

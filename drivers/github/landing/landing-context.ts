@@ -10,6 +10,7 @@ import type { Step } from '../../../src/model/step.ts';
 import type { GithubApi, GithubCall } from '../api/port.ts';
 import { LANDING_BRANCHES } from '../internal-branches.ts';
 import { type NotOk, refusalLine } from '../reporting/report-context.ts';
+import type { OwnLandings } from './own-landings.ts';
 import type { BranchesWithChecks, OwnVotes } from './own-votes.ts';
 
 /** One pull request on its way into its base branch. */
@@ -32,6 +33,8 @@ export interface LandingContext {
   /** Names the landing among others of the repository: the item, or the tested commit. */
   readonly name: string;
   readonly knownToNeedChecks: BranchesWithChecks;
+  /** Gets what was done. */
+  readonly own: Pick<OwnLandings, 'pushed' | 'merged'>;
 }
 
 type LandingTrouble = Pick<HostLater, 'reason' | 'text'>;

@@ -6,6 +6,7 @@ import type { ConnectionEvent } from '../../../src/model/event.ts';
 import { type ProjectKey, projectIdOf, projectKey } from '../../../src/model/project.ts';
 import type { GithubApi, GithubCall } from '../api/port.ts';
 import { readGithubNotification } from '../intake/notification.ts';
+import type { OwnLandings } from '../landing/own-landings.ts';
 import { type PullPlaces, pullOfUrl } from './depends-lines.ts';
 import { listGithubBranches } from './github-branches.ts';
 import { GithubAway } from './host-away.ts';
@@ -27,6 +28,10 @@ export interface GithubSourceDeps extends PullPlaces {
   readonly installationsChanged?: () => void;
   /** {@link GithubProcessDeps.named} */
   readonly named?: GithubProcessDeps['named'];
+  /** {@link PullReaderDeps.commentsRead} */
+  readonly commentsRead?: GithubProcessDeps['commentsRead'];
+  /** {@link GithubProcessDeps.own} */
+  readonly own?: OwnLandings;
   /** Called after each event that was processed. @param hasNews it led to trigger events. */
   readonly onProcessed?: (event: ConnectionEvent, hasNews: boolean) => void;
 }
@@ -35,11 +40,15 @@ export interface GithubSourceDeps extends PullPlaces {
 export function createGithubSource(deps: GithubSourceDeps): Source {
   const { api, clock } = deps;
   const rulesets = createRulesetReader(api, clock, deps.lifetime);
-  const readers = createPullReaders({ api, clock, rulesets });
+  const readers = createPullReaders({
+    ...{ api, clock, rulesets },
+    ...(deps.commentsRead === undefined ? {} : { commentsRead: deps.commentsRead }),
+  });
   const processing: GithubProcessDeps = {
     ...{ api, clock, rulesets, ...readers },
     staleReads: createStaleReads(clock),
     ...(deps.named === undefined ? {} : { named: deps.named }),
+    ...(deps.own === undefined ? {} : { own: deps.own }),
     ...(deps.installationsChanged === undefined ? {} : { installationsChanged: deps.installationsChanged }),
   };
   const callOf = (project: ProjectKey, signal: AbortSignal): GithubCall => ({
@@ -54,7 +63,7 @@ export function createGithubSource(deps: GithubSourceDeps): Source {
       return processed;
     },
     lane: laneOf,
-    coalesceKey,
+    coalesceKey: event => coalesceKey(event, deps.own),
     comesInStorms: ({ payload }) => readGithubNotification(payload)?.about.kind === 'commit',
     async fetchChange(key, signal) {
       const named = readKey(key, deps.connection);
@@ -89,13 +98,18 @@ function laneOf({ payload }: ConnectionEvent): string {
 }
 
 /** What needs the same reading and says nothing of its own. */
-function coalesceKey({ payload }: ConnectionEvent): string | undefined {
-  const about = readGithubNotification(payload)?.about;
-  switch (about?.kind) {
+function coalesceKey({ uuid, payload }: ConnectionEvent, own: OwnLandings | undefined): string | undefined {
+  const notification = readGithubNotification(payload);
+  if (notification === undefined) return undefined;
+  const { repository, about } = notification;
+  switch (about.kind) {
     case 'commit':
       return `commit ${about.commit}`;
     case 'ref':
-      return `ref ${about.ref}`;
+      // Our own push is not read, so that no other event is answered with it.
+      return own?.claim({ repository, ref: about.ref }, uuid, about) === true
+        ? undefined
+        : `ref ${about.ref}`;
     case 'rules':
       return about.page === undefined ? 'rules' : undefined;
     default:

@@ -31,7 +31,7 @@ export async function processCommit(
   const numbers = await pullsOfCommit(about.commit, indexes.heads, processing);
   if ('later' in numbers) return numbers;
   const findings: GithubFinding[] = [];
-  for (const number of numbers.slice(0, MOST_PULLS)) {
+  for (const number of numbers.filter(each => !isMergedByUs(each, about, processing)).slice(0, MOST_PULLS)) {
     const found = await findingOf(number, about, indexes, processing);
     if ('later' in found) return found;
     findings.push(found);
@@ -76,6 +76,17 @@ export async function pullsOfCommit(
   }
   return nodesOf(answer.data.repository?.object?.associatedPullRequests).flatMap(
     ({ number, state, headRefOid }) => (state === 'OPEN' && headRefOid === commit ? [number] : []),
+  );
+}
+
+/** Contexts of a merged pull request are no events: not read, where the event of the landing has not come yet. */
+function isMergedByUs(
+  number: number,
+  about: CommitAbout | RerunAbout,
+  { notification, deps }: EventProcessing,
+): boolean {
+  return (
+    about.kind === 'commit' && deps.own?.isMerged(notification.repository, number, about.commit) === true
   );
 }
 

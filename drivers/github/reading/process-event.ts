@@ -68,10 +68,10 @@ export async function processGithubEvent(
       if (steps.length < MOST_STEPS) steps.push(step);
     },
   };
-  const { memory } = context;
+  const { memory, record } = context;
   const first = await firstLook(project, event, notification, context);
   const { seenSince } = first;
-  const found = await dispatch({ event, notification, project, memory, seenSince, call, deps });
+  const found = await dispatch({ event, notification, project, memory, seenSince, record, call, deps });
   if ('later' in found) return { ...found, steps };
   const staleReads = deps.staleReads.settle(event.uuid);
   const queries = staleReads === 0 ? steps : steps.map((step, index) => noted(step, index, staleReads));

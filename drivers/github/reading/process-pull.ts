@@ -1,6 +1,7 @@
 /** A notification about a pull request: read it, compare, and say what happened. */
 import type { PullAbout } from '../intake/notification.ts';
 import { commentCommand } from './comment-command.ts';
+import { ownMerge } from './own-merge.ts';
 import { type EventProcessing, type GithubFound, movedAway, nothingFound } from './processing.ts';
 import { openPullIndexes, pullFinding, recallPull } from './pull-finding.ts';
 import { isDone } from './pull-memory.ts';
@@ -18,6 +19,8 @@ export async function processPull(about: PullAbout, processing: EventProcessing)
     if (us.kind === 'later' || us.kind === 'lost') return { later: us.later };
     if (us.kind === 'ok' && us.data.login === notification.actor) return nothingFound('our own comment');
   }
+  const merged = await ownMerge(about, known, processing);
+  if (merged !== undefined) return merged;
   const what = `${repository}#${about.number}`;
   const read = await deps.readPull(project, about.number, call, about.base ?? known?.base);
   switch (read.kind) {

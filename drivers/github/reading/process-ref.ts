@@ -1,22 +1,23 @@
 /**
  * A push: the branch or tag is read, and compared with where it was at the last reading. Several pushes that are read at once are
- * one move.
+ * one move. Our own push is not read: git's answer said where the branch was and where it is (doc/decisions/0075).
  */
 import type { ProjectKey } from '../../../src/model/project.ts';
 import type { RefAbout } from '../intake/notification.ts';
 import { openMemoryIndex } from './memory-index.ts';
 import { type EventProcessing, type GithubFinding, type GithubFound, nothingFound } from './processing.ts';
-import { githubRefRecord, githubRefUpdate, type RefTip, readGithubTip } from './read-ref.ts';
+import { githubRefRecord, githubRefUpdate, type RefTip, readGithubTip, type TipRead } from './read-ref.ts';
 
 /** @throws RecordError `newer` when an upgraded process wrote the memory. */
 export async function processRef(about: RefAbout, processing: EventProcessing): Promise<GithubFound> {
   const { event, notification, memory, project, call, deps } = processing;
-  const read = await readGithubTip(about.ref, call, deps);
+  const tips = openMemoryIndex(memory, `refs/${notification.repository}`);
+  const known = await tips.get(about.ref);
+  const own = ownPush(about, known, processing);
+  const read = own ?? (await readGithubTip(about.ref, call, deps));
   if (read.kind === 'later') return { later: read.later };
   if (read.kind === 'gone') return nothingFound(read.text);
   const { tip } = read;
-  const tips = openMemoryIndex(memory, `refs/${notification.repository}`);
-  const known = await tips.get(about.ref);
   const object = tip?.object ?? null;
   // GitHub still shows where the ref was before the push.
   if (object !== about.after && object === about.before) {
@@ -27,6 +28,17 @@ export async function processRef(about: RefAbout, processing: EventProcessing): 
   if (known !== undefined && before === object) return nothingFound('the ref is as it was');
   await tips.set(about.ref, object ?? DELETED);
   return refFinding(project, about.ref, before, tip, notification.actor, tips.changes(), deps.clock.now());
+}
+
+/** The tip that our own push made, if the event reports one and nothing newer is remembered of the ref. */
+function ownPush(
+  { ref }: RefAbout,
+  known: string | undefined,
+  { event, notification: { repository }, deps }: EventProcessing,
+): Extract<TipRead, { readonly kind: 'read' }> | undefined {
+  const push = deps.own?.take({ repository, ref }, event.uuid, known);
+  if (push === undefined) return undefined;
+  return { kind: 'read', tip: { object: push.after, commit: push.after, tree: push.tree } };
 }
 
 /** Remembered of a ref that is gone: its deletion was reported. */

@@ -2,11 +2,12 @@
 import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
 import type { ProcessedEvent, ProcessedLater } from '../../../src/driver/source.ts';
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
-import type { ChangeRecord } from '../../../src/model/change.ts';
+import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
 import type { ConnectionEvent } from '../../../src/model/event.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
 import type { GithubCall } from '../api/port.ts';
 import type { Notification } from '../intake/notification.ts';
+import type { OwnLandings } from '../landing/own-landings.ts';
 import { movedText, type RepositoryNamed } from '../repository-names.ts';
 import type { OpenPullsReader, PullReader, PullReaderDeps } from './read-pull.ts';
 import type { StaleReads } from './stale-reads.ts';
@@ -20,6 +21,8 @@ export interface GithubProcessDeps extends PullReaderDeps {
   /** Installations were added, suspended or removed: what is known of them is asked again. */
   readonly installationsChanged?: () => void;
   readonly named?: RepositoryNamed;
+  /** What this process landed itself; absent: it lands nothing. */
+  readonly own?: Pick<OwnLandings, 'take' | 'isMerged'>;
 }
 
 /** One event of a repository that some tenant has. */
@@ -30,6 +33,8 @@ export interface EventProcessing {
   readonly memory: DriverMemory;
   /** When the first event of the repository came in; undefined: this is the first one. */
   readonly seenSince: Nanoseconds | undefined;
+  /** What is stored of a change; undefined: nothing. */
+  readonly record: (key: ChangeKey) => ChangeRecord | undefined;
   readonly call: GithubCall;
   readonly deps: GithubProcessDeps;
 }

@@ -36,7 +36,8 @@ export async function pullFinding(
   const before = isFirst ? baseline(now, reading, hint, seenSince) : known;
   const { happenings, rest } = pullHappenings(before, now, reading, hint);
   const { record } = reading;
-  await indexHead(reading, known, heads);
+  const { number, headRefOid: head } = reading.pull;
+  await indexHead({ number, head, isOpen: record.status === 'open' }, known, heads);
   await closed.set(String(reading.pull.number), record.status === 'open' ? undefined : '');
   const announced = now.announced || happenings.some(({ facts }) => ANNOUNCING.has(facts.action));
   const once = 'once' in hint.about ? hint.about.once : undefined;
@@ -83,14 +84,15 @@ function readAgain(
   };
 }
 
-async function indexHead(
-  { pull, record }: PullReading,
+/** Brings the index up to date with a pull request as it is now. */
+export async function indexHead(
+  { number, head, isOpen }: { readonly number: number; readonly head: string; readonly isOpen: boolean },
   known: PullMemory | undefined,
   heads: MemoryIndex,
 ): Promise<void> {
-  const number = String(pull.number);
-  if (known !== undefined && known.head !== pull.headRefOid) await setHead(heads, known.head, number, false);
-  await setHead(heads, pull.headRefOid, number, record.status === 'open');
+  const text = String(number);
+  if (known !== undefined && known.head !== head) await setHead(heads, known.head, text, false);
+  await setHead(heads, head, text, isOpen);
 }
 
 /** Pull requests in the index for one commit: more than one happens, very many do not. */

@@ -6,11 +6,13 @@ import type { Clock } from '../../../src/lib/clock.ts';
 import { type ProjectKey, projectIdOf } from '../../../src/model/project.ts';
 import type { GithubAnswer, GithubApi, GithubCall, GithubIdentity } from '../api/port.ts';
 import type { ContextFact } from '../facts.ts';
+import type { CommentsRead, KnownComments } from '../reporting/known-comments.ts';
 import { contextFacts, pullFacts } from './pull-facts.ts';
 import { type PullRecord, pullRecord } from './pull-record.ts';
 import { MORE_CONTEXTS, type MoreContextsAnswer } from './query/commit-pulls.ts';
 import { OPEN_PULLS, type OpenPullsAnswer } from './query/open-pulls.ts';
 import {
+  type CommentsNode,
   type ContextNode,
   type NodePage,
   nodesOf,
@@ -28,6 +30,8 @@ export interface PullReaderDeps {
   readonly api: GithubApi;
   readonly clock: Clock;
   readonly rulesets: RulesetReader;
+  /** Gets which comments of ours a reading showed. */
+  readonly commentsRead?: KnownComments['read'];
 }
 
 /** A pull request as it was read. */
@@ -83,6 +87,7 @@ export function createPullReaders(deps: PullReaderDeps): {
   return {
     async readPull(project, number, call, likelyBase) {
       const what = `${call.repository}#${number}`;
+      const begunAt = deps.clock.now();
       const [answer, early] = await Promise.all([
         ask<PullStateAnswer>('pull-state', PULL_STATE, { number }, call),
         likelyBase === undefined ? undefined : deps.rulesets.read(likelyBase, call),
@@ -91,6 +96,7 @@ export function createPullReaders(deps: PullReaderDeps): {
       if ('kind' in repository) return repository;
       const pull = repository.pullRequest;
       if (pull === null) return { kind: 'gone', text: `GitHub shows no pull request ${what}` };
+      deps.commentsRead?.({ repository: call.repository, pull: number, begunAt, ours: ourComments(pull) });
       const rulesets = pull.baseRefName === likelyBase ? early : undefined;
       return await completed(project, pull, repository, call, deps, rulesets);
     },
@@ -108,6 +114,13 @@ export function createPullReaders(deps: PullReaderDeps): {
       return { kind: 'read', pulls, next: pageInfo.hasNextPage ? pageInfo.endCursor : null };
     },
   };
+}
+
+/** Null: there are more comments than were asked for. */
+function ourComments({ comments }: CommentsNode): CommentsRead['ours'] {
+  const nodes = nodesOf(comments);
+  if (nodes.length < comments.totalCount) return null;
+  return nodes.flatMap(({ id, viewerDidAuthor }) => (viewerDidAuthor ? [id] : []));
 }
 
 type Ask = <T>(

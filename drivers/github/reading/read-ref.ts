@@ -18,7 +18,7 @@ export type RefTip = {
 } | null;
 
 /** What a read of a ref came to. `gone`: GitHub does not show the repository under this name. */
-type TipRead = { readonly kind: 'read'; readonly tip: RefTip } | Unread;
+export type TipRead = { readonly kind: 'read'; readonly tip: RefTip } | Unread;
 
 /** @param ref its full name. */
 export async function readGithubTip(

@@ -7,6 +7,7 @@ import { createLru } from '../../../src/git/lru.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GithubAnswer, GithubApi, GithubCall } from '../api/port.ts';
 import { cutAtLine, LONGEST_BODY } from './cut-text.ts';
+import type { KnownComments } from './known-comments.ts';
 import { markdownText } from './markdown-text.ts';
 import { findComment, putComment } from './own-comment.ts';
 import { gatherSteps, isGone, outcomeOfRefusal, pullNumberOf } from './report-context.ts';
@@ -16,7 +17,13 @@ const MARKER = '<!-- gatehouse answer -->';
 const ROOM = 1_000;
 
 /** Remembers the comments that it wrote. */
-export function createGithubAnswerer({ api }: { readonly api: GithubApi }): Answerer {
+export function createGithubAnswerer({
+  api,
+  known: knownComments,
+}: {
+  readonly api: GithubApi;
+  readonly known: Pick<KnownComments, 'seen'>;
+}): Answerer {
   const comments = createLru<string, number>(10_000);
   return {
     async answer(request, signal, mayAct): Promise<AnswerOutcome> {
@@ -34,7 +41,11 @@ export function createGithubAnswerer({ api }: { readonly api: GithubApi }): Answ
     const pull = pullNumberOf(change);
     if (pull === undefined) return { kind: 'failed', text: 'only pull requests have comments' };
     const repository = projectIdOf(change.project).name;
-    const calls = { api, call: (weight: 'notice') => ({ repository, weight, ...acting }) };
+    const calls = {
+      api,
+      known: knownComments,
+      call: (weight: 'notice') => ({ repository, weight, ...acting }),
+    };
     const write = async (id: number | undefined) => {
       const answer = await putComment(pull, id, commentBody(request), calls);
       if (answer.kind === 'ok') comments.set(change.key, Number(answer.data.id));

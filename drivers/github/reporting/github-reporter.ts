@@ -12,11 +12,13 @@
  */
 import type { DriverLog } from '../../../src/driver/connection.ts';
 import type { Reporter, ReporterOutcome, ReportRequest } from '../../../src/driver/reporter.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
 import { commitOf } from '../../../src/model/change.ts';
 import type { Json } from '../../../src/model/job.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GithubApi, GithubCall, GithubIdentity } from '../api/port.ts';
 import { createCheckRunMemory, writeProgress } from './check-run.ts';
+import { createKnownComments } from './known-comments.ts';
 import { createCommentMemory, writeComment } from './pull-comment.ts';
 import { writeLabels } from './pull-labels.ts';
 import { writeReview } from './pull-review.ts';
@@ -40,13 +42,17 @@ export interface GithubReporterDeps {
   readonly wordsOf: (config: Json) => ReporterWords;
 }
 
-/** Empty at first. Reporter and landing of a connection share one. */
-export function createReportMemories(): ReportMemories {
-  return { runs: createCheckRunMemory(), comments: createCommentMemory() };
+/** Empty at first. Reporter and landing of a connection share one. @param clock that of the connection. */
+export function createReportMemories(clock: Pick<Clock, 'now'>): ReportMemories {
+  return {
+    runs: createCheckRunMemory(),
+    comments: createCommentMemory(),
+    known: createKnownComments(clock),
+  };
 }
 
 /** Writes nothing that GitHub holds already. */
-export function createGithubReporter(deps: GithubReporterDeps, memories = createReportMemories()): Reporter {
+export function createGithubReporter(deps: GithubReporterDeps, memories: ReportMemories): Reporter {
   return {
     async report(request, signal, mayAct) {
       signal.throwIfAborted();
@@ -105,6 +111,7 @@ export function reportContext(
     change,
     commit,
     isFirst: request.earlier?.kind === 'none',
+    aloneSince: request.aloneSince,
     remembered: memoryOf(request),
     note: () => {},
     call: weight => ({ repository, weight, ...acting }),
@@ -143,7 +150,7 @@ function partsOf(
     votes,
     ...(words.comment === false
       ? []
-      : [part('the comment', () => writeComment(pull, login, context, memories.comments))]),
+      : [part('the comment', () => writeComment(pull, login, context, memories))]),
     ...(hasLabels ? [part('the labels', () => writeLabels(pull, context))] : []),
     ...(review === undefined ? [] : [part('the review', () => writeReview(pull, login, review, context))]),
   ];

@@ -1,5 +1,6 @@
 /** Our comments on a pull request, found again by their author and a hidden first line. */
 import type { GithubAnswer, GithubApi, GithubCall, Weight } from '../api/port.ts';
+import type { KnownComments } from './known-comments.ts';
 
 /** One comment of ours. */
 export interface PullComment {
@@ -10,6 +11,8 @@ export interface PullComment {
 /** How GitHub is asked. */
 interface CommentCalls {
   readonly api: Pick<GithubApi, 'rest'>;
+  /** Gets comments of ours that GitHub showed. */
+  readonly known: Pick<KnownComments, 'seen'>;
   call(weight: Weight): GithubCall;
 }
 
@@ -18,12 +21,27 @@ const PAGE = 100;
 const MOST_PAGES = 10;
 
 /** @param id undefined: there is none yet. */
-export function putComment(
+export async function putComment(
+  pull: number,
+  id: number | undefined,
+  body: string,
+  calls: CommentCalls,
+): Promise<GithubAnswer<{ readonly id: number | bigint }>> {
+  const answer = await put(pull, id, body, calls);
+  if (answer.kind === 'ok') calls.known.seen(answer.data.node_id, firstLineOf(body));
+  return answer;
+}
+
+function firstLineOf(body: string): string {
+  return body.split('\n', 1)[0] ?? '';
+}
+
+function put(
   pull: number,
   id: number | undefined,
   body: string,
   { api, call }: CommentCalls,
-): Promise<GithubAnswer<{ readonly id: number | bigint }>> {
+): Promise<GithubAnswer<{ readonly id: number | bigint; readonly node_id: string }>> {
   return id === undefined
     ? api.rest(
         'issues/create-comment',
@@ -49,7 +67,7 @@ export async function findComment(
   pull: number,
   login: string,
   marker: string,
-  { api, call }: CommentCalls,
+  { api, call, known }: CommentCalls,
 ): Promise<GithubAnswer<PullComment | undefined>> {
   for (let page = 1; page <= MOST_PAGES; page++) {
     const answer = await api.rest(
@@ -59,7 +77,9 @@ export async function findComment(
       call('notice'),
     );
     if (answer.kind !== 'ok') return answer;
-    const found = answer.data.find(({ body, user }) => user?.login === login && body?.startsWith(marker));
+    const ours = answer.data.filter(({ user }) => user?.login === login);
+    for (const { node_id, body } of ours) known.seen(node_id, firstLineOf(body ?? ''));
+    const found = ours.find(({ body }) => body?.startsWith(marker));
     if (found !== undefined) return { ...answer, data: { id: Number(found.id), body: found.body ?? '' } };
     if (answer.data.length < PAGE) break;
   }

@@ -2,18 +2,27 @@
  * One comment of each pipeline on a pull request, edited with every report: found again by its author and a hidden first line.
  *
  * When it was not among the comments that are read, or was deleted, it is written anew. It may be of an earlier item, so that it
- * is looked for also where nothing of this item is at GitHub.
+ * is looked for also where nothing of this item is at GitHub, unless known-comments.ts says that there is none.
  */
 import { createLru, type Lru } from '../../../src/git/lru.ts';
+import { projectIdOf } from '../../../src/model/project.ts';
 import type { Report } from '../../../src/model/report.ts';
 import { LONGEST_BODY } from './cut-text.ts';
+import type { KnownComments } from './known-comments.ts';
 import { findComment, type PullComment, putComment } from './own-comment.ts';
 import { type GithubReportContext, isGone, type NotOk } from './report-context.ts';
 import { commentMarker, holdsEndOf, isBeginning, reportMarker } from './report-key.ts';
 import { cutSummary, reportSummary } from './report-summary.ts';
 
 /** Id and body of comments that this process wrote, by pull request and pipeline. */
-export type CommentMemory = Lru<string, PullComment>;
+type CommentMemory = Lru<string, PullComment>;
+
+/** What this process knows of comments. */
+export interface CommentMemories {
+  readonly comments: CommentMemory;
+  /** Shared with the readings of pull requests. */
+  readonly known: KnownComments;
+}
 
 /** Empty at first. */
 export function createCommentMemory(): CommentMemory {
@@ -25,31 +34,35 @@ export async function writeComment(
   pull: number,
   login: string,
   context: GithubReportContext,
-  memory: CommentMemory,
+  { comments: memory, known }: CommentMemories,
   note?: string,
 ): Promise<CommentAnswer> {
   const { report, change } = context;
   const body = commentBody(context, note);
   const key = `${change.key} ${commentMarker(report)}`;
-  const bring = async (known: PullComment | undefined): Promise<CommentAnswer> => {
-    if (known !== undefined && saysAll(report, known.body, body)) {
-      context.note({ comment: known.id });
+  const place = { repository: projectIdOf(change.project).name, pull, marker: commentMarker(report) };
+  const calls = { api: context.api, call: context.call, known };
+  const bring = async (held: PullComment | undefined): Promise<CommentAnswer> => {
+    if (held !== undefined && saysAll(report, held.body, body)) {
+      context.note({ comment: held.id });
       return { kind: 'ok' };
     }
     memory.delete(key);
-    const answer = await putComment(pull, known?.id, body, context);
+    known.sending(place);
+    const answer = await putComment(pull, held?.id, body, calls);
     if (answer.kind !== 'ok') return answer;
     const id = Number(answer.data.id);
     memory.set(key, { id, body });
     context.note({ comment: id });
     return answer;
   };
-  const known = memory.get(key) ?? earlierComment(context);
-  if (known !== undefined) {
-    const answer = await bring(known);
+  const earlier = memory.get(key) ?? earlierComment(context);
+  if (earlier !== undefined) {
+    const answer = await bring(earlier);
     if (!isGone(answer)) return answer;
   }
-  const found = await findComment(pull, login, commentMarker(report), context);
+  if (earlier === undefined && known.hasNone(place, context.aloneSince)) return bring(undefined);
+  const found = await findComment(pull, login, place.marker, calls);
   return found.kind === 'ok' ? bring(found.data) : found;
 }
 

@@ -1,6 +1,7 @@
 /** What the parts of one report share, and how GitHub's answers become their outcome. */
 import type { DriverLog } from '../../../src/driver/connection.ts';
 import type { ReporterOutcome } from '../../../src/driver/reporter.ts';
+import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { Change } from '../../../src/model/change.ts';
 import type { CommitId } from '../../../src/model/project.ts';
 import type { Report } from '../../../src/model/report.ts';
@@ -34,6 +35,8 @@ export interface GithubReportContext {
   readonly commit: CommitId;
   /** Nothing of this item is at GitHub: what can only be this item's is created without looking for it. */
   readonly isFirst: boolean;
+  /** Since when no other process writes comments of the pipeline; undefined: this report may have been tried before. */
+  readonly aloneSince: Nanoseconds | undefined;
   /** Of the item's earlier reports. */
   readonly remembered: ReportMemory;
   /** Gets what this report wrote. */

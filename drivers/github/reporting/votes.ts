@@ -11,14 +11,13 @@ import { type AnnotationPlan, planAnnotations } from './annotations.ts';
 import { readChangedFiles } from './changed-files.ts';
 import { type CheckRunMemory, writeCheckRun } from './check-run.ts';
 import { type StatusState, writeStatus } from './commit-status.ts';
-import { type CommentMemory, writeComment } from './pull-comment.ts';
+import { type CommentMemories, writeComment } from './pull-comment.ts';
 import { type GithubReportContext, type NotOk, outcomeOfRefusal, pullNumberOf } from './report-context.ts';
 import { wantedRun } from './wanted-run.ts';
 
 /** What this process remembers of its own writes. */
-export interface ReportMemories {
+export interface ReportMemories extends CommentMemories {
   readonly runs: CheckRunMemory;
-  readonly comments: CommentMemory;
 }
 
 const DONE: ReporterOutcome = { kind: 'done' };
@@ -80,7 +79,7 @@ async function instead(
   word: string,
   context: GithubReportContext,
   login: string,
-  { comments }: ReportMemories,
+  memories: ReportMemories,
   why: string,
 ): Promise<ReporterOutcome> {
   const { words, change, log } = context;
@@ -92,7 +91,7 @@ async function instead(
   const pull = pullNumberOf(change);
   if (answer.kind !== 'refused' || pull === undefined) return outcomeOfRefusal(answer, 'the status');
   const text = `No check run and no status: ${why}, and no status was taken.`;
-  const commented = await writeComment(pull, login, context, comments, text);
+  const commented = await writeComment(pull, login, context, memories, text);
   return commented.kind === 'ok' ? DONE : outcomeOfRefusal(commented, 'the comment');
 }
 

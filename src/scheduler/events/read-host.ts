@@ -11,7 +11,7 @@
 import { hostSteps, hostStepsOfError } from '../../driver/host-steps.ts';
 import type { ProcessedEvent, ProcessedLater } from '../../driver/source.ts';
 import { addMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
-import { type ChangeRecord, changeText } from '../../model/change.ts';
+import { type ChangeKey, type ChangeRecord, changeText } from '../../model/change.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import type { ProjectKey } from '../../model/project.ts';
@@ -133,7 +133,8 @@ async function ask(
 ): Promise<Answer> {
   const memory = openDriverMemory(deps);
   try {
-    const context = { projects: deps.projects(), memory, signal: stop };
+    const record = (key: ChangeKey) => deps.changes.record(key);
+    const context = { projects: deps.projects(), memory, record, signal: stop };
     const outcome = await unlessAborted(deps.connection.source.process(event, context), abandoned);
     if ('later' in outcome) return { kind: 'later', steps: hostSteps(outcome.steps), ...outcome.later };
     const changes = await Promise.all(outcome.changes.map(each => resolved(each, deps, abandoned)));

@@ -11,7 +11,7 @@ import type { Connection } from '../../driver/connection.ts';
 import type { HostLater } from '../../driver/host-later.ts';
 import { type HostSteps, hostSteps, hostStepsOfError } from '../../driver/host-steps.ts';
 import type { ReportRequest } from '../../driver/reporter.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import { type Change, changeText } from '../../model/change.ts';
@@ -39,6 +39,8 @@ export interface PerformReportDeps {
   mayAct(): boolean;
   /** No process has tried this report before, and none has made a later one of its item. */
   readonly isFirstTry: boolean;
+  /** When this process took the pipeline. */
+  readonly since: Nanoseconds;
 }
 
 /** The outcome as the pipeline gets it, and the parts as the item's record and trace have them. */
@@ -166,9 +168,10 @@ async function act(
   signal: AbortSignal,
 ): Promise<PartOutcome> {
   const { reporter, landing } = deps.connections.get(part.connection) ?? {};
+  const aloneSince = deps.isFirstTry ? deps.since : undefined;
   if (!part.merges) {
     if (reporter === undefined) return cannot(part, 'report');
-    const answer = await reporter.report(requestOf(intent, part, deps.isFirstTry), signal, () =>
+    const answer = await reporter.report(requestOf(intent, part, deps.isFirstTry, aloneSince), signal, () =>
       deps.mayAct(),
     );
     deps.took(answer);
@@ -184,7 +187,9 @@ async function act(
   const { landed } = done;
   try {
     // The landing may have given our own success already.
-    const answer = await reporter?.report(requestOf(intent, part, false), signal, () => deps.mayAct());
+    const answer = await reporter?.report(requestOf(intent, part, false, aloneSince), signal, () =>
+      deps.mayAct(),
+    );
     deps.took(answer);
     return { kind: 'done', landed, ...(answer?.kind === 'later' ? { unsent: true } : {}) };
   } catch (error) {
@@ -220,7 +225,12 @@ function requestOf(
   intent: ReportIntent,
   { config, change, earlier }: ReportIntent['parts'][number],
   isFirstTry: boolean,
+  aloneSince: Nanoseconds | undefined,
 ): ReportRequest {
   const isKnown = earlier !== undefined && (isFirstTry || earlier.kind === 'remembered');
-  return { config, change, report: reportOf(intent), ...(isKnown ? { earlier } : {}) };
+  return {
+    ...{ config, change, report: reportOf(intent) },
+    ...(isKnown ? { earlier } : {}),
+    ...(aloneSince === undefined ? {} : { aloneSince }),
+  };
 }

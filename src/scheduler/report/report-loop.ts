@@ -45,7 +45,7 @@ import { createOffers, type Offer } from './report-offers.ts';
 import { type LayoutInForce, proveRight } from './right-to-act.ts';
 
 /** Of one pipeline, passed by its holder. */
-export interface ReportLoopDeps extends Omit<PerformReportDeps, 'prove' | 'mayAct' | 'isFirstTry'> {
+export interface ReportLoopDeps extends Omit<PerformReportDeps, 'prove' | 'mayAct' | 'isFirstTry' | 'since'> {
   readonly ids: IdMaker;
   readonly store: Store;
   /** Outbox of intents of one pipeline. */
@@ -72,6 +72,7 @@ const SLACK_MS = 20;
 /** Carries out the intents of one pipeline, under its fence. Returns when aborted; throws when the fence is lost. */
 export async function processReports(deps: ReportLoopDeps, fence: Fence, signal: AbortSignal): Promise<void> {
   const right = {
+    since: deps.clock.now(),
     mayAct: () => fence.held,
     prove: (change: Change) => proveRight(change, deps, fence, signal),
   };

@@ -84,6 +84,7 @@ describe('a host that makes its own commits', () => {
     const context = {
       projects: new Set(code.projects),
       memory: gate.memory,
+      record: () => undefined,
       signal: AbortSignal.timeout(5000),
     };
     const read = () => code.connection.source.process(gate.eventOf(delivered), context);

@@ -77,7 +77,12 @@ export function createGate(host: CodeHost): Gate {
 
   async function read(event: ConnectionEvent): Promise<ProcessedEvent> {
     const projects = new Set(host.projects);
-    const outcome = await host.connection.source.process(event, { projects, memory, signal });
+    const outcome = await host.connection.source.process(event, {
+      projects,
+      memory,
+      record: key => cache.get(key),
+      signal,
+    });
     if ('later' in outcome) throw new Error(`the host does not serve: ${outcome.later.text}`);
     return outcome;
   }

@@ -203,7 +203,12 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         await host.approve('login');
         const deliveries = await host.deliveries();
         await host.ail();
-        const context = { projects: new Set(host.projects), memory: gate.memory, signal };
+        const context = {
+          projects: new Set(host.projects),
+          memory: gate.memory,
+          record: () => undefined,
+          signal,
+        };
         for (const each of deliveries.filter(({ payload }) => JSON.stringify(payload).includes('acme/app')))
           expect(await host.connection.source.process(gate.eventOf(each), context)).toMatchObject({
             later: { reason: expect.any(String), text: expect.any(String) },

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { Pull } from '../fake/world.ts';
 import { githubLayout } from './github-layout.ts';
 import { type GithubWorld, githubStory } from './github-world.ts';
+import { webhooksProcessed } from './pull-outcomes.ts';
 
 /** As most installations have it: results are check runs. */
 const layout = githubLayout({ gateSuccess: '{check: success, merge: true, comment: false}' }).replaceAll(
@@ -11,41 +12,71 @@ const layout = githubLayout({ gateSuccess: '{check: success, merge: true, commen
 );
 
 githubStory(
-  'a pull request costs 10 to 14 requests from its opening to its last report, five of them reports and landing',
+  'a pull request costs eight requests from its opening to its last report, five of them reports and landing',
   { layout },
   async world => {
     const { github } = world;
-    world.free();
-    // Installation, token and rules are asked for once for all pull requests.
-    await landOne(world);
-    const before = github.requests.length;
-    await landOne(world);
-    const all = github.requests.slice(before);
-    const made = all.slice(0, all.findLastIndex(({ operation }) => operation === 'checks/update') + 1);
-    const counts: Record<string, number> = {};
-    for (const { operation, body } of made) {
-      if (operation.startsWith('git/')) continue;
-      const name = operation === 'graphql' ? `graphql ${queryOf(body)}` : operation;
-      counts[name] = (counts[name] ?? 0) + 1;
-    }
-    const { 'graphql PullState': readings = 0, 'graphql RefState': refs = 0, ...others } = counts;
-    expect(others).toEqual({
+    const made = await requestsOfOne(world);
+    const counts = countedNames(made);
+    expect(counts).toEqual({
+      ...READ_AND_LANDED,
       'checks/create': 2,
       'checks/update': 2,
-      'graphql LandingState': 1,
     });
-    // Opened, check ended, approved, landed: webhooks that come in between are read by themselves.
-    expect(readings).toBeLessThanOrEqual(7);
-    expect(refs).toBeLessThanOrEqual(2);
     // A merge each for check (change, branch and configuration) and gate (without the change), the push, and the branch after the
-    // landing before, which may come late. Each is two or three requests.
+    // landing. Each is two or three requests.
     const byGit = made.filter(({ operation }) => operation.startsWith('git/'));
     expect(byGit.filter(({ path }) => path.includes('/info/refs')).length).toBeLessThanOrEqual(7);
     expect(byGit.filter(({ operation }) => operation === 'git/fetch').length).toBeLessThanOrEqual(12);
     expect(byGit.filter(({ operation }) => operation === 'git/push')).toHaveLength(2);
-    await expectMeasured(world, counts['graphql PullState'] ?? 0);
+    await expectMeasured(world, github.requests.filter(isReading).length);
   },
 );
+
+githubStory(
+  'with comments, which reporters write by default, it costs 12',
+  { layout: githubLayout() },
+  async world => {
+    const made = countedNames(await requestsOfOne(world));
+    expect(made).toEqual({
+      ...READ_AND_LANDED,
+      'checks/create': 2,
+      'checks/update': 2,
+      'issues/create-comment': 2,
+      'issues/update-comment': 2,
+    });
+    expect(Object.values(made).reduce((sum, count) => sum + count)).toBe(12);
+  },
+);
+
+/** Opened, check ended, approved; and asked once before it landed. What comes back of the landing is known. */
+const READ_AND_LANDED = { 'graphql PullState': 3, 'graphql LandingState': 1 };
+
+/** Of one pull request, from its opening until everything is quiet. Token, rules and installation are asked for once for all of them. */
+async function requestsOfOne(world: GithubWorld): Promise<GithubWorld['github']['requests']> {
+  world.free();
+  await landOne(world);
+  await webhooksProcessed(world);
+  const before = world.github.requests.length;
+  await landOne(world);
+  await webhooksProcessed(world);
+  return world.github.requests.slice(before);
+}
+
+function isReading({ operation, body }: GithubWorld['github']['requests'][number]): boolean {
+  return operation === 'graphql' && queryOf(body) === 'PullState';
+}
+
+/** Requests to the API by operation, queries by name. Those of git are counted apart. */
+function countedNames(requests: GithubWorld['github']['requests']): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { operation, body } of requests) {
+    if (operation.startsWith('git/')) continue;
+    const name = operation === 'graphql' ? `graphql ${queryOf(body)}` : operation;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
 
 /** The same requests as the service's own metrics have them, with the rest of what they say of GitHub. */
 async function expectMeasured({ github, service, sink }: GithubWorld, readings: number): Promise<void> {
@@ -88,7 +119,7 @@ async function landOne(world: GithubWorld): Promise<void> {
   const { github, app } = world;
   const pull = await world.open();
   await world.leaves(pull, 'SUCCESS', 'check');
-  await world.observer.settle();
+  await webhooksProcessed(world);
   // The webhooks of the landing are read before the last report.
   github.faults.add({
     operation: 'graphql',
@@ -99,12 +130,20 @@ async function landOne(world: GithubWorld): Promise<void> {
   await world.leaves(pull, 'SUCCESS');
 }
 
+/** As at GitHub, git's answer to the push comes before its webhook, and both webhooks of the landing before that of the last report. */
 function holdLastReport({ github, observer }: GithubWorld, { number }: Pull): void {
   const known = new Set(github.deliveries);
+  github.hooks.faults.push('held');
   const read = async () => {
-    for (const { guid, event, payload } of github.deliveries.filter(each => !known.has(each)))
-      if (event === 'push' || (event === 'pull_request' && payload.number === number))
-        await observer.eventProcessed(guid);
+    github.hooks.release();
+    await github.settled();
+    const events: string[] = [];
+    for (const { guid, event, payload } of github.deliveries.filter(each => !known.has(each))) {
+      if (event !== 'push' && (event !== 'pull_request' || payload.number !== number)) continue;
+      await observer.eventProcessed(guid);
+      events.push(event);
+    }
+    expect(events.sort()).toEqual(['pull_request', 'push']);
   };
   github.faults.add({
     operation: 'checks/update',

@@ -1,5 +1,13 @@
 /** `pull_request`: opened, pushed to, edited, labelled, closed … */
-import { cutJson, payloadBase, payloadNumber, payloadText, payloadTime } from '../payload-fields.ts';
+import {
+  cutJson,
+  payloadBase,
+  payloadCommit,
+  payloadField,
+  payloadNumber,
+  payloadText,
+  payloadTime,
+} from '../payload-fields.ts';
 import { malformed, type Reducer, uninteresting } from '../reduced.ts';
 
 const ACTIONS: ReadonlySet<string> = new Set([
@@ -23,6 +31,8 @@ export const reducePullRequest: Reducer = (payload, action) => {
   const number = payloadNumber(payload, ['pull_request', 'number']);
   if (number === undefined) return malformed('pull_request.number');
   const updatedAt = payloadTime(payload, ['pull_request', 'updated_at']);
+  const merged = action === 'closed' && payloadField(payload, ['pull_request', 'merged']) === true;
+  const head = merged ? payloadCommit(payload, ['pull_request', 'head', 'sha']) : undefined;
   const label = action.endsWith('labeled') ? payloadText(payload, ['label', 'name'], 1_000) : undefined;
   return {
     kind: 'about',
@@ -32,6 +42,7 @@ export const reducePullRequest: Reducer = (payload, action) => {
       number,
       ...payloadBase(payload),
       ...(updatedAt === undefined ? {} : { updatedAt }),
+      ...(head === undefined ? {} : { mergedHead: head }),
       ...(label === undefined ? {} : { label: cutJson(label, LONGEST_LABEL) }),
     },
   };

@@ -53,7 +53,10 @@ export const REPOSITORY_FIELDS =
 export const PULL_STATE = `query PullState($owner: String!, $name: String!, $number: Int!, $email: Boolean!) {
   repository(owner: $owner, name: $name) {
     ${REPOSITORY_FIELDS}
-    pullRequest(number: $number) { ...PullFields }
+    pullRequest(number: $number) {
+      ...PullFields
+      comments(last: ${PAGE}) { totalCount nodes { id viewerDidAuthor } }
+    }
   }
 }
 ${PULL_FIELDS}`;
@@ -164,9 +167,16 @@ export interface RepositoryNode {
   readonly rebaseMergeAllowed: boolean;
 }
 
+/** The last comments of a pull request. */
+export interface CommentsNode {
+  readonly comments: NodeList<{ readonly id: string; readonly viewerDidAuthor: boolean }> & {
+    readonly totalCount: number;
+  };
+}
+
 /** The answer to {@link PULL_STATE}. */
 export interface PullStateAnswer {
-  readonly repository: (RepositoryNode & { readonly pullRequest: PullNode | null }) | null;
+  readonly repository: (RepositoryNode & { readonly pullRequest: (PullNode & CommentsNode) | null }) | null;
 }
 
 /** The values of a list that are there. */

@@ -28,6 +28,7 @@ interface WorldRun {
 
 interface WorldComment {
   id: number;
+  node_id?: string;
   body: string;
   user: { login: string };
 }
@@ -234,7 +235,8 @@ function talk(world: PortWorld, nextId: () => number): Operations {
   return {
     'issues/list-comments': parameters => pageOf(world.comments, parameters),
     'issues/create-comment': ({ body }) => {
-      const comment = { id: nextId(), body: String(body), user: { login: login() } };
+      const id = nextId();
+      const comment = { id, node_id: `IC_${id}`, body: String(body), user: { login: login() } };
       world.comments.push(comment);
       return comment;
     },

@@ -98,6 +98,7 @@ function deps(stand: Stand, connection: Connection, mayAct = () => true) {
     mayAct,
     prove: async (): Promise<ProjectStanding> => 'held',
     isFirstTry: true,
+    since: stand.clock.now(),
     layout: HELD,
     quarantine: createQuarantine({ ...stand, path: '/quarantine' }),
   };
@@ -249,10 +250,13 @@ describe('what is known of earlier reports', () => {
   async function earlierGiven(isFirstTry: boolean, parts: ReportIntent['parts'], answers: readonly Answer[]) {
     await using stand = openStand();
     const given: ReportRequest['earlier'][] = [];
+    const alone: boolean[] = [];
     const answer = answering(answers, [], () => '');
     const reporter: Reporter = {
       report: async request => {
         given.push(request.earlier);
+        alone.push(request.aloneSince !== undefined);
+        expect([undefined, all.since]).toContain(request.aloneSince);
         return answer(request) as ReporterOutcome;
       },
     };
@@ -260,7 +264,7 @@ describe('what is known of earlier reports', () => {
     const connection = { name: 'local', reporter, landing } as unknown as Connection;
     const all = { ...deps(stand, connection), isFirstTry };
     const performed = await performReport(intent(stand, parts), all, AbortSignal.timeout(5000));
-    return { given, parts: performed.parts };
+    return { given, alone, parts: performed.parts };
   }
 
   test('reaches the driver; that nothing was begun only with the first try, and not after a landing', async () => {
@@ -269,12 +273,18 @@ describe('what is known of earlier reports', () => {
     const wanted = (merges: boolean, earlier: ReportRequest['earlier']) =>
       earlier === undefined ? [part(merges)] : [{ ...part(merges), earlier }];
     const cases = [
-      [await earlierGiven(true, wanted(false, none), [lost, done]), [none, undefined]],
-      [await earlierGiven(false, wanted(false, none), [done]), [undefined]],
-      [await earlierGiven(true, wanted(true, none), [done]), [undefined]],
-      [await earlierGiven(false, wanted(false, remembered), [lost, done]), [remembered, remembered]],
+      [await earlierGiven(true, wanted(false, none), [lost, done]), [none, undefined], [true, false]],
+      [await earlierGiven(false, wanted(false, none), [done]), [undefined], [false]],
+      // Of a comment, too, nothing was begun: the landing writes none that it does not know.
+      [await earlierGiven(true, wanted(true, none), [done]), [undefined], [true]],
+      [
+        await earlierGiven(false, wanted(false, remembered), [lost, done]),
+        [remembered, remembered],
+        [false, false],
+      ],
     ] as const;
-    for (const [{ given }, expected] of cases) expect(given).toEqual(expected);
+    for (const [{ given, alone }, expected, first] of cases)
+      expect([given, alone]).toEqual([expected, first]);
   });
 
   test('is what the driver returned, with the change it is about; what is too long is dropped', async () => {

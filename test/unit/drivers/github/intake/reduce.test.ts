@@ -35,6 +35,12 @@ describe('is about', () => {
       { label: 'gate', base: 'main' },
     ],
     [
+      'a pull request that was merged, with its head',
+      'pull_request',
+      { action: 'closed', pull_request: { ...PULL, merged: true, head: { sha: SHA } } },
+      { mergedHead: SHA },
+    ],
+    [
       'a comment',
       'issue_comment',
       comment({ pull_request: {} }),

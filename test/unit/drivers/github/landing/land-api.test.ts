@@ -2,7 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { createGithubLanding } from '../../../../../drivers/github/landing/github-landing.ts';
 import { judgeMergeRefusal } from '../../../../../drivers/github/landing/merge-refusal.ts';
-import { createGithubReporter } from '../../../../../drivers/github/reporting/github-reporter.ts';
+import {
+  createGithubReporter,
+  createReportMemories,
+} from '../../../../../drivers/github/reporting/github-reporter.ts';
 import type { ReporterWords } from '../../../../../drivers/github/reporting/report-context.ts';
 import type { LandingOutcome } from '../../../../../src/driver/landing.ts';
 import { fromMilliseconds } from '../../../../../src/lib/clock.ts';
@@ -35,14 +38,18 @@ const unused = () => expect.unreachable('git is not used');
 
 function startProcess(world: PortWorld, words: ReporterWords = { merge: true }, mode?: MergeMode) {
   const deps = { api: world.api, log: quiet, wordsOf: (config: Json) => config as unknown as ReporterWords };
-  const landing = createGithubLanding({
-    ...deps,
-    clock: { now: () => NOW },
-    mode: 'api',
-    git: { open: unused, remoteOf: unused },
-    messageOf: () => 'Merge pull request #1\n\nLog in\n\nChange: 1\n',
-  });
-  const reporter = createGithubReporter(deps);
+  const clock = { now: () => NOW };
+  const landing = createGithubLanding(
+    {
+      ...deps,
+      clock,
+      mode: 'api',
+      git: { open: unused, remoteOf: unused },
+      messageOf: () => 'Merge pull request #1\n\nLog in\n\nChange: 1\n',
+    },
+    createReportMemories(clock),
+  );
+  const reporter = createGithubReporter(deps, createReportMemories(clock));
   const config = words as unknown as Json;
   const report = sampleReport({ changes: [change] });
   const signal = AbortSignal.timeout(5_000);

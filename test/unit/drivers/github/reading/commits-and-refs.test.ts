@@ -90,6 +90,20 @@ describe('a status', () => {
     expect(world.requests).toHaveLength(before);
   });
 
+  test('of a pull request that we have merged costs no request, and of another with its head one', async () => {
+    const { world, receive } = scriptedGithub();
+    world.pulls.set(1, pull(1, 'one')).set(2, pull(2, 'one', { baseRefName: 'stable' }));
+    await receive(opened(1));
+    await receive(opened(2));
+    world.own.merged('acme/app', 1, sha('one'));
+    const before = world.requests.length;
+    const built = contexts('one', status('build', 'SUCCESS'));
+    world.pulls.set(2, pull(2, 'one', { ...built, baseRefName: 'stable' }));
+    const { events } = await receive(ofCommit('one', 'build'));
+    expect(events.map(({ change }) => change.key)).toEqual(['github/acme/app#2']);
+    expect(world.requests.slice(before)).toEqual(['pull-state']);
+  });
+
   test('that the answer does not show is asked for again', async () => {
     const { world, process, eventOf } = scriptedGithub();
     world.pulls.set(1, pull(1, 'one', contexts('one', status('other', 'SUCCESS'))));
@@ -181,6 +195,84 @@ describe('a push', () => {
     world.refs.set('refs/heads/x', { object: sha('a') });
     const returned = await receive(push('refs/heads/x', null, 'a'));
     expect(returned.events).toMatchObject([{ change: { oldCommit: null, newCommit: sha('a') } }]);
+  });
+
+  describe('of our own', () => {
+    const main = { repository: 'acme/app', ref: 'refs/heads/main' };
+    const landed = (before: string, after: string) => ({
+      before: sha(before),
+      after: sha(after),
+      tree: sha('tree'),
+    });
+
+    test('is the same move as one that is read, without a request', async () => {
+      const [noted, asked] = [scriptedGithub(), scriptedGithub()];
+      for (const { world, receive } of [noted, asked]) {
+        world.refs.set('refs/heads/main', { object: sha('a'), tree: sha('tree') });
+        await receive(push('refs/heads/main', 'x', 'a'));
+        world.refs.set('refs/heads/main', { object: sha('b'), tree: sha('tree') });
+        world.requests.length = 0;
+      }
+      noted.world.own.pushed(main, landed('a', 'b'));
+      const event = push('refs/heads/main', 'a', 'b');
+      const [first, second] = [await noted.receive(event), await asked.receive(event)];
+      expect(first.events.map(({ uuid: _, ...rest }) => rest)).toEqual(
+        second.events.map(({ uuid: _, ...rest }) => rest),
+      );
+      expect(first.memory).toEqual(second.memory);
+      expect([noted.world.requests, asked.world.requests]).toEqual([[], ['ref-state']]);
+    });
+
+    test('is read when the event of a later push came first', async () => {
+      const { world, receive, process, eventOf } = scriptedGithub();
+      world.refs.set('refs/heads/main', { object: sha('a') });
+      await receive(push('refs/heads/main', 'x', 'a'));
+      world.own.pushed(main, landed('a', 'b'));
+      world.requests.length = 0;
+      expect((await receive(push('refs/heads/main', 'b', 'a'))).events).toEqual([]);
+      expect(await process(eventOf(push('refs/heads/main', 'a', 'b')))).toHaveProperty('later');
+      expect(world.requests).toEqual(['ref-state', 'ref-state']);
+    });
+
+    test('is one of two of which each is an event, though they wait together', async () => {
+      const { world, source, eventOf, process } = scriptedGithub();
+      world.refs.set('refs/heads/main', { object: sha('a') });
+      await process(eventOf(push('refs/heads/main', 'x', 'a')));
+      for (const [before, after] of ['ab', 'bc']) world.own.pushed(main, landed(before ?? '', after ?? ''));
+      world.requests.length = 0;
+      const own = ['ab', 'bc'].map(([before = '', after = '']) =>
+        eventOf(push('refs/heads/main', before, after)),
+      );
+      const another = eventOf(push('refs/heads/main', 'c', 'd'));
+      expect([...own, another].map(each => source.coalesceKey?.(each))).toEqual([
+        ...[undefined, undefined],
+        'ref refs/heads/main',
+      ]);
+      for (const each of own) expect(await process(each)).toMatchObject({ events: [{ type: 'push' }] });
+      expect(world.requests).toEqual([]);
+      world.refs.set('refs/heads/main', { object: sha('d') });
+      expect(await process(another)).toMatchObject({ events: [{ change: { oldCommit: sha('c') } }] });
+      expect(world.requests).toEqual(['ref-state']);
+    });
+
+    test('is read where the event reports another', async () => {
+      const { world, receive } = scriptedGithub();
+      world.refs.set('refs/heads/main', { object: sha('c') });
+      world.own.pushed(main, landed('a', 'b'));
+      const { events } = await receive(push('refs/heads/main', 'a', 'c'));
+      expect(events).toMatchObject([{ change: { oldCommit: sha('a'), newCommit: sha('c') } }]);
+      expect(world.requests).toEqual(['ref-state']);
+    });
+
+    test('is read where what is remembered of the branch is newer', async () => {
+      const { world, receive } = scriptedGithub();
+      world.refs.set('refs/heads/main', { object: sha('c') });
+      await receive(push('refs/heads/main', 'b', 'c'));
+      world.own.pushed(main, landed('a', 'b'));
+      world.requests.length = 0;
+      expect((await receive(push('refs/heads/main', 'a', 'b'))).events).toEqual([]);
+      expect(world.requests).toEqual(['ref-state']);
+    });
   });
 
   test('of an annotated tag is an update to the commit it marks (24)', async () => {

@@ -368,6 +368,58 @@ describe('an answer', () => {
   });
 });
 
+describe('a pull request that was merged', () => {
+  const merged = (actor: string, more = {}) =>
+    webhook('pull_request', 'closed', aboutPull(1, { base: 'main', mergedHead: sha('one'), ...more }), actor);
+
+  async function openedAt() {
+    const github = scriptedGithub();
+    github.world.pulls.set(1, pull(1, 'one', labels('gate')));
+    await github.receive(opened());
+    github.world.pulls.set(1, pull(1, 'one', { ...labels('gate'), state: 'MERGED' }));
+    github.world.requests.length = 0;
+    return github;
+  }
+
+  test('by us is closed as one that is read is, without a request', async () => {
+    const [known, asked] = [await openedAt(), await openedAt()];
+    const first = await known.receive(merged('gatehouse[bot]'));
+    const second = await asked.receive(merged('bob'));
+    expect([known.world.requests, asked.world.requests]).toEqual([[], ['pull-state']]);
+    expect(eventLines(first)).toEqual(['pull_request closed by gatehouse[bot]']);
+    expect(eventLines(second)).toEqual(['pull_request closed by bob']);
+    expect(first.changes).toEqual(second.changes);
+    expect(first.memory.map(({ key }) => key)).toEqual(second.memory.map(({ key }) => key));
+    for (const { world, receive } of [known, asked]) {
+      world.requests.length = 0;
+      const ended = webhook('status', '', { kind: 'commit', commit: sha('one') });
+      expect((await receive(ended)).events).toEqual([]);
+      expect((await receive(merged('gatehouse[bot]'))).events).toEqual([]);
+      expect(world.requests).toEqual([]);
+    }
+  });
+
+  test.each([
+    ['with another head than is known', { mergedHead: sha('two') }],
+    ['into another branch than is known', { base: 'stable' }],
+  ])('by us is read %s', async (_what, more) => {
+    const { world, receive } = await openedAt();
+    expect(eventLines(await receive(merged('gatehouse[bot]', more)))).toEqual([
+      'pull_request closed by gatehouse[bot]',
+    ]);
+    expect(world.requests).toContain('pull-state');
+  });
+
+  test('by us is read where nothing is known of it', async () => {
+    const { world, receive } = scriptedGithub();
+    world.pulls.set(1, pull(1, 'one', { state: 'MERGED' }));
+    expect(eventLines(await receive(merged('gatehouse[bot]')))).toEqual([
+      'pull_request closed by gatehouse[bot]',
+    ]);
+    expect(world.requests).toContain('pull-state');
+  });
+});
+
 describe('what is remembered of closed pull requests', () => {
   test('is forgotten when others of the same part of the index have closed since, and a late event of one reports nothing', async () => {
     const { world, receive } = scriptedGithub();

@@ -5,6 +5,7 @@ import {
   type Notification,
   type PullAbout,
 } from '../../../../../drivers/github/intake/notification.ts';
+import { createOwnLandings, type OwnLandings } from '../../../../../drivers/github/landing/own-landings.ts';
 import { createGithubSource } from '../../../../../drivers/github/reading/github-source.ts';
 import type {
   ContextNode,
@@ -15,6 +16,7 @@ import type { RulesetRule } from '../../../../../drivers/github/reading/rules.ts
 import type { ProcessedEvent } from '../../../../../src/driver/source.ts';
 import { fromMilliseconds } from '../../../../../src/lib/clock.ts';
 import { derivedUuid } from '../../../../../src/lib/ids.ts';
+import type { ChangeRecord } from '../../../../../src/model/change.ts';
 import type { ConnectionEvent } from '../../../../../src/model/event.ts';
 import type { Json } from '../../../../../src/model/job.ts';
 import { type ProjectKey, projectKey } from '../../../../../src/model/project.ts';
@@ -119,6 +121,10 @@ interface World {
   /** Reactions to comments, as `<comment>: <content>`. */
   readonly reactions: string[];
   readonly memory: Map<string, Json>;
+  /** The change cache. */
+  readonly records: Map<string, ChangeRecord>;
+  /** What this process landed. */
+  readonly own: OwnLandings;
   projects: ReadonlySet<ProjectKey>;
 }
 
@@ -136,6 +142,8 @@ export function scriptedGithub() {
     answersAfter: Promise.resolve(),
     reactions: [],
     memory: new Map(),
+    records: new Map(),
+    own: createOwnLandings(),
     projects: new Set([APP]),
   };
   let time = NOW;
@@ -145,6 +153,7 @@ export function scriptedGithub() {
     api: scriptedApi(world),
     clock,
     lifetime: new AbortController().signal,
+    own: world.own,
     ...places,
   });
   let deliveries = 0;
@@ -167,15 +176,19 @@ export function scriptedGithub() {
   }
 
   async function process(event: ConnectionEvent) {
+    source.coalesceKey?.(event);
     const outcome = await source.process(event, {
       projects: world.projects,
       memory: { get: async key => world.memory.get(key) },
+      record: key => world.records.get(key),
       signal: new AbortController().signal,
     });
     for (const { key, value } of 'later' in outcome ? [] : outcome.memory) {
       if (value === undefined) world.memory.delete(key);
       else world.memory.set(key, value);
     }
+    for (const record of 'later' in outcome ? [] : outcome.changes)
+      world.records.set(record.change.key, record);
     return outcome;
   }
 
@@ -263,6 +276,10 @@ function permissionOf<T>(login: string, answer: (data: unknown) => GithubAnswer<
   return { kind: 'refused', status: 404, text: 'GitHub answered 404: Not Found', errors: [] };
 }
 
+function withComments(found: PullNode | undefined): object | null {
+  return found === undefined ? null : { ...found, comments: { totalCount: 0, nodes: [] } };
+}
+
 function graphqlAnswer(
   operation: string,
   { number, ref, commit, after }: { readonly [name: string]: unknown },
@@ -271,7 +288,7 @@ function graphqlAnswer(
   const pulls = [...world.pulls.values()];
   switch (operation) {
     case 'pull-state':
-      return { pullRequest: world.pulls.get(Number(number)) ?? null };
+      return { pullRequest: withComments(world.pulls.get(Number(number))) };
     case 'open-pulls': {
       const from = Number(after ?? 0);
       const open = pulls.filter(each => each.state === 'OPEN');

@@ -8,7 +8,7 @@ const change = pullChange();
 
 /** A process that answers. */
 function startProcess({ api }: PortWorld, mayAct = () => true) {
-  const answerer = createGithubAnswerer({ api });
+  const answerer = createGithubAnswerer({ api, known: { seen() {} } });
   return (text: string, by = 'bob') =>
     answerer.answer({ change, by, text }, AbortSignal.timeout(5_000), mayAct);
 }

@@ -1,6 +1,9 @@
 /** What is written at GitHub for a report, and that repeating it writes nothing twice. */
 import { describe, expect, test } from 'vitest';
-import { createGithubReporter } from '../../../../../drivers/github/reporting/github-reporter.ts';
+import {
+  createGithubReporter,
+  createReportMemories,
+} from '../../../../../drivers/github/reporting/github-reporter.ts';
 import type { ReporterWords } from '../../../../../drivers/github/reporting/report-context.ts';
 import type { Reporter, ReporterOutcome } from '../../../../../src/driver/reporter.ts';
 import { fromMilliseconds } from '../../../../../src/lib/clock.ts';
@@ -21,6 +24,7 @@ const OTHER_ITEM = parseUuid('4f0c0000000000000000000000000002');
 const FAILURE = sampleReport({ action: 'failure', result: 'FAILURE', headline: 'Build failed (gate).' });
 
 const quiet = { debug() {}, info() {}, warn() {} };
+const CLOCK = { now: () => fromMilliseconds(1_000_000) };
 const wordsOf = (config: Json) => config as unknown as ReporterWords;
 
 /** What the scheduler knows of the reports of one item, in any process, and hands to the next. */
@@ -40,11 +44,7 @@ class ItemReports {
 
 /** A process that reports; a new one remembers nothing but what it is given. @param known absent: nothing is handed on. */
 function startProcess(world: PortWorld, known?: ItemReports) {
-  const reporter = createGithubReporter({
-    api: world.api,
-    log: quiet,
-    wordsOf,
-  });
+  const reporter = createGithubReporter({ api: world.api, log: quiet, wordsOf }, createReportMemories(CLOCK));
   return async (
     words: ReporterWords,
     report: Report,
@@ -213,7 +213,8 @@ describe('where an item is', () => {
   function openItem() {
     const world = createPortWorld();
     const known = new ItemReports();
-    const start = () => createGithubReporter({ api: world.api, log: quiet, wordsOf });
+    const start = () =>
+      createGithubReporter({ api: world.api, log: quiet, wordsOf }, createReportMemories(CLOCK));
     const act = async (
       reporter: Reporter,
       kind: 'report' | 'progress',
