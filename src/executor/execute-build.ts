@@ -8,12 +8,13 @@ import { buildLogFacts } from '../tracing/log-facts.ts';
 import { failingEvent, resultEvent, startedEvent } from './build-events.ts';
 import { placesOf } from './build-places.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
-import { createHalt, type Halt } from './halt.ts';
+import { createHalt } from './halt.ts';
 import { type JobLog, openJobLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
 import type { BuildRelay, Relay } from './relay/relay.ts';
 import { countsText } from './relay/relay-quota.ts';
 import { type FinishedBuild, runBuild } from './run-build.ts';
+import type { BuildContext } from './run-playbook.ts';
 import type { Runner } from './runner.ts';
 
 /** What all builds of an executor share. */
@@ -46,11 +47,17 @@ async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: numb
   });
   try {
     deps.log.info({}, 'a build begins');
-    await taken.report(startedEvent(request, deps.clock.now(), options.hostname));
     const startedAt = deps.clock.now();
-    const finished = await runWithLog(machinery, taken, slot, halt).catch(error =>
-      brokenOff(machinery, taken.request, startedAt, error),
-    );
+    const startStored = taken.report(startedEvent(request, startedAt, options.hostname));
+    const run = runWithLog(machinery, taken, { slot, halt, startStored });
+    const [stored, finished] = await Promise.all([
+      startStored.then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      ),
+      run.catch(error => brokenOff(machinery, taken.request, startedAt, error)),
+    ]);
+    if (stored !== undefined) throw stored.error;
     if (halt.reason() === 'lost') {
       deps.log.warn({}, 'a build was killed because its claim was lost; it is tried again');
       return;
@@ -116,8 +123,7 @@ async function handOver(
 async function runWithLog(
   machinery: Machinery,
   taken: TakenBuild,
-  slot: number,
-  halt: Halt,
+  started: Pick<BuildContext, 'slot' | 'halt' | 'startStored'>,
 ): Promise<FinishedBuild & JobSpans> {
   const { deps, options, runner } = machinery;
   const { request } = taken;
@@ -130,12 +136,12 @@ async function runWithLog(
   try {
     finished = await runBuild(
       { onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
-      { deps, options, runner, request, places, slot, log, halt, relay },
+      { deps, options, runner, request, places, log, relay, ...started },
     );
     if (relay !== null) {
       spans = await takeSpans(relay, finished.execution, taken, log);
       deps.onJobSpans?.(relay.counts());
-      if (relay.counts().unheard > 0 && !halt.signal.aborted)
+      if (relay.counts().unheard > 0 && !started.halt.signal.aborted)
         deps.log.warn({}, 'the sandbox could not listen for its job; spans of the job are lost');
     }
     await Promise.all(reports);

@@ -3,6 +3,8 @@
  *
  *     places → workspace → variables → playbooks resolved → pre-run → run → post-run → outcome → directory renamed away
  *
+ * The workspace is made while the build's start is being stored; no playbook begins before.
+ *
  * Nothing a job does makes this throw; an internal failure ends the build with RETRY and its reason.
  */
 import { writeFile } from 'node:fs/promises';
@@ -102,6 +104,7 @@ async function work(deps: RunBuildDeps, context: BuildContext, progress: Progres
     'JobSetup',
     request.jobName,
     async () => {
+      await context.startStored;
       const zuul = await withMessages(request, context.deps.repositories);
       const variables = jobVariables({ ...request, zuul }, runner.view(places), options.hostname);
       await writeFile(join(places.info, VARIABLES_FILE), `${JSON.stringify(variables, null, 2)}\n`);

@@ -13,6 +13,8 @@ export interface BuildContext extends RunnerBuild {
   readonly deps: Pick<ExecutorDeps, 'clock' | 'room' | 'repositories'>;
   readonly options: ExecutorOptions;
   readonly runner: Runner;
+  /** Resolves when the build's start is stored, which no playbook may precede; rejects when it cannot be. */
+  readonly startStored: Promise<void>;
 }
 
 /** One playbook's contribution to its build: its end, its step, and the budget it has left. */

@@ -57,7 +57,8 @@ export interface Bench extends AsyncDisposable {
   readonly mirrors: Map<ProjectKey, string>;
   /** Commits executable scripts (and other files) on `main`. @returns the commit. */
   commit(scripts: Readonly<Record<string, string>>): Promise<string>;
-  submit(request: BuildRequest): Submitted;
+  /** @param store stands for the store that takes the build's events; default: they are stored at once. */
+  submit(request: BuildRequest, store?: (event: BuildEvent) => Promise<void>): Submitted;
 }
 
 export type Scripts = {
@@ -182,7 +183,7 @@ export async function openBench(
       const commit = await repository.commit({ files: scripts });
       return makeExecutable(repository, commit, Object.keys(scripts));
     },
-    submit: request => queue.submit(request),
+    submit: (request, store) => queue.submit(request, store),
     async [Symbol.asyncDispose]() {
       await executor.stop('immediate');
       for (const place of [executor.jobDir, folder]) await rm(place, { recursive: true, force: true });
@@ -250,7 +251,7 @@ function createTestQueue(logDir: string) {
         });
       }
     },
-    submit(request: BuildRequest): Submitted {
+    submit(request: BuildRequest, store = async (_: BuildEvent) => {}): Submitted {
       const cancelled = new AbortController();
       const lost = new AbortController();
       const events: BuildEvent[] = [];
@@ -263,7 +264,10 @@ function createTestQueue(logDir: string) {
           cancelled: cancelled.signal,
           lost: lost.signal,
           cancelledAt: () => cancelledAt,
-          report: async event => void events.push(event),
+          async report(event) {
+            await store(event);
+            events.push(event);
+          },
           complete: async (result, spans) => {
             resolve({ result, spans, events, log: await readFile(path, 'utf8').catch(() => '') });
             return 'whole';
