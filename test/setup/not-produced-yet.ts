@@ -8,7 +8,6 @@ export const NOT_PRODUCED_YET: ReadonlySet<string> = new Set([
   'decision no-such-change',
   'decision project-not-in-pipeline',
   'decision result-ignored',
-  'code gatehouse.leave.code merged-elsewhere',
   'code gatehouse.superseded.code item-ahead-conflict',
   // For a move ahead of an item for which no other cause is known: no story makes one, and the pipeline still names it.
   'code gatehouse.superseded.code item-ahead-changed',
