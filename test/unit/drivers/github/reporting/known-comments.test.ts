@@ -17,7 +17,7 @@ const change = pullChange();
 const OURS = 'gatehouse[bot]';
 const quiet = { debug() {}, info() {}, warn() {} };
 
-/** GitHub, and one process after another that holds both pipelines. */
+/** GitHub, and two processes of which one holds both pipelines. What is read, both get. */
 function openStand() {
   const world = createPortWorld();
   let [time, items] = [1_000_000, 0];
@@ -28,16 +28,22 @@ function openStand() {
     return mishap;
   };
   const clock = { now: () => fromMilliseconds(time++) };
-  const takeOver = () => {
+  const startProcess = () => {
     const memories = createReportMemories(clock);
     const deps = {
       api: world.api,
       log: quiet,
       wordsOf: (config: Json) => config as unknown as ReporterWords,
     };
-    return { since: clock.now(), memories, reporter: createGithubReporter(deps, memories) };
+    return { memories, reporter: createGithubReporter(deps, memories) };
   };
-  let process = takeOver();
+  let [holder, other] = [startProcess(), startProcess()];
+  let since = clock.now();
+  /** The other process takes the pipelines, and keeps what it knows. */
+  const takeOver = () => {
+    [holder, other] = [other, holder];
+    since = clock.now();
+  };
 
   /** As a query with the last so many comments shows it. */
   function read(most = 100): void {
@@ -45,7 +51,8 @@ function openStand() {
     const shown = world.comments.slice(-most);
     const ids = shown.flatMap(({ user, node_id }) => (user.login === OURS ? [node_id ?? ''] : []));
     const ours = shown.length < world.comments.length ? null : ids;
-    process.memories.known.read({ repository: 'acme/app', pull: Number(change.id), begunAt, ours });
+    for (const { memories } of [holder, other])
+      memories.known.read({ repository: 'acme/app', pull: Number(change.id), begunAt, ours });
   }
 
   /** The first report of an item, repeated until GitHub has it, unless it is given up. @returns the requests. */
@@ -66,12 +73,12 @@ function openStand() {
     const request = { config: {} as Json, change, report: ofItem };
     const from = world.requests.length;
     for (let tries = 0; tries < 5; tries++) {
-      const alone =
-        isFirst && tries === 0 ? { earlier: { kind: 'none' } as const, aloneSince: process.since } : {};
-      const outcome = await process.reporter
+      const alone = isFirst && tries === 0 ? { earlier: { kind: 'none' } as const, aloneSince: since } : {};
+      const outcome = await holder.reporter
         .report({ ...request, ...alone }, AbortSignal.timeout(5_000))
         .catch(() => {
-          process = takeOver();
+          holder = startProcess();
+          takeOver();
           return { kind: 'later' };
         });
       if (outcome.kind === 'done' || isGivenUp)
@@ -89,9 +96,7 @@ function openStand() {
     read,
     report,
     comment,
-    takeOver() {
-      process = takeOver();
-    },
+    takeOver,
   };
 }
 
@@ -149,6 +154,16 @@ describe("a pipeline's first comment on a pull request", () => {
     read();
     expect(await report('gate', 'lost-done', true, true)).toEqual(CREATED);
     expect(await report('gate')).toEqual(['issues/list-comments', 'issues/update-comment']);
+    expect(world.comments).toHaveLength(1);
+  });
+
+  test('is looked for by a process that has the pipeline back, and read before another had it', async () => {
+    const { world, read, report, takeOver } = openStand();
+    read();
+    takeOver();
+    expect(await report()).toEqual(LOOKED);
+    takeOver();
+    expect(await report()).toEqual(['issues/list-comments', 'issues/update-comment']);
     expect(world.comments).toHaveLength(1);
   });
 
