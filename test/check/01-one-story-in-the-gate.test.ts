@@ -1,5 +1,5 @@
 /**
- * Checks 01, 02, 03, 04, 05, 07, 08 and 21 look at the spans of one story (`the-head-fails.ts`): three changes in the gate, the first
+ * Checks 01, 02, 03, 04, 05, 07, 08, 21 and 25b look at the spans of one story (`the-head-fails.ts`): three changes in the gate, the first
  * one fails while the jobs of the others run, and the collector refuses some requests on the way. The real service, real
  * repositories, real jobs.
  */
@@ -171,4 +171,26 @@ test('check 21: kinds, results and status are those of the conventions, and attr
   expect(semanticProblems(spans)).toEqual([]);
   const statuses = new Set(spans.map(({ status }) => status.code));
   expect(statuses).toEqual(new Set([0, 2]));
+});
+
+test('check 25b: spans of a running item have the ids, parents, names and starts they are exported with', () => {
+  const { live } = story;
+  const open = live.filter(({ span }) => span.end === null);
+  expect(open.map(({ span }) => span.attributes['gatehouse.span.type'])).toEqual(
+    expect.arrayContaining(['QueueItem', 'BuildSet', 'Build', 'Wait']),
+  );
+  expect(live.map(({ resource }) => resource['gatehouse.component'])).toEqual(
+    expect.arrayContaining(['scheduler', 'merger']),
+  );
+  const exported = new Map(spans.map(span => [`${span.traceId} ${span.spanId}`, span]));
+  for (const { span, resource } of live) {
+    // What had ended was shown as it was sent already.
+    const end = span.end === null ? {} : { end: BigInt(span.end) };
+    const sent = exported.get(`${span.traceId} ${span.spanId}`);
+    expect(sent?.resource).toEqual(resource);
+    expect(sent).toMatchObject({
+      ...{ name: span.name, parentSpanId: span.parent, start: BigInt(span.start) },
+      ...end,
+    });
+  }
 });

@@ -1,12 +1,15 @@
 /**
- * The story checks 01 to 05, 07, 08 and 21 look at: three changes in the gate, the first one fails while builds of all three run,
+ * The story checks 01 to 05, 07, 08, 21 and 25b look at: three changes in the gate, the first one fails while builds of all three run,
  * and the collector refuses some requests on the way. The builds of the others are stopped, what they test is new.
  */
 
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { FinishedItem } from '../../src/api/live-item.ts';
+import { type OtlpTraceDocument, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import type { Explanation } from '../../src/explain/explain.ts';
+import type { SpanRecord } from '../../src/model/span.ts';
+import { decodeJsonRequest, type SinkSpan } from '../fake/otlp-sink.ts';
 import { stateOf, TENANT } from '../scenario/site.ts';
 import type { World } from '../scenario/world.ts';
 
@@ -27,6 +30,14 @@ export interface HeadFailsStory {
   readonly drawn: ReadonlyMap<string, Life>;
   /** Milliseconds from the moment an item was seen to have left until its root was at the collector. */
   readonly arrivals: readonly number[];
+  /** What the API showed while it went on. */
+  readonly live: readonly LiveSpan[];
+}
+
+/** A span as the page and `gatehouse trace` draw it at a moment. */
+interface LiveSpan {
+  readonly span: SpanRecord;
+  readonly resource: SinkSpan['resource'];
 }
 
 export async function runTheHeadFails(world: World): Promise<HeadFailsStory> {
@@ -34,6 +45,8 @@ export async function runTheHeadFails(world: World): Promise<HeadFailsStory> {
   for (const topic of ['A', 'B', 'C']) await world.approve(topic);
   world.fail('project-test1', 'A');
   await world.runs('project-merge: A');
+  // B waits for the merge job of A.
+  const live = [...(await liveSpans(world, 'A')), ...(await liveSpans(world, 'B'))];
   world.release(/project-merge: A$/);
   await world.runs('project-merge: A B', 'project-test1: A', 'project-test2: A');
   world.release(/project-merge: A B$/);
@@ -44,11 +57,24 @@ export async function runTheHeadFails(world: World): Promise<HeadFailsStory> {
   world.sink.answerNext({ kind: 'status', code: UNAVAILABLE }, { kind: 'status', code: UNAVAILABLE });
   world.release(/project-test1: A$/);
   await world.runs('project-test2: A', 'project-merge: B');
+  live.push(...(await liveSpans(world, 'B')));
   world.free();
-  return outcomeOf(world);
+  return { ...(await outcomeOf(world)), live };
 }
 
-async function outcomeOf(world: World): Promise<HeadFailsStory> {
+async function liveSpans(world: World, topic: string): Promise<readonly LiveSpan[]> {
+  const uuid = world.item(topic)?.uuid;
+  const answer = await world.api.get<OtlpTraceDocument>(`/api/tenant/${TENANT}/item/${uuid}/trace`);
+  const decoded = decodeJsonRequest(Buffer.from(JSON.stringify(answer)));
+  const makers = new Map(decoded.map(span => [span.spanId, span.resource]));
+  return spansFromOtlp(answer).map(span => {
+    const resource = makers.get(span.spanId);
+    if (resource === undefined) throw new Error(`span ${span.name} has no resource`);
+    return { span, resource };
+  });
+}
+
+async function outcomeOf(world: World): Promise<Omit<HeadFailsStory, 'live'>> {
   const left = new Map<string, FinishedItem>();
   const explained = new Map<string, Life>();
   const drawn = new Map<string, Life>();
