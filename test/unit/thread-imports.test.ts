@@ -1,5 +1,5 @@
 /**
- * A service starts a thread for each tenant and three for the history. What they import is loaded once more in each of them:
+ * What processes and threads load. A service starts a thread for each tenant and three for the history. What they import is loaded once more in each of them:
  * kysely takes 0.1 s of processor time, typebox with the records' schemas as much.
  */
 import { readFileSync } from 'node:fs';
@@ -36,4 +36,27 @@ test('the threads that build layouts load YAML and expressions, and nothing that
 
 test('the history itself is found to load kysely', () => {
   expect(packagesOf('src/history/history.ts')).toContain('kysely');
+});
+
+test('a command that asks a service loads no service, no history and no sender', () => {
+  expect(packagesOf('src/cmd/main.ts')).toEqual([
+    '@octokit/core',
+    'commander',
+    'jose',
+    'node-zookeeper-client',
+    'string-width',
+  ]);
+});
+
+test.each([
+  ['merger', ['typebox']],
+  ['executor', ['typebox']],
+  ['scheduler', ['js-yaml', 're2js', 'typebox']],
+])('a process that runs a %s loads no other component', (name, packages) => {
+  const own = packagesOf(`src/cmd/service/start-${name}.ts`);
+  expect(own.map(each => each.replace(/^typebox\/.*/, 'typebox'))).toEqual(expect.arrayContaining(packages));
+  for (const others of ['kysely', 'pg', 'express'])
+    expect(packagesOf('src/cmd/service/service.ts', `src/cmd/service/start-${name}.ts`)).not.toContain(
+      others,
+    );
 });

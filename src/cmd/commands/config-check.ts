@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { painter } from '../../lib/ansi.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { hasColour, styleOf } from '../terminal/style.ts';
-import { type CheckedConfig, type CheckOptions, checkConfig } from './check-config.ts';
+import type { CheckedConfig, CheckOptions } from './check-config.ts';
 import { summaryLines } from './config-check-text.ts';
 import { summaryOf } from './config-summary.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
@@ -52,6 +52,7 @@ async function configCheck(
   const depth = online ? 'online' : layout ? 'layout' : 'settings';
   const signal = io.interrupted();
   try {
+    const { checkConfig } = await import('./check-config.ts');
     const checked = await checkConfig({ file: config, environment: io.environment, depth, signal });
     if (json) printJson(io, asJson(checked));
     else showCheck(io, checked, { depth, color });

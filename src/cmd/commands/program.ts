@@ -8,7 +8,7 @@
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
  *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, log.ts     commands that read; find-item.ts: the item a user names
  *     dequeue.ts, promote.ts, components.ts   commands that change something
- *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
+ *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service; export-traces.ts, check-config.ts: loaded when called
  *     status-text.ts, why-text.ts, …      what a command prints, as a pure function of documents
  *     item-notes.ts, item-state.ts, job-text.ts    pieces of those texts
  *
@@ -20,7 +20,6 @@ import { randomIds } from '../../lib/ids.ts';
 import { COMPONENT_KINDS } from '../../store/paths.ts';
 import { commandTrace } from '../client/command-trace.ts';
 import type { ComponentName } from '../service/core.ts';
-import { start } from '../start.ts';
 import type { Io } from '../terminal/io.ts';
 import { VERSION } from '../version.ts';
 import { addComponentCommands } from './components.ts';
@@ -110,9 +109,11 @@ function createProgram(io: Io, done: (status: number) => void): Command {
     .addArgument(new Argument('[components...]', 'components to run (default: all)').choices(COMPONENT_KINDS))
     .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
     .addHelpText('after', START_EXAMPLES)
-    .action(async (components: ComponentName[], options: { config: string }) =>
-      done(await start(options.config, components)),
-    );
+    .action(async (components: ComponentName[], options: { config: string }) => {
+      // Commands that ask a service need not load one.
+      const { start } = await import('../start.ts');
+      done(await start(options.config, components));
+    });
   addStatusCommand(program, io, done);
   addTraceCommand(program, io, done);
   addExplainCommand(program, io, done);

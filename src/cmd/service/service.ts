@@ -14,6 +14,7 @@
  *     open-process.ts          what the components of a process share (core.ts): open-connections.ts, open-store-source.ts,
  *                              read-tenants.ts, live-tracing.ts
  *     manage-component.ts      a component over all its sessions, on supervise.ts
+ *     web-and-history.ts       what only a process with a web has
  *     start-web.ts, start-merger.ts, start-executor.ts, start-scheduler.ts    one component each, wired by hand
  *     deliveries.ts            outboxes to collector and history, by leader election (elected.ts): span-delivery.ts,
  *                              history-delivery.ts, history-database.ts, prune-history.ts
@@ -24,28 +25,21 @@
  *
  * This folder wires: it decides nothing about changes, and no other room imports it.
  */
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
-import type { History } from '../../history/history.ts';
-import { openThreadedHistory } from '../../history/threaded-history.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { type AuthRealm, readAuthKeys } from '../../settings/auth-keys.ts';
+import { readAuthKeys } from '../../settings/auth-keys.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
 import type { TracingSettings } from '../../settings/tracing-settings.ts';
 import { COMPONENT_KINDS } from '../../store/paths.ts';
 import type { ComponentHealth } from '../../web/deps.ts';
 import type { Component, ComponentName } from './core.ts';
-import { startHistoryDelivery, startSpanDelivery } from './deliveries.ts';
 import { type DriverTable, driverTable } from './driver-table.ts';
 import { type Managed, manageComponent, type ProcessCore } from './manage-component.ts';
 import { openMetricsServer } from './metrics-server.ts';
 import { openProcess } from './open-process.ts';
-import { deliveryMeasurements, healthMeasurements, outboxMeasurements } from './service-metrics.ts';
-import { startExecutor } from './start-executor.ts';
-import { startMerger } from './start-merger.ts';
-import { startScheduler } from './start-scheduler.ts';
-import { type OpenWeb, openWeb } from './start-web.ts';
+import { deliveryMeasurements, healthMeasurements } from './service-metrics.ts';
+import type { OpenWeb } from './start-web.ts';
+import type { WebAndHistory } from './web-and-history.ts';
 
 /** The caller must close a started service. */
 export type StartedService =
@@ -87,6 +81,7 @@ export async function startService(
 ): Promise<StartedService> {
   await using stack = new AsyncDisposableStack();
   const wanted = new Set(components);
+  const program = await loadProgram(wanted);
   let port = settings.web.port;
   const root = () => publicRoot(settings.web, port);
   const keys = readAuthKeys(wanted.has('web') ? settings.auth : []);
@@ -95,7 +90,7 @@ export async function startService(
   const opened = await openProcess({ settings, log, clock, drivers, components: wanted, root, stack });
   if (opened.kind === 'refused') return opened;
   const { core } = opened;
-  const delivery = wanted.has('scheduler') ? startSpanDelivery(core) : undefined;
+  const delivery = program.deliveries?.startSpanDelivery(core);
   stack.defer(() => delivery?.close());
   if (delivery !== undefined) core.metrics.source(() => deliveryMeasurements(delivery));
   const managed: Managed<Component>[] = [];
@@ -105,15 +100,14 @@ export async function startService(
     const server = stack.use(await openMetricsServer(settings.metrics, { metrics: core.metrics, health }));
     log.info({ url: server.url }, `metrics and health are at ${server.url}`);
   }
-  const history = wanted.has('web') ? await openDatabase(core, stack) : undefined;
-  const web = history === undefined ? undefined : await startWeb(core, { history, realms, health, stack });
+  const shown = await program.webAndHistory?.openWebAndHistory(core, { realms, health, stack });
+  const web = shown?.web;
   port = web?.port ?? port;
   if (web === undefined && settings.web.root === undefined && wanted.has('scheduler'))
     log.warn({ root: root() }, `[web] root is not set: reports and spans will link to ${root()}`);
 
-  for (const name of START_ORDER) {
-    if (!wanted.has(name)) continue;
-    const component = manageComponent(name, core, starterOf(name, web, history));
+  for (const [name, starter] of program.starters) {
+    const component = manageComponent(name, core, starter(shown));
     managed.push(component);
     stack.defer(() => component.close());
     if (settings.store.kind === 'embedded') await component.begun;
@@ -121,49 +115,41 @@ export async function startService(
   return { kind: 'started', service: serviceOf(managed, web, core, stack.move()) };
 }
 
-interface WebStart {
-  readonly history: History;
-  readonly realms: readonly AuthRealm[];
-  readonly health: () => readonly ComponentHealth[];
-  readonly stack: AsyncDisposableStack;
+type Starter = Parameters<typeof manageComponent<Component>>[2];
+
+/**
+ * Each process loads the modules of its own components only: all of them take it up to 0.3 s of processor time more. They are loaded
+ * before anything is opened: loading holds the event loop, and sessions must not wait for it.
+ */
+async function loadProgram(wanted: ReadonlySet<ComponentName>) {
+  const starters = new Map<ComponentName, (shown: WebAndHistory | undefined) => Starter>();
+  for (const name of START_ORDER) if (wanted.has(name)) starters.set(name, await loadStarter(name));
+  return {
+    /** In {@link START_ORDER}. */
+    starters,
+    deliveries: wanted.has('scheduler') ? await import('./deliveries.ts') : undefined,
+    webAndHistory: wanted.has('web') ? await import('./web-and-history.ts') : undefined,
+  };
 }
 
-async function startWeb(core: ProcessCore, { history, realms, health, stack }: WebStart): Promise<OpenWeb> {
-  const historyDelivery = startHistoryDelivery(core, history);
-  stack.defer(() => historyDelivery.close());
-  core.metrics.source(() => outboxMeasurements('history', historyDelivery.outbox()));
-  return stack.use(await openWeb(core, { history, health, realms }));
-}
-
-/** @param stack closes it. */
-async function openDatabase(
-  { settings: { database }, log }: ProcessCore,
-  stack: AsyncDisposableStack,
-): Promise<History> {
-  if (database.kind === 'sqlite') await mkdir(path.dirname(database.path), { recursive: true });
-  const history = await openThreadedHistory(database, error =>
-    log.warn({ err: error }, 'a connection to the history database was lost'),
-  );
-  stack.defer(() => history.close());
-  return history;
-}
-
-function starterOf(
-  name: ComponentName,
-  web: OpenWeb | undefined,
-  history: History | undefined,
-): Parameters<typeof manageComponent<Component>>[2] {
+async function loadStarter(name: ComponentName): Promise<(shown: WebAndHistory | undefined) => Starter> {
   switch (name) {
-    case 'scheduler':
-      return core => startScheduler(core, history);
-    case 'merger':
-      return startMerger;
-    case 'executor':
-      return startExecutor;
+    case 'scheduler': {
+      const { startScheduler } = await import('./start-scheduler.ts');
+      return shown => core => startScheduler(core, shown?.history);
+    }
+    case 'merger': {
+      const { startMerger } = await import('./start-merger.ts');
+      return () => startMerger;
+    }
+    case 'executor': {
+      const { startExecutor } = await import('./start-executor.ts');
+      return () => startExecutor;
+    }
     case 'web':
-      return async core => {
-        if (web === undefined) throw new Error('the web is not open');
-        return web.join(await core.session());
+      return shown => async core => {
+        if (shown === undefined) throw new Error('the web is not open');
+        return shown.web.join(await core.session());
       };
   }
 }

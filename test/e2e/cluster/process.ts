@@ -52,7 +52,16 @@ export interface ClusterProcess {
 }
 
 /** Not bin/gatehouse.mjs, which has a process in between. */
-const PROGRAM = path.resolve(import.meta.dirname, '../../../src/cmd/main.ts');
+const CMD = path.resolve(import.meta.dirname, '../../../src/cmd');
+const PROGRAM = path.join(CMD, 'main.ts');
+/** What the program loads when it is known which components a process has. */
+const PARTS = [
+  'commands/program.ts',
+  'start.ts',
+  ...['deliveries', 'web-and-history', 'start-scheduler', 'start-merger', 'start-executor'].map(
+    name => `service/${name}.ts`,
+  ),
+];
 const END_WITH_PARENT = pathToFileURL(`${import.meta.dirname}/end-with-parent.ts`).href;
 
 /**
@@ -61,7 +70,9 @@ const END_WITH_PARENT = pathToFileURL(`${import.meta.dirname}/end-with-parent.ts
  */
 export async function compileInto(directory: string): Promise<NodeJS.ProcessEnv> {
   const environment = { NODE_COMPILE_CACHE: directory, ...process.env };
-  await promisify(execFile)(process.execPath, [PROGRAM, '--version'], { env: environment });
+  const imports = PARTS.map(part => `import ${JSON.stringify(pathToFileURL(path.join(CMD, part)).href)};`);
+  const flags = ['--input-type=module', '--disable-warning=ExperimentalWarning', '--eval'];
+  await promisify(execFile)(process.execPath, [...flags, imports.join('')], { env: environment });
   return environment;
 }
 
