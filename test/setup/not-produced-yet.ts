@@ -4,16 +4,12 @@
  */
 export const NOT_PRODUCED_YET: ReadonlySet<string> = new Set([
   // A race that a story cannot hold open: what is asked for is answered, taken back or replaced within one turn.
-  'decision change-not-open',
   'decision no-such-change',
   'decision project-not-in-pipeline',
   'decision result-ignored',
   'code gatehouse.superseded.code item-ahead-conflict',
   // For a move ahead of an item for which no other cause is known: no story makes one, and the pipeline still names it.
   'code gatehouse.superseded.code item-ahead-changed',
-  // Events that pile up while one is read: on a quick machine none do.
-  'attribute gatehouse.delivery.answered',
-  'attribute gatehouse.delivery.answered_count',
   // An executor that fetches for itself, beside another fetch of the same mirror: on one machine the merger was there before.
   'kind BuildRepoUpdateLock',
   // What is swept is older than five minutes, which no story waits for.

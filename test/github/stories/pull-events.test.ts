@@ -1,7 +1,7 @@
 /** Webhooks that come late, swapped or from strangers, and the builds they lead to. */
 import { expect } from 'vitest';
 import { githubStory } from './github-world.ts';
-import { itemsOf, webhooksProcessed } from './pull-outcomes.ts';
+import { decided, itemsOf, webhooksProcessed } from './pull-outcomes.ts';
 
 // Case 11, 12, 13
 githubStory('only the newest head is tested, in any order of webhooks', {}, async world => {
@@ -78,6 +78,7 @@ githubStory(
     await github.comment(app, pull, 'gatehouse[bot]', 'recheck');
     await github.comment(app, pull, 'bob', 'please recheck this');
     await webhooksProcessed(world);
+    await decided(world, closed, /the change is abandoned/, 'check');
     await world.observer.settle();
     expect(world.stage.builds).toHaveLength(before + 1);
   },

@@ -55,6 +55,9 @@ githubStory(
       .filter(({ path, body }) => about.test(path) || about.test(JSON.stringify(body)));
     expect(ofHeads.length).toBeGreaterThanOrEqual(HEADS);
     expect(ofHeads.length).toBeLessThanOrEqual(2 * HEADS);
+    await observer.until('the trace of a reading that answers several', () =>
+      world.sink.spans.some(({ attributes }) => Number(attributes['gatehouse.delivery.answered_count']) > 1),
+    );
   },
 );
 
