@@ -51,6 +51,8 @@ export interface Reporter {
    * where it does not know that place. Best effort: a text that gets lost is not sent again. Called at most once a minute for an
    * item, never beside a report of the item nor after its result. Absent: the host has no place for it.
    *
+   * `steps` of the answer are empty when the host was not asked.
+   *
    * @throws as `report` does.
    */
   progress?(request: ReportRequest, signal: AbortSignal, mayAct: () => boolean): Promise<ReporterOutcome>;

@@ -29,6 +29,7 @@ export type SpanKind =
   | 'HostReport'
   | 'HostMerge'
   | 'HostAnswer'
+  | 'HostProgress'
   | 'ConnectionEvent'
   | 'EventReceive'
   | 'EventQueued'
@@ -194,6 +195,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   Report: [...VCS, 'action', 'reportOutcome'],
   HostReport: HOST_REPORT,
   HostMerge: HOST_REPORT,
+  HostProgress: [...VCS, ...SERVER, 'reportOutcome', 'reason', 'connection', 'linkFollows'],
   HostAnswer: [
     ...VCS,
     ...SERVER,

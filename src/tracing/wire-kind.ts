@@ -17,6 +17,7 @@ const BY_KIND: ReadonlyMap<SpanKind, WireKind> = new Map<SpanKind, WireKind>([
   ['HostReport', 'client'],
   ['HostMerge', 'client'],
   ['HostAnswer', 'client'],
+  ['HostProgress', 'client'],
   ['Command', 'client'],
   ['CommandRequest', 'client'],
   ['Merge', 'producer'],

@@ -13,13 +13,19 @@ export const CLIENTS: ReadonlySet<string> = new Set([
   'HostReport',
   'HostMerge',
   'HostAnswer',
+  'HostProgress',
 ]);
 /** Work put into a queue, and taken from one. */
 export const PRODUCERS: ReadonlySet<string> = new Set(['Merge', 'RepoState', 'ExecutorQueue', 'EventQueued']);
 export const CONSUMERS: ReadonlySet<string> = new Set(['MergerJob', 'JobExecution', 'EventProcess']);
 
 /** They name an item they did something to, and are no part of it. */
-export const ABOUT_ITEMS: ReadonlySet<string> = new Set(['ManagementEvent', 'InternalEvent', 'Sweep']);
+export const ABOUT_ITEMS: ReadonlySet<string> = new Set([
+  'ManagementEvent',
+  'InternalEvent',
+  'Sweep',
+  'HostProgress',
+]);
 
 /** Of every span that belongs to an item. */
 export const ITEM_ATTRIBUTES = [
@@ -113,6 +119,7 @@ export const ATTRIBUTES_OF: ReadonlyMap<string, Demand> = new Map<string, Demand
     'HostReport',
     'HostMerge',
     'HostAnswer',
+    'HostProgress',
   ].map((kind): [string, Demand] => [kind, () => ['server.address']]),
   ['Playbook', () => [...TASK, ...WORKER, RESULT, 'gatehouse.phase', 'gatehouse.playbook.index']],
 ]);

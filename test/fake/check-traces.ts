@@ -53,6 +53,7 @@ const HAVE_RESULT = new Set([
   'HostReport',
   'HostMerge',
   'HostAnswer',
+  'HostProgress',
 ]);
 /** Kinds with another name where `span_names = zuul`. */
 const IN_ZUUL: ReadonlyMap<string, RegExp> = new Map([

@@ -81,12 +81,17 @@ export function createGithubReporter(deps: GithubReporterDeps, memories: ReportM
       signal.throwIfAborted();
       const commit = commitOf(request.change);
       if (commit === null) return { kind: 'done' };
-      const context = reportContext({ ...request, commit }, deps, { signal, mayAct });
+      const { steps, add } = gatherSteps();
+      const context = reportContext({ ...request, commit }, deps, { signal, mayAct, steps: add });
       const { check } = context.words;
       const wanted = check === undefined ? undefined : wantedRun(context.report, check);
-      if (wanted?.status !== 'in_progress') return { kind: 'done' };
+      if (wanted?.status !== 'in_progress') return { kind: 'done', steps };
       const answer = await writeProgress(wanted, context, memories.runs);
-      return answer.kind === 'ok' ? { kind: 'done' } : outcomeOfRefusal(answer, 'the text of a check run');
+      const outcome =
+        answer.kind === 'ok'
+          ? ({ kind: 'done' } as const)
+          : outcomeOfRefusal(answer, 'the text of a check run');
+      return { ...outcome, steps };
     },
   };
 }

@@ -9,46 +9,52 @@
  * Nothing is stored. What is lost is only a text: the next scheduler shows each item again a minute after it took over.
  */
 import type { Connection } from '../../driver/connection.ts';
-import type { HostLater } from '../../driver/host-later.ts';
-import type { Reporter, ReportRequest } from '../../driver/reporter.ts';
-import { type Clock, millisecondsBetween } from '../../lib/clock.ts';
+import type { Reporter } from '../../driver/reporter.ts';
+import { millisecondsBetween } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
-import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import { createDirty, type Dirty } from '../../lib/signal.ts';
-import { type EarlierReports, earlierReports } from '../../model/earlier-reports.ts';
+import { earlierReports } from '../../model/earlier-reports.ts';
 import type { DriverConfig } from '../../model/pipeline.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../model/pipeline-state.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
-import type { Report } from '../../model/report.ts';
+import type { Operation } from '../../store/port.ts';
 import { itemLogFacts } from '../../tracing/log-facts.ts';
 import { type ProgressContext, progressReport } from './progress-report.ts';
+import { type ShowDeps, type ShownPlace, showAt } from './show-at.ts';
 
 /** Of one pipeline, for its holder. */
-export interface LiveProgressDeps {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface LiveProgressDeps extends ShowDeps {
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
 }
 
 /** Runs the task in the lane of the item's reports. Resolves when it has ended. */
 export type InLane = (item: QueueItem, task: () => Promise<void>) => Promise<void>;
 
+/** What the pipeline's holder lends. */
+export interface ProgressActing {
+  readonly inLane: InLane;
+  /** False: another process may hold the pipeline by now. */
+  readonly mayAct: () => boolean;
+  /** Writes traces of texts. */
+  readonly commit: (operations: readonly Operation[]) => Promise<unknown>;
+}
+
 /** Loses nothing that matters when it stops at any point. */
 export interface LiveProgress {
   /** A turn has ended with this state. */
   observe(state: PipelineState, context: ProgressContext): void;
-  /** Until aborted. @param mayAct false: another process may hold the pipeline by now. */
-  run(inLane: InLane, mayAct: () => boolean, signal: AbortSignal): Promise<void>;
+  /** Until aborted. */
+  run(acting: ProgressActing, signal: AbortSignal): Promise<void>;
 }
 
 /** Milliseconds between two texts of one item. */
 const INTERVAL = 60_000;
 /** Milliseconds between two passes over the items. */
 const SPACING = 1_000;
-/** Milliseconds. The item's result waits for a call that is under way. */
-const LONGEST_CALL = 10_000;
+/** Milliseconds between two looks at the clock while a text is due later: a clock that jumps, or runs fast, is noticed. */
+const LONGEST_NAP = 5_000;
 /** Milliseconds without calls after one that a host did not take, unless it names a time. */
 const QUIET = 60_000;
 
@@ -61,16 +67,11 @@ interface Shown {
   facts: string | null;
 }
 
-/** One place at a host where an item is shown. */
-interface Place extends Pick<ReportRequest, 'config' | 'change'> {
-  readonly reporter: Reporter;
-  readonly earlier: EarlierReports;
-}
-
-type Acting = { readonly inLane: InLane; readonly mayAct: () => boolean; readonly signal: AbortSignal };
+type Acting = ProgressActing & { readonly signal: AbortSignal };
 
 /** Shows nothing before `run`. */
-export function createLiveProgress({ clock, connections, log }: LiveProgressDeps): LiveProgress {
+export function createLiveProgress(deps: LiveProgressDeps): LiveProgress {
+  const { clock, connections, log } = deps;
   const dirty = createDirty();
   const shown = new Map<Uuid, Shown>();
   let state: PipelineState = EMPTY_PIPELINE;
@@ -79,16 +80,16 @@ export function createLiveProgress({ clock, connections, log }: LiveProgressDeps
 
   const reporters = () => (context === undefined ? [] : showingReporters(context, connections));
 
-  async function show(uuid: Uuid, entry: Shown, { mayAct, signal }: Acting): Promise<void> {
+  async function show(uuid: Uuid, entry: Shown, acting: Acting): Promise<void> {
     const item = state.items.get(uuid);
     const places = item === undefined ? [] : placesOf(item, reporters());
     if (context === undefined || item === undefined || places.length === 0) return;
     const report = progressReport(item, state, context);
     const facts = JSON.stringify([report.progress, report.retests, report.jobs]);
     if (facts === entry.facts) return;
-    const within = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_CALL)]);
     entry.facts = null;
-    const later = await showAt(places, report, mayAct, within);
+    const options = context.spans();
+    const later = await showAt(places, { item, report, options }, deps, acting);
     if (later === undefined) {
       entry.facts = facts;
       return;
@@ -137,11 +138,12 @@ export function createLiveProgress({ clock, connections, log }: LiveProgressDeps
       context = current;
       if (next.items.size > 0 && reporters().length > 0) dirty.set();
     },
-    async run(inLane, mayAct, signal) {
+    async run(acting, signal) {
       while (!signal.aborted) {
-        const dueAt = await pass({ inLane, mayAct, signal });
+        const dueAt = await pass({ ...acting, signal });
         await pause(SPACING, signal);
-        await untilDirty(dirty, dueAt === undefined ? undefined : dueAt - clock.monotonic(), signal);
+        const ms = dueAt === undefined ? undefined : Math.min(LONGEST_NAP, dueAt - clock.monotonic());
+        await untilDirty(dirty, ms, signal);
       }
     },
   };
@@ -156,20 +158,6 @@ function showingReporters(
     const { reporter } = connections.get(config.connection) ?? {};
     return reporter?.progress === undefined ? [] : [{ ...config, reporter }];
   });
-}
-
-/** @returns why one host does not take it now. @throws as drivers do. */
-async function showAt(
-  places: readonly Place[],
-  report: Report,
-  mayAct: () => boolean,
-  signal: AbortSignal,
-): Promise<Pick<HostLater, 'text' | 'notBefore'> | undefined> {
-  for (const { reporter, ...place } of places) {
-    const outcome = await reporter.progress?.({ ...place, report }, signal, mayAct);
-    if (outcome?.kind === 'later') return outcome;
-  }
-  return undefined;
 }
 
 /** @param ms after which it is dirty in any case; undefined: never. Returns early when aborted. */
@@ -194,12 +182,12 @@ function isOnItsWay({ phase, role, buildset }: QueueItem): boolean {
 }
 
 /** Where the start of the item was written; none when its result is decided. */
-function placesOf(item: QueueItem, reporters: ReturnType<typeof showingReporters>): readonly Place[] {
+function placesOf(item: QueueItem, reporters: ReturnType<typeof showingReporters>): readonly ShownPlace[] {
   if (!isOnItsWay(item)) return [];
   return item.changes.flatMap(change =>
     reporters.flatMap(({ connection, config, reporter }) => {
       const earlier = earlierReports(item.reports, { connection, change: change.key });
-      return earlier?.kind === 'remembered' ? [{ reporter, config, change, earlier }] : [];
+      return earlier?.kind === 'remembered' ? [{ connection, reporter, config, change, earlier }] : [];
     }),
   );
 }

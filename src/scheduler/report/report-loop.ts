@@ -34,7 +34,7 @@ import type { Quarantine } from '../../store/quarantine.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
 import { createLaterReports } from './later-reports.ts';
-import type { LiveProgress } from './live-progress.ts';
+import type { LiveProgress, ProgressActing } from './live-progress.ts';
 import {
   NotAllowedToAct,
   type PerformedReport,
@@ -97,9 +97,12 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
     offers.putBack(path);
     void pause(later.add(intent, msNamed(performed, deps)) + SLACK_MS, stop).then(() => dirty.set());
   };
-  const showing = deps.progress
-    ?.run((item, task) => inLane(item, task, lanes, stop), right.mayAct, stop)
-    .catch(error => lanes.stop(error));
+  const acting: ProgressActing = {
+    inLane: (item, task) => inLane(item, task, lanes, stop),
+    mayAct: right.mayAct,
+    commit: operations => fence.commit(operations, deps.ids.uuid()),
+  };
+  const showing = deps.progress?.run(acting, stop).catch(error => lanes.stop(error));
   try {
     for await (const _ of wakeUps(deps.store, deps.outbox, stop, ({ kind }) => kind === 'created', dirty)) {
       for (const entry of await offers.next()) {

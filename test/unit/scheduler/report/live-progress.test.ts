@@ -3,11 +3,13 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Connection } from '../../../../src/driver/connection.ts';
 import type { ReporterOutcome, ReportRequest } from '../../../../src/driver/reporter.ts';
 import { fromMilliseconds } from '../../../../src/lib/clock.ts';
+import { randomIds } from '../../../../src/lib/ids.ts';
 import type { PipelineState } from '../../../../src/model/pipeline-state.ts';
 import { EMPTY_PIPELINE } from '../../../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../../../src/model/queue-item.ts';
 import { createLiveProgress, type InLane } from '../../../../src/scheduler/report/live-progress.ts';
 import { createExpectedDurations } from '../../../../src/scheduler/turn/expected-durations.ts';
+import { storePaths } from '../../../../src/store/paths.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
 import { itemStory, jobNode } from '../../../fake/queue-item.ts';
 
@@ -68,7 +70,13 @@ function openStand(answers: readonly (ReporterOutcome | Error)[] = []) {
   const quiet = () => {};
   const log = { debug: quiet, info: quiet, warn: quiet, error: quiet, child: () => log };
   const connections = new Map([['local', { name: 'local', reporter } as unknown as Connection]]);
-  const progress = createLiveProgress({ clock, log, connections });
+  const progress = createLiveProgress({
+    clock,
+    log,
+    connections,
+    ids: randomIds(),
+    paths: storePaths('/gatehouse'),
+  });
   const context = {
     pipeline: { ...gatePipeline(), reporters: { ...gatePipeline().reporters, start: START } },
     tenant: { name: 'acme' },
@@ -82,7 +90,8 @@ function openStand(answers: readonly (ReporterOutcome | Error)[] = []) {
   return {
     shown,
     observe: (...items: QueueItem[]) => progress.observe(stateOf(...items), context),
-    start: (inLane = lanes) => progress.run(inLane, () => true, stop.signal),
+    start: (inLane = lanes) =>
+      progress.run({ inLane, mayAct: () => true, commit: async () => {} }, stop.signal),
     pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
     stop: () => stop.abort(new Error('stopped')),
   };

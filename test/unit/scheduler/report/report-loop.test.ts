@@ -416,7 +416,7 @@ test('a text that is under way holds the result of its item back, and one that w
   const texts = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
   const progress: LiveProgress = {
     observe() {},
-    async run(inLane) {
+    async run({ inLane }) {
       for (const { promise } of texts)
         await inLane(item, async () => {
           done.push('text begins');
