@@ -102,13 +102,9 @@ async function move(
 ): Promise<{ readonly outcome: LandingOutcome } | { readonly text: string }> {
   const { branch, before, commit } = landingIds(context);
   const changes = [{ ref: branch, from: before, to: commit }, ...unstaging(staged, context)];
-  const pushed = await pushAndLook(changes, context, git);
-  if (pushed.kind === 'pushed') {
-    const { repository, own, tested } = context;
-    if (pushed.words === 'open')
-      own.pushed({ repository, ref: branch }, { before, after: commit, tree: tested.tree });
+  const pushed = await noted(context, () => pushAndLook(changes, context, git));
+  if (pushed.kind === 'pushed')
     return { outcome: await landed({ tip: commit, staged: undefined }, pushed.words, context, git) };
-  }
   const places = await listPlaces(context, git);
   if (await branchHolds(places, context, git))
     return { outcome: await landed(places, 'perhaps', context, git) };
@@ -118,14 +114,32 @@ async function move(
   throw new LandingUnread({ reason: 'other', text: `the push was not done: ${pushed.text}` });
 }
 
+type Pushed =
+  | { readonly kind: 'pushed'; readonly words: Closing }
+  | Exclude<LandingPush, { readonly kind: 'pushed' }>;
+
+/** With a note of the push for the event that comes of it, and whether git's answer said that it was done. */
+async function noted(context: LandingContext, push: () => Promise<Pushed>): Promise<Pushed> {
+  const { branch, before, commit } = landingIds(context);
+  const { repository, own, tested } = context;
+  const answer = Promise.withResolvers<boolean>();
+  own.pushing({ repository, ref: branch }, { before, after: commit, tree: tested.tree }, answer.promise);
+  let isDone = false;
+  try {
+    const pushed = await push();
+    isDone = pushed.kind === 'pushed' && pushed.words === 'open';
+    return pushed;
+  } finally {
+    answer.resolve(isDone);
+  }
+}
+
 /** A push whose answer was lost is looked up; what is not known then stays unsettled. */
 async function pushAndLook(
   changes: readonly RefChange[],
   context: LandingContext,
   git: LandingGit,
-): Promise<
-  { readonly kind: 'pushed'; readonly words: Closing } | Exclude<LandingPush, { readonly kind: 'pushed' }>
-> {
+): Promise<Pushed> {
   try {
     const pushed = await git.push(changes);
     // No try before this one moved the branch, so none has closed the pull request.

@@ -33,8 +33,8 @@ export interface LandingContext {
   /** Names the landing among others of the repository: the item, or the tested commit. */
   readonly name: string;
   readonly knownToNeedChecks: BranchesWithChecks;
-  /** Gets what was done. */
-  readonly own: Pick<OwnLandings, 'pushed' | 'merged'>;
+  /** Gets what is done. */
+  readonly own: Pick<OwnLandings, 'pushing' | 'merged'>;
 }
 
 type LandingTrouble = Pick<HostLater, 'reason' | 'text'>;

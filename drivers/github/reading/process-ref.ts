@@ -13,7 +13,7 @@ export async function processRef(about: RefAbout, processing: EventProcessing): 
   const { event, notification, memory, project, call, deps } = processing;
   const tips = openMemoryIndex(memory, `refs/${notification.repository}`);
   const known = await tips.get(about.ref);
-  const own = ownPush(about, known, processing);
+  const own = await ownPush(about, known, processing);
   const read = own ?? (await readGithubTip(about.ref, call, deps));
   if (read.kind === 'later') return { later: read.later };
   if (read.kind === 'gone') return nothingFound(read.text);
@@ -31,12 +31,12 @@ export async function processRef(about: RefAbout, processing: EventProcessing): 
 }
 
 /** The tip that our own push made, if the event reports one and nothing newer is remembered of the ref. */
-function ownPush(
+async function ownPush(
   { ref }: RefAbout,
   known: string | undefined,
-  { event, notification: { repository }, deps }: EventProcessing,
-): Extract<TipRead, { readonly kind: 'read' }> | undefined {
-  const push = deps.own?.take({ repository, ref }, event.uuid, known);
+  { event, notification: { repository }, call, deps }: EventProcessing,
+): Promise<Extract<TipRead, { readonly kind: 'read' }> | undefined> {
+  const push = await deps.own?.take({ repository, ref }, event.uuid, known, call.signal);
   if (push === undefined) return undefined;
   return { kind: 'read', tip: { object: push.after, commit: push.after, tree: push.tree } };
 }

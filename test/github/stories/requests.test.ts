@@ -130,12 +130,10 @@ async function landOne(world: GithubWorld): Promise<void> {
   await world.leaves(pull, 'SUCCESS');
 }
 
-/** As at GitHub, git's answer to the push comes before its webhook, and both webhooks of the landing before that of the last report. */
+/** Both webhooks of the landing come before that of the last report. */
 function holdLastReport({ github, observer }: GithubWorld, { number }: Pull): void {
   const known = new Set(github.deliveries);
-  github.hooks.faults.push('held');
   const read = async () => {
-    github.hooks.release();
     await github.settled();
     const events: string[] = [];
     for (const { guid, event, payload } of github.deliveries.filter(each => !known.has(each))) {

@@ -213,7 +213,7 @@ describe('a push', () => {
         world.refs.set('refs/heads/main', { object: sha('b'), tree: sha('tree') });
         world.requests.length = 0;
       }
-      noted.world.own.pushed(main, landed('a', 'b'));
+      noted.world.own.pushing(main, landed('a', 'b'), Promise.resolve(true));
       const event = push('refs/heads/main', 'a', 'b');
       const [first, second] = [await noted.receive(event), await asked.receive(event)];
       expect(first.events.map(({ uuid: _, ...rest }) => rest)).toEqual(
@@ -227,7 +227,7 @@ describe('a push', () => {
       const { world, receive, process, eventOf } = scriptedGithub();
       world.refs.set('refs/heads/main', { object: sha('a') });
       await receive(push('refs/heads/main', 'x', 'a'));
-      world.own.pushed(main, landed('a', 'b'));
+      world.own.pushing(main, landed('a', 'b'), Promise.resolve(true));
       world.requests.length = 0;
       expect((await receive(push('refs/heads/main', 'b', 'a'))).events).toEqual([]);
       expect(await process(eventOf(push('refs/heads/main', 'a', 'b')))).toHaveProperty('later');
@@ -238,7 +238,8 @@ describe('a push', () => {
       const { world, source, eventOf, process } = scriptedGithub();
       world.refs.set('refs/heads/main', { object: sha('a') });
       await process(eventOf(push('refs/heads/main', 'x', 'a')));
-      for (const [before, after] of ['ab', 'bc']) world.own.pushed(main, landed(before ?? '', after ?? ''));
+      for (const [before, after] of ['ab', 'bc'])
+        world.own.pushing(main, landed(before ?? '', after ?? ''), Promise.resolve(true));
       world.requests.length = 0;
       const own = ['ab', 'bc'].map(([before = '', after = '']) =>
         eventOf(push('refs/heads/main', before, after)),
@@ -255,10 +256,26 @@ describe('a push', () => {
       expect(world.requests).toEqual(['ref-state']);
     });
 
+    test('whose event comes before the answer of git waits for it, and is read where the push was not done', async () => {
+      for (const [isDone, requests] of [
+        [true, []],
+        [false, ['ref-state']],
+      ] as const) {
+        const { world, eventOf, process } = scriptedGithub();
+        world.refs.set('refs/heads/main', { object: sha('b'), tree: sha('tree') });
+        const answer = Promise.withResolvers<boolean>();
+        world.own.pushing(main, landed('a', 'b'), answer.promise);
+        const processed = process(eventOf(push('refs/heads/main', 'a', 'b')));
+        answer.resolve(isDone);
+        expect(await processed).toMatchObject({ events: [{ change: { newCommit: sha('b') } }] });
+        expect(world.requests).toEqual(requests);
+      }
+    });
+
     test('is read where the event reports another', async () => {
       const { world, receive } = scriptedGithub();
       world.refs.set('refs/heads/main', { object: sha('c') });
-      world.own.pushed(main, landed('a', 'b'));
+      world.own.pushing(main, landed('a', 'b'), Promise.resolve(true));
       const { events } = await receive(push('refs/heads/main', 'a', 'c'));
       expect(events).toMatchObject([{ change: { oldCommit: sha('a'), newCommit: sha('c') } }]);
       expect(world.requests).toEqual(['ref-state']);
@@ -268,7 +285,7 @@ describe('a push', () => {
       const { world, receive } = scriptedGithub();
       world.refs.set('refs/heads/main', { object: sha('c') });
       await receive(push('refs/heads/main', 'b', 'c'));
-      world.own.pushed(main, landed('a', 'b'));
+      world.own.pushing(main, landed('a', 'b'), Promise.resolve(true));
       world.requests.length = 0;
       expect((await receive(push('refs/heads/main', 'a', 'b'))).events).toEqual([]);
       expect(world.requests).toEqual(['ref-state']);
