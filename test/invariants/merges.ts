@@ -102,9 +102,11 @@ export class MergeChecks {
       const below: QueueItem[] = [];
       for (let at = item.behind; at !== null; at = state.items.get(at)?.behind ?? null) {
         const each = state.items.get(at);
-        if (each?.role === 'live') below.unshift(each);
+        if (each !== undefined) below.unshift(each);
       }
-      this.#checkTested(item, below);
+      const live = below.filter(({ role }) => role === 'live');
+      this.#checkTested(item, live);
+      // Also a dependency, which is merged below it.
       this.#checkConflict(item, below);
     }
   }
