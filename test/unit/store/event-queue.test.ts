@@ -208,8 +208,12 @@ describe('deliveries that come more than once', () => {
     await queue.offer('a', '1');
     clock.advance(2 * DAY);
     await queue.offer('b', '2');
+    expect(await sweepSeen(store, '/events/seen', clock.now())).toBe(0);
+    expect(await queue.offer('a again', '1')).toBe('duplicate');
     clock.advance(1.5 * DAY);
     expect(await sweepSeen(store, '/events/seen', clock.now())).toBe(0);
+    expect(await queue.offer('a again', '1')).toBe('duplicate');
+    expect(await values()).toEqual(['a', 'b']);
     clock.advance(DAY);
     expect(await sweepSeen(store, '/events/seen', clock.now())).toBe(1);
     expect(await queue.offer('b', '2')).toBe('duplicate');
