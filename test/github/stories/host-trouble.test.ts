@@ -83,6 +83,16 @@ githubStory(
     expect(ours.now.merged).toBe(true);
     await allWell(world);
     await waitSpan(world, 'primary-limit');
+    // Which installation it was: the other one waited for nothing.
+    const { id } = [...github.world.installations.values()].find(({ account }) => account === 'acme') ?? {};
+    const waits = world.sink.spans.filter(
+      ({ attributes }) =>
+        attributes['gatehouse.span.type'] === 'HostWait' &&
+        attributes['gatehouse.reason'] === 'primary-limit',
+    );
+    expect(new Set(waits.map(({ attributes }) => attributes['gatehouse.installation']))).toEqual(
+      new Set([String(id)]),
+    );
   },
 );
 
