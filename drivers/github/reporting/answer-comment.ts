@@ -29,7 +29,7 @@ export function createGithubAnswerer({
     async answer(request, signal, mayAct): Promise<AnswerOutcome> {
       const { steps, add } = gatherSteps();
       const outcome = await answerWith(request, { signal, mayAct, steps: add });
-      return { ...outcome, steps };
+      return { ...outcome, ...(steps.length === 0 ? {} : { steps }) };
     },
   };
 

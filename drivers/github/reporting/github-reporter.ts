@@ -85,13 +85,13 @@ export function createGithubReporter(deps: GithubReporterDeps, memories: ReportM
       const context = reportContext({ ...request, commit }, deps, { signal, mayAct, steps: add });
       const { check } = context.words;
       const wanted = check === undefined ? undefined : wantedRun(context.report, check);
-      if (wanted?.status !== 'in_progress') return { kind: 'done', steps };
+      if (wanted?.status !== 'in_progress') return { kind: 'done' };
       const answer = await writeProgress(wanted, context, memories.runs);
       const outcome =
         answer.kind === 'ok'
           ? ({ kind: 'done' } as const)
           : outcomeOfRefusal(answer, 'the text of a check run');
-      return { ...outcome, steps };
+      return { ...outcome, ...(steps.length === 0 ? {} : { steps }) };
     },
   };
 }
