@@ -100,6 +100,17 @@ describe('contradictions', () => {
     ]);
   });
 
+  test('of other protected branches are found as well', async () => {
+    await install();
+    await github.push(app, 'stable/1', { files: { 'stable.txt': 'stable\n' } });
+    await github.push(app, 'topic', { files: { 'topic.txt': 'topic\n' } });
+    await github.protect(app, 'stable/1', { linearHistory: true });
+    expect(await check()).toEqual([
+      'error: local/acme/app: branch stable/1 requires a linear history, and a merge is not linear: use merge-mode squash-merge or rebase',
+    ]);
+    expect(github.requests.filter(({ path: asked }) => asked.includes('topic/rules'))).toEqual([]);
+  });
+
   test('of a token and its user', async () => {
     await settings([`api_token = ${github.token('eve')}`]);
     expect(await check()).toEqual([

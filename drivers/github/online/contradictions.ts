@@ -16,11 +16,19 @@ export interface RepositoryFacts {
   readonly identity: Pick<GithubIdentity, 'login' | 'app' | 'permissions'>;
   /** What the user of a token may do; null: the connection is an App, or GitHub does not say. */
   readonly role: string | null;
-  /** Of the default branch; a text: why they could not be read. */
-  readonly rules: BranchRules | string;
   /** The default branch at GitHub. */
   readonly branch: string;
+  /** Of the default branch and of other protected ones. */
+  readonly rules: readonly RulesOfBranch[];
+  /** Protected branches beside these. */
+  readonly unread: number;
   readonly landing: LandingMode;
+}
+
+/** What GitHub demands of one branch; a text: why it could not be read. */
+export interface RulesOfBranch {
+  readonly branch: string;
+  readonly rules: BranchRules | string;
 }
 
 type Finding = Omit<OnlineFinding, 'project'>;
@@ -29,8 +37,8 @@ type Finding = Omit<OnlineFinding, 'project'>;
 export function contradictions(use: ProjectUse, facts: RepositoryFacts): readonly OnlineFinding[] {
   return [
     ...missingPermissions(use, facts),
-    ...landingFindings(use, facts),
-    ...requiredFindings(use, facts),
+    ...facts.rules.flatMap(of => [...landingFindings(use, of, facts), ...requiredFindings(use, of, facts)]),
+    ...unreadFinding(facts),
     ...defaultBranchFindings(use, facts),
   ]
     .toSorted((a, b) => a.severity.localeCompare(b.severity))
@@ -38,7 +46,11 @@ export function contradictions(use: ProjectUse, facts: RepositoryFacts): readonl
 }
 
 /** Whether a change that passes its tests could land at all. */
-function landingFindings(use: ProjectUse, { rules, branch, landing }: RepositoryFacts): readonly Finding[] {
+function landingFindings(
+  use: ProjectUse,
+  { rules, branch }: RulesOfBranch,
+  { landing }: RepositoryFacts,
+): readonly Finding[] {
   const modes = new Set(
     use.pipelines.filter(({ success }) => success.some(lands)).map(({ mergeMode }) => mergeMode),
   );
@@ -78,7 +90,11 @@ function refusal(
 }
 
 /** Required checks under our names that no pipeline of the project gives, or that GitHub does not take from us. */
-function requiredFindings(use: ProjectUse, { rules, branch, identity }: RepositoryFacts): readonly Finding[] {
+function requiredFindings(
+  use: ProjectUse,
+  { rules, branch }: RulesOfBranch,
+  { identity }: RepositoryFacts,
+): readonly Finding[] {
   if (typeof rules === 'string') return [];
   const tenants = new Set(use.pipelines.map(({ tenant }) => tenant));
   const given = new Set(use.pipelines.flatMap(contextsOf));
@@ -101,6 +117,12 @@ function requiredFindings(use: ProjectUse, { rules, branch, identity }: Reposito
       },
     ];
   });
+}
+
+function unreadFinding({ unread }: RepositoryFacts): readonly Finding[] {
+  if (unread === 0) return [];
+  const branches = unread === 1 ? 'protected branch' : 'protected branches';
+  return [{ severity: 'warning', text: `the rules of ${unread} further ${branches} were not compared` }];
 }
 
 function contextsOf({ tenant, pipeline, success }: ProjectUse['pipelines'][number]): readonly string[] {

@@ -1,12 +1,19 @@
-/** Reads what a repository grants and demands: identity, one query, the rulesets of its default branch. */
+/** Reads what a repository grants and demands: identity, one query, the rulesets of its default and other protected branches. */
 import type { OnlineFinding, ProjectUse } from '../../../src/driver/online-check.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GithubAnswer, GithubApi, GithubCall } from '../api/port.ts';
-import { REPOSITORY_STATE, type RepositoryStateAnswer } from '../reading/query/repository-state.ts';
+import { isInternalBranch } from '../internal-branches.ts';
+import {
+  BRANCH_STATE,
+  type BranchStateAnswer,
+  type ProtectedRef,
+  REPOSITORY_STATE,
+  type RepositoryStateAnswer,
+} from '../reading/query/repository-state.ts';
 import { branchRules } from '../reading/rules.ts';
 import type { RulesetReader } from '../reading/ruleset-reader.ts';
 import type { Asked } from './asked.ts';
-import type { RepositoryFacts } from './contradictions.ts';
+import type { RepositoryFacts, RulesOfBranch } from './contradictions.ts';
 
 /** GitHub answered, and there is nothing to compare: no access, another name, no branch. */
 export interface Wrong {
@@ -45,19 +52,62 @@ export async function readRepository(
     );
   const { defaultBranchRef: ref, viewerPermission } = repository;
   if (ref === null) return wrong('the repository is empty: its rules are not known', 'warning');
-  const listed = await rulesets.read(ref.name, call);
-  if (listed.kind === 'later' || listed.kind === 'lost') return withoutData(listed);
+  const others = await protectedBranches(ref.name, api, call);
+  if (others.kind !== 'ok') return withoutData(others);
+  const rules: RulesOfBranch[] = [];
+  for (const branch of [ref.name, ...others.data.slice(0, MOST_OTHERS)]) {
+    const protection = branch === ref.name ? ref : await protectionOf(branch, api, call);
+    if ('kind' in protection) return withoutData(protection);
+    const listed = await rulesets.read(branch, call);
+    if (listed.kind === 'later' || listed.kind === 'lost') return withoutData(listed);
+    const read =
+      listed.kind === 'ok'
+        ? branchRules(branch, repository, protection.branchProtectionRule, listed.data)
+        : listed.text;
+    rules.push({ branch, rules: read });
+  }
   const facts: RepositoryFacts = {
     identity: identity.data,
     role: identity.data.app === null ? viewerPermission : null,
-    rules:
-      listed.kind === 'ok'
-        ? branchRules(ref.name, repository, ref.branchProtectionRule, listed.data)
-        : listed.text,
     branch: ref.name,
+    rules,
+    unread: Math.max(0, others.data.length - MOST_OTHERS),
     landing,
   };
   return { kind: 'answered', value: { kind: 'facts', facts } };
+}
+
+/** Protected branches whose rules are read, beside the default one: two requests each. */
+const MOST_OTHERS = 10;
+
+/** Names, the first hundred: those that branch protection or a ruleset protects. */
+async function protectedBranches(
+  except: string,
+  api: GithubApi,
+  call: GithubCall,
+): Promise<GithubAnswer<readonly string[]>> {
+  const answer = await api.rest(
+    'repos/list-branches',
+    'GET /repos/{owner}/{repo}/branches',
+    { per_page: 100, protected: true },
+    call,
+  );
+  if (answer.kind !== 'ok') return answer;
+  const names = answer.data.map(({ name }) => name);
+  return { ...answer, data: names.filter(name => name !== except && !isInternalBranch(name)) };
+}
+
+async function protectionOf(
+  branch: string,
+  api: GithubApi,
+  call: GithubCall,
+): Promise<Pick<ProtectedRef, 'branchProtectionRule'> | Exclude<GithubAnswer<never>, { kind: 'ok' }>> {
+  const [owner = '', name = ''] = call.repository.split('/');
+  const variables = { owner, name, ref: `refs/heads/${branch}` };
+  const answer = await api.graphql<BranchStateAnswer>('branch-state', BRANCH_STATE, variables, call);
+  if (answer.kind !== 'ok') return answer;
+  // It may have been deleted since it was listed.
+  return answer.data.repository?.ref ?? { branchProtectionRule: null };
 }
 
 function wrong(text: string, severity: OnlineFinding['severity'] = 'error') {

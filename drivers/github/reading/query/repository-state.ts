@@ -15,6 +15,12 @@ export const REPOSITORY_STATE = `query RepositoryState($owner: String!, $name: S
   }
 }`;
 
+/** A branch with its protection. */
+export interface ProtectedRef {
+  readonly name: string;
+  readonly branchProtectionRule: ProtectionNode | null;
+}
+
 /** The answer to {@link REPOSITORY_STATE}. */
 export interface RepositoryStateAnswer {
   readonly repository:
@@ -22,10 +28,17 @@ export interface RepositoryStateAnswer {
         /** Role of the token's user, e.g. `WRITE`; null: the credentials are no user's. */
         readonly viewerPermission: string | null;
         /** Null: the repository is empty. */
-        readonly defaultBranchRef: {
-          readonly name: string;
-          readonly branchProtectionRule: ProtectionNode | null;
-        } | null;
+        readonly defaultBranchRef: ProtectedRef | null;
       })
     | null;
+}
+
+/** Another branch with its protection. */
+export const BRANCH_STATE = `query BranchState($owner: String!, $name: String!, $ref: String!) {
+  repository(owner: $owner, name: $name) { ref(qualifiedName: $ref) { name ${PROTECTION_FIELDS} } }
+}`;
+
+/** The answer to {@link BRANCH_STATE}; null: GitHub shows no such branch any more. */
+export interface BranchStateAnswer {
+  readonly repository: { readonly ref: ProtectedRef | null } | null;
 }

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { contradictions, type RepositoryFacts } from '../../../../../drivers/github/online/contradictions.ts';
+import {
+  contradictions,
+  type RepositoryFacts,
+  type RulesOfBranch,
+} from '../../../../../drivers/github/online/contradictions.ts';
 import type { PipelineUse, ProjectUse } from '../../../../../src/driver/online-check.ts';
 import { NO_RULES, project } from '../language/pull.ts';
 
@@ -23,15 +27,24 @@ const permissions = {
 const good: RepositoryFacts = {
   identity: { login, app, permissions },
   role: null,
-  rules: NO_RULES,
   branch: 'main',
+  rules: [],
+  unread: 0,
   landing: 'push',
 };
 
-function texts(facts: Partial<RepositoryFacts>, of: Partial<ProjectUse> = {}): readonly string[] {
-  return contradictions({ ...use, ...of }, { ...good, ...facts }).map(
-    ({ severity, text }) => `${severity}: ${text}`,
-  );
+/** @param rules of the default branch. */
+function texts(
+  {
+    rules = NO_RULES,
+    ...facts
+  }: Partial<Omit<RepositoryFacts, 'rules'>> & Partial<Pick<RulesOfBranch, 'rules'>>,
+  of: Partial<ProjectUse> = {},
+  others: readonly RulesOfBranch[] = [],
+): readonly string[] {
+  const { branch } = { ...good, ...facts };
+  const all = { ...good, ...facts, rules: [{ branch, rules }, ...others] };
+  return contradictions({ ...use, ...of }, all).map(({ severity, text }) => `${severity}: ${text}`);
 }
 
 test('pipelines that get what they want have no findings', () => {
@@ -147,6 +160,16 @@ describe('a required check of ours', () => {
       'error: branch main requires the check acme/gate (branch protection of main) from App 8 only, and this connection is App 7: require it from any source, or from this App',
     ]);
   });
+});
+
+test('rules of other protected branches count as well, and those that were not read are named', () => {
+  const linear = { ...NO_RULES, linearHistory: true };
+  expect(texts({}, {}, [{ branch: 'stable', rules: linear }])).toEqual([
+    expect.stringMatching(/^error: branch stable requires a linear history/),
+  ]);
+  expect(texts({ unread: 3 })).toEqual([
+    'warning: the rules of 3 further protected branches were not compared',
+  ]);
 });
 
 test('a default branch that jobs would not find is a warning', () => {
