@@ -5,7 +5,6 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { githubDriver } from '../../drivers/github/index.ts';
 import type { Connection } from '../../src/driver/connection.ts';
-import type { NewConnectionEvent } from '../../src/driver/intake.ts';
 import { createGit } from '../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../src/git/repository-cache.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
@@ -13,7 +12,6 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { optionReader } from '../../src/lib/option-reader.ts';
 import { changeKey } from '../../src/model/change.ts';
 import { projectKey } from '../../src/model/project.ts';
-import { git } from './fake/bare-git.ts';
 import { type FakeGithub, startFakeGithub } from './fake/fake-github.ts';
 import type { Repository } from './fake/world.ts';
 
@@ -45,16 +43,15 @@ async function connect(folder: string): Promise<Connection> {
     app_key: 'app.pem',
     api_url: github.apiUrl,
     clone_url: github.url,
-    sweep_interval: '1',
   };
   const at = { file: 'gatehouse.conf', line: 1 };
   const options = new Map(Object.entries(written).map(([name, value]) => [name, { value, at }]));
   const reader = optionReader({ name: 'connection gh', at, options, directory: folder });
-  const ownGit = createGit({
+  const git = createGit({
     identity: { name: 'Gatehouse', email: 'gatehouse@example.org' },
     start: startAside,
   });
-  repositories = stack.use(await openRepositoryCache({ root: path.join(folder, 'git'), git: ownGit }));
+  repositories = stack.use(await openRepositoryCache({ root: path.join(folder, 'git'), git }));
   const log = (facts: object, text: string) => void logged.push(JSON.stringify([facts, text]));
   const opened = githubDriver.connect('gh', reader, {
     clock: systemClock(),
@@ -101,30 +98,6 @@ test('a repository without the App is host trouble, and the health says so', asy
     state: 'failing',
     text: expect.stringMatching(/not installed on other\/app/),
   });
-});
-
-test('a sweep finds a branch that is gone, beyond the first hundred', async () => {
-  const more = Array.from({ length: 120 }, (_, number) => `main:refs/heads/more-${number}`);
-  await git(app.dir, 'push', '-q', '.', ...more);
-  const gone = Promise.withResolvers<NewConnectionEvent>();
-  const stop = new AbortController();
-  let passes = 0;
-  const listening = connection.listener?.listen({
-    signal: stop.signal,
-    projects: () => new Set([PROJECT]),
-    memory: { get: async () => undefined },
-    isLive: async () => true,
-    async emit(event) {
-      if (JSON.stringify(event.payload).includes('refs/heads/')) gone.resolve(event);
-    },
-    async passed() {
-      passes += 1;
-      if (passes === 1) await git(app.dir, 'update-ref', '-d', 'refs/heads/more-99');
-    },
-  });
-  expect((await gone.promise).payload).toMatchObject({ about: { ref: 'refs/heads/more-99', after: null } });
-  stop.abort();
-  await listening;
 });
 
 test('nothing that the driver logs holds a secret', async () => {

@@ -10,7 +10,7 @@
 import { isInternalBranch } from '../internal-branches.ts';
 import { type PullMemory, reviewDigest } from '../reading/pull-memory.ts';
 import { nodesOf } from '../reading/query/pull-state.ts';
-import { type ListedPull, type ListedRepository, PULLS_AT_ONCE } from './listing-query.ts';
+import { BRANCHES_AT_ONCE, type ListedPull, type ListedRepository, PULLS_AT_ONCE } from './listing-query.ts';
 
 /** What a sweep found of one pull request. */
 export interface PullDifference {
@@ -33,7 +33,7 @@ export interface Seen {
   /** Number → digest of its listing. */
   readonly pulls: ReadonlyMap<number, string>;
   readonly branches: ReadonlyMap<string, string>;
-  /** The listing holds all branches: what it does not hold is gone. */
+  /** The listing had room for further branches: what it does not hold is gone. */
   readonly hasAllBranches: boolean;
   /** `updatedAt` of the pull request that was updated last, in milliseconds; 0: there is none. */
   readonly newest: number;
@@ -49,7 +49,7 @@ export function seenOf({ pullRequests, refs }: ListedRepository): Seen {
         target === null || isInternalBranch(name) ? [] : [[name, target.oid] as const],
       ),
     ),
-    hasAllBranches: refs !== null && !refs.pageInfo.hasNextPage,
+    hasAllBranches: refs !== null && nodesOf(refs).length < BRANCHES_AT_ONCE,
     newest: Math.max(0, ...pulls.map(({ updatedAt }) => Date.parse(updatedAt))),
   };
 }

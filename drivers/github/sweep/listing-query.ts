@@ -2,14 +2,17 @@
  * The query of a sweep: what changed last in some repositories, with as little as shows whether an event was missed. One repository
  * costs a hundredth of what reading its pull requests one by one would.
  */
-import type { NodeList, NodePage, ReviewNode } from '../reading/query/pull-state.ts';
+import type { NodeList, ReviewNode } from '../reading/query/pull-state.ts';
 
 /** Repositories of one query. */
 export const REPOSITORIES_AT_ONCE = 10;
 /** Pull requests of one repository, those updated last. */
 export const PULLS_AT_ONCE = 30;
-/** Branches of one page, by name. */
-const BRANCHES_AT_ONCE = 100;
+/**
+ * Branches of one repository, by name: pushes to further ones are found when their webhooks are delivered again. Deleted branches are
+ * noticed in repositories with fewer.
+ */
+export const BRANCHES_AT_ONCE = 100;
 
 const FIELDS = `fragment Swept on Repository {
   nameWithOwner
@@ -39,28 +42,9 @@ const FIELDS = `fragment Swept on Repository {
     }
   }
   refs(refPrefix: "refs/heads/", first: ${BRANCHES_AT_ONCE}) {
-    ...BranchPage
+    nodes { name target { oid } }
   }
-}
-`;
-
-const BRANCH_PAGE = `fragment BranchPage on RefConnection {
-  nodes { name target { oid } }
-  pageInfo { hasNextPage endCursor }
 }`;
-
-/** Further branches of one repository. */
-export const MORE_BRANCHES = `query MoreBranches($owner: String!, $name: String!, $after: String!) {
-  repository(owner: $owner, name: $name) {
-    refs(refPrefix: "refs/heads/", first: ${BRANCHES_AT_ONCE}, after: $after) { ...BranchPage }
-  }
-}
-${BRANCH_PAGE}`;
-
-/** Null: GitHub shows no such repository any more. */
-export interface MoreBranchesAnswer {
-  readonly repository: Pick<ListedRepository, 'refs'> | null;
-}
 
 /** A query for that many repositories: variables `owner0`, `name0`, …; answers `r0`, …. */
 export function listingQuery(repositories: number): string {
@@ -69,7 +53,7 @@ export function listingQuery(repositories: number): string {
   const fields = each.map(
     index => `  r${index}: repository(owner: $owner${index}, name: $name${index}) { ...Swept }`,
   );
-  return `query Sweep(${variables}) {\n${fields.join('\n')}\n}\n${FIELDS}${BRANCH_PAGE}`;
+  return `query Sweep(${variables}) {\n${fields.join('\n')}\n}\n${FIELDS}`;
 }
 
 /** A check run, or another context, of which only the type is known. */
@@ -108,7 +92,7 @@ export interface ListedPull {
 export interface ListedRepository {
   readonly nameWithOwner: string;
   readonly pullRequests: NodeList<ListedPull>;
-  readonly refs: NodePage<{ readonly name: string; readonly target: { readonly oid: string } | null }> | null;
+  readonly refs: NodeList<{ readonly name: string; readonly target: { readonly oid: string } | null }> | null;
 }
 
 /** The answer to {@link listingQuery}; null: GitHub shows no such repository. */

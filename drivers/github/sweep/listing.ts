@@ -1,12 +1,9 @@
 /** Asks GitHub for listings of many repositories, in batches of one owner: an installation of the App has one owner. */
 import type { GithubAnswer, GithubApi, GithubCall } from '../api/port.ts';
-import { nodesOf } from '../reading/query/pull-state.ts';
 import {
   type ListedRepository,
   type ListingAnswer,
   listingQuery,
-  MORE_BRANCHES,
-  type MoreBranchesAnswer,
   REPOSITORIES_AT_ONCE,
 } from './listing-query.ts';
 
@@ -22,40 +19,9 @@ export async function listRepositories(
   const listings = new Map<string, ListedRepository | undefined>();
   for (const batch of batchesOf(repositories)) {
     call.signal.throwIfAborted();
-    for (const [name, listed] of await listBatch(batch, api, call))
-      listings.set(name, listed && (await withMoreBranches(name, listed, api, call)));
+    for (const [name, listed] of await listBatch(batch, api, call)) listings.set(name, listed);
   }
   return listings;
-}
-
-/**
- * Pages of branches of one repository: 1,000 branches. Pushes to further ones are found when their webhooks are delivered again, and
- * that they are gone is found then only.
- */
-const MOST_PAGES = 10;
-
-/** Where GitHub does not serve a page the listing says that there are more branches. */
-async function withMoreBranches(
-  repository: string,
-  listed: ListedRepository,
-  api: Pick<GithubApi, 'graphql'>,
-  call: Omit<GithubCall, 'repository'>,
-): Promise<ListedRepository> {
-  const [owner = '', name = ''] = repository.split('/');
-  let { refs } = listed;
-  for (let pages = 1; pages < MOST_PAGES && refs?.pageInfo.hasNextPage === true; pages += 1) {
-    const variables = { owner, name, after: refs.pageInfo.endCursor };
-    const answer: GithubAnswer<MoreBranchesAnswer> = await api.graphql<MoreBranchesAnswer>(
-      'sweep-branches',
-      MORE_BRANCHES,
-      variables,
-      { ...call, repository },
-    );
-    const more = answer.kind === 'ok' ? (answer.data.repository?.refs ?? undefined) : undefined;
-    if (more === undefined) break;
-    refs = { pageInfo: more.pageInfo, nodes: [...nodesOf(refs), ...nodesOf(more)] };
-  }
-  return { ...listed, refs };
 }
 
 /** A query that names a repository GitHub does not show is refused as a whole: then each is asked for alone. */

@@ -31,14 +31,10 @@ const listed = (number: number, facts: Partial<ListedPull> = {}): ListedPull => 
 const repository = (
   pulls: readonly ListedPull[],
   branches: { readonly [name: string]: string } = {},
-  hasNextPage = false,
 ): ListedRepository => ({
   nameWithOwner: 'acme/app',
   pullRequests: { nodes: pulls },
-  refs: {
-    nodes: Object.entries(branches).map(([name, oid]) => ({ name, target: { oid } })),
-    pageInfo: { hasNextPage, endCursor: hasNextPage ? 'next' : null },
-  },
+  refs: { nodes: Object.entries(branches).map(([name, oid]) => ({ name, target: { oid } })) },
 });
 const remembered = (facts: Partial<PullMemory> = {}): PullMemory => ({
   announced: true,
@@ -151,8 +147,9 @@ describe('a sweep compares a listing with the memory', () => {
     expect(branchDifferences(seenOf(repository([], { main: 'a' })), then)).toEqual([
       { branch: 'topic', before: 'b', after: null },
     ]);
-    const part = seenOf(repository([], { main: 'a' }, true));
-    expect(branchDifferences(part, then).filter(({ after }) => after === null)).toEqual([]);
+    const names = Array.from({ length: 100 }, (_, index) => [`b${index}`, 'a'] as const);
+    const full = seenOf(repository([], Object.fromEntries(names)));
+    expect(branchDifferences(full, then).filter(({ after }) => after === null)).toEqual([]);
   });
 });
 
