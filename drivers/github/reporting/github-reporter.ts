@@ -80,18 +80,18 @@ export function createGithubReporter(deps: GithubReporterDeps, memories: ReportM
     async progress(request, signal, mayAct) {
       signal.throwIfAborted();
       const commit = commitOf(request.change);
-      if (commit === null) return { kind: 'done' };
+      if (commit === null) return { kind: 'done', steps: [] };
       const { steps, add } = gatherSteps();
       const context = reportContext({ ...request, commit }, deps, { signal, mayAct, steps: add });
       const { check } = context.words;
       const wanted = check === undefined ? undefined : wantedRun(context.report, check);
-      if (wanted?.status !== 'in_progress') return { kind: 'done' };
+      if (wanted?.status !== 'in_progress') return { kind: 'done', steps };
       const answer = await writeProgress(wanted, context, memories.runs);
       const outcome =
         answer.kind === 'ok'
           ? ({ kind: 'done' } as const)
           : outcomeOfRefusal(answer, 'the text of a check run');
-      return { ...outcome, ...(steps.length === 0 ? {} : { steps }) };
+      return { ...outcome, steps };
     },
   };
 }

@@ -268,6 +268,8 @@ describe('where an item is', () => {
     const reporter = start();
     expect(await reporter.progress?.(requestOf(PROGRESS), AbortSignal.timeout(5_000), () => true)).toEqual({
       kind: 'done',
+      // Not asked: so there is no trace of it.
+      steps: [],
     });
     expect(world.requests).toEqual([]);
     await act(reporter, 'report', CHECK.begin, START);
