@@ -111,16 +111,9 @@ export const ATTRIBUTES_OF: ReadonlyMap<string, Demand> = new Map<string, Demand
   ],
   ['ExecutorQueue', () => [...TASK, 'gatehouse.executor_queue.outcome']],
   ['JobExecution', () => [...TASK, ...WORKER]],
-  ...[
-    'CommandRequest',
-    'HostQuery',
-    'FetchRefs',
-    'BuildRepoUpdate',
-    'HostReport',
-    'HostMerge',
-    'HostAnswer',
-    'HostProgress',
-  ].map((kind): [string, Demand] => [kind, () => ['server.address']]),
+  ...[...CLIENTS]
+    .filter(kind => kind !== 'Command')
+    .map((kind): [string, Demand] => [kind, () => ['server.address']]),
   ['Playbook', () => [...TASK, ...WORKER, RESULT, 'gatehouse.phase', 'gatehouse.playbook.index']],
 ]);
 
