@@ -17,7 +17,7 @@
  *     record-rows, item-rows   writing
  *     find-builds, find-items  queries (filters, build-facts, expected-duration, recent-durations)
  *     finished-items           items of all tenants, for the operator; prune: deleting old rows
- *     threaded-history         the same interface with SQLite in threads (writing-dialect, writing-table, writing-thread; reading-dialect, reading-thread)
+ *     threaded-history         the same interface with SQLite in threads (thread-connection; writing-dialect, writing-table, writing-thread; reading-dialect, reading-thread)
  */
 import { Kysely } from 'kysely';
 import type { Secret } from '../lib/secret.ts';

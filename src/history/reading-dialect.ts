@@ -1,17 +1,11 @@
 /** Kysely's SQLite dialect for queries that another thread runs: here they are put together, there they only run. */
-import {
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely';
+import { type Dialect, type Driver, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { Calls } from '../lib/calls.ts';
+import { type ThreadStatement, threadConnection } from './thread-connection.ts';
 
 /** One query with the values for its placeholders; the answer is its rows. */
 export interface ReadingTable {
-  query(argument: { readonly sql: string; readonly parameters: readonly unknown[] }): readonly unknown[];
+  query(statement: ThreadStatement): readonly unknown[];
 }
 
 /** Reads only. @param thread ends with the database that has this dialect. */
@@ -32,23 +26,9 @@ class ConcurrentAdapter extends SqliteAdapter {
 }
 
 function driverOf(thread: Calls<ReadingTable>): Driver {
-  const connection: DatabaseConnection = {
-    async executeQuery<Row>({
-      sql,
-      parameters,
-    }: {
-      readonly sql: string;
-      readonly parameters: readonly unknown[];
-    }) {
-      const rows = await thread.call('query', { sql, parameters });
-      // As with every driver of kysely: the query says what its rows are.
-      return { rows: rows as Row[] };
-    },
-    // biome-ignore lint/correctness/useYield: it is refused.
-    async *streamQuery() {
-      throw new Error('queries of the history are not streamed');
-    },
-  };
+  const connection = threadConnection(async statement => ({
+    rows: await thread.call('query', statement),
+  }));
   return {
     init: async () => {},
     acquireConnection: async () => connection,

@@ -1,13 +1,8 @@
 /** Kysely's SQLite dialect for statements that another thread runs: here they are put together, there they only run. */
-import {
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely';
+import { type Dialect, type Driver, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { Calls } from '../lib/calls.ts';
 import { TransactionalAdapter } from './sqlite-dialect.ts';
+import { threadConnection } from './thread-connection.ts';
 import type { WritingTable } from './writing-table.ts';
 
 /**
@@ -28,23 +23,7 @@ function driverOf(thread: Calls<WritingTable>): Driver {
   let inTransaction = false;
   const execute = (sql: string, parameters: readonly unknown[] = []) =>
     thread.call('execute', { sql, parameters, inTransaction });
-  const connection: DatabaseConnection = {
-    async executeQuery<Row>({
-      sql,
-      parameters,
-    }: {
-      readonly sql: string;
-      readonly parameters: readonly unknown[];
-    }) {
-      const { rows, changes } = await execute(sql, parameters);
-      // As with every driver of kysely: the query says what its rows are.
-      return { rows: rows as Row[], numAffectedRows: BigInt(changes) };
-    },
-    // biome-ignore lint/correctness/useYield: it is refused.
-    async *streamQuery() {
-      throw new Error('queries of the history are not streamed');
-    },
-  };
+  const connection = threadConnection(({ sql, parameters }) => execute(sql, parameters));
   return {
     init: async () => {},
     acquireConnection: async () => connection,

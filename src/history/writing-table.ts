@@ -4,11 +4,10 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { openSqliteFile, sqliteValue } from './sqlite-file.ts';
+import type { ThreadStatement } from './thread-connection.ts';
 
 /** One statement with the values for its placeholders. */
-interface Statement {
-  readonly sql: string;
-  readonly parameters: readonly unknown[];
+interface Statement extends ThreadStatement {
   /** Whether a transaction must be open. The one of a thread that was lost is gone: what follows in it must not be written alone. */
   readonly inTransaction: boolean;
 }
