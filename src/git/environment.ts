@@ -8,6 +8,8 @@
 import type { Remote } from './remote.ts';
 import { sshEnvironment } from './ssh.ts';
 
+const PROXIES = ['http_proxy', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'];
+
 /** Variables of this process that git and ssh may see. */
 const ALLOWED = [
   'PATH',
@@ -15,13 +17,9 @@ const ALLOWED = [
   'SSH_AUTH_SOCK',
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
-  'http_proxy',
-  'https_proxy',
-  'HTTPS_PROXY',
+  ...PROXIES,
   'no_proxy',
   'NO_PROXY',
-  'all_proxy',
-  'ALL_PROXY',
 ];
 
 /** Author and committer: the same on all machines, or the same merges have different ids. */
@@ -72,6 +70,11 @@ export function gitEnvironment(
     ...remote?.environment,
     ...settingsAsEnvironment([...settings(options), ...headerSettings(remote)]),
   };
+}
+
+/** Whether variables name a proxy for requests over HTTP. */
+export function hasProxy(inherited: GitEnvironmentOptions['inherited']): boolean {
+  return PROXIES.some(name => (inherited[name] ?? '') !== '');
 }
 
 function allowed(inherited: GitEnvironmentOptions['inherited']): Record<string, string> {

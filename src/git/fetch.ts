@@ -7,14 +7,14 @@
  *
  * One batch is one `git fetch` if all its refs exist. When one does not, git fetches nothing: then the remote lists its refs, and
  * the rest is fetched (`fetch-existing.ts`). A commit that its ref no longer leads to (there was another push) is fetched by id.
- * From a host behind HTTP commits are fetched by id while another `git fetch` looks after the refs (`fetch-beside.ts`).
+ * A host behind HTTP is asked over a connection that stays open, as far as it serves that (`fetch-over-wire.ts`).
  *
  * A commit that takes more memory than git may use fails alone: the rest is fetched apart (`fetch-apart.ts`), and that commit is
  * not fetched again for a while (`too-large.ts`).
  */
 import { type Brought, bringApart } from './fetch-apart.ts';
-import { besideWants, bringBeside } from './fetch-beside.ts';
 import { fetchExisting, fetchListed } from './fetch-existing.ts';
+import { fetchOverWire } from './fetch-over-wire.ts';
 import type { ObjectId } from './object-id.ts';
 import type { Remote } from './remote.ts';
 import { type RemoteFailure, refusedUrl } from './remote-failure.ts';
@@ -94,11 +94,9 @@ async function bring(deps: FetchDeps, remote: Remote, wants: readonly Want[]): P
   if (refused !== undefined) return { ...NOTHING, failure: refused };
   if (wants.some(({ ref, commit }) => commit === undefined && deps.tooLarge.isLedToBy(ref)))
     return bringApart(deps, remote, wants);
-  const beside = await besideWants(deps, remote, wants);
-  const existing =
-    beside === undefined
-      ? await bringRefs(deps, remote, wants)
-      : await bringBeside(deps, remote, beside, () => bringRefs(deps, remote, beside.refs));
+  const overWire = await fetchOverWire(deps, remote, wants);
+  if (overWire === 'brought') return NOTHING;
+  const existing = overWire === 'not-served' ? await bringRefs(deps, remote, wants) : overWire;
   const failure = existing ?? (await bringCommits(deps, remote, wants));
   return failure?.reason === 'too-large'
     ? bringApart(deps, remote, await unserved(deps, wants, NOTHING.tooLarge.commits))

@@ -10,7 +10,7 @@
  *
  * Callers in this room put names from outside behind `--end-of-options` or check them with `ref-name.ts`.
  */
-import { type GitEnvironmentOptions, gitEnvironment, type Identity } from './environment.ts';
+import { type GitEnvironmentOptions, gitEnvironment, hasProxy, type Identity } from './environment.ts';
 import { type GitProcess, type StartProcess, startHere } from './git-process.ts';
 import { DEFAULT_GIT_MEMORY, memoryLimited } from './memory-limit.ts';
 import { DEFAULT_PROTOCOLS, type Remote } from './remote.ts';
@@ -67,6 +67,8 @@ export interface Git {
   readonly protocols: readonly string[];
   /** Of one process; null: no limit. */
   readonly memoryBytes: number | null;
+  /** The environment of its processes names a proxy for HTTP. */
+  readonly isProxied: boolean;
   /** Runs to its end. @throws Error when the program cannot be started. */
   run(args: readonly string[], options?: RunOptions): Promise<GitResult>;
   /** A process for questions and answers over its pipes; ends when its stdin is closed. `wrapper` runs it, e.g. `stdbuf -o0`. */
@@ -121,6 +123,7 @@ export function createGit(options: GitOptions): Git {
     identity: environment.identity,
     protocols: environment.protocols,
     memoryBytes: bounds.length === 0 ? null : memoryBytes,
+    isProxied: hasProxy(environment.inherited),
     spawns: () => spawns,
     start: (args, { gitDir, wrapper = [] }) => launch([...wrapper, program, ...args], gitDir, undefined),
     run(args, run = {}) {

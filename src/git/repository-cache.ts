@@ -15,6 +15,7 @@ import { ensureMirror } from './mirror-directory.ts';
 import { pathName } from './path-name.ts';
 import { probeMergeTree } from './probe-merge-tree.ts';
 import { openRepository, type Repository, type RepositoryCounters } from './repository.ts';
+import { createUploadPackHost, type UploadPackHost } from './wire/upload-pack-host.ts';
 
 /** All mirrors of one process, each opened with its first use; closing the cache closes them. */
 export interface RepositoryCache extends AsyncDisposable {
@@ -39,6 +40,8 @@ export interface RepositoryCacheOptions {
   readonly mergeTreeMode?: MergeTreeMode;
   /** Coprocesses alive at a time, over all repositories; default 64, each with some 10 MB. */
   readonly coprocesses?: number;
+  /** Closed with the cache; default: one of its own. */
+  readonly host?: UploadPackHost;
   /** Reports trouble that fails no call; default: not reported. */
   readonly warn?: (facts: object, text: string) => void;
 }
@@ -49,13 +52,14 @@ export async function openRepositoryCache(options: RepositoryCacheOptions): Prom
   await mkdir(root, { recursive: true });
   const mergeTreeMode = options.mergeTreeMode ?? (await probeMergeTree(git));
   const budget = createCoprocessBudget(options.coprocesses ?? 64);
+  const host = options.host ?? createUploadPackHost({ proxied: git.isProxied });
   const warn = options.warn ?? (() => undefined);
   const opened = new Map<string, Promise<Repository>>();
   const ready: Repository[] = [];
 
   async function open(path: string): Promise<Repository> {
     await ensureMirror(path);
-    const repository = openRepository({ git, path, mergeTreeMode, budget, warn });
+    const repository = openRepository({ git, path, mergeTreeMode, budget, host, warn });
     ready.push(repository);
     return repository;
   }
@@ -65,6 +69,7 @@ export async function openRepositoryCache(options: RepositoryCacheOptions): Prom
   }
 
   async function close(): Promise<void> {
+    host.close();
     await Promise.allSettled(opened.values());
     await Promise.all(ready.map(repository => repository.close()));
   }

@@ -34,6 +34,7 @@ import { createSerial } from './serial.ts';
 import { createTooLargeCommits } from './too-large.ts';
 import { createTreeBudget, type TreeBudget } from './tree-budget.ts';
 import { createTreeSizes, type TreeSize } from './tree-size.ts';
+import type { UploadPackHost } from './wire/upload-pack-host.ts';
 
 /** An open mirror. Remotes come with each call, because their credentials may be renewed. */
 export interface Repository {
@@ -88,6 +89,8 @@ export interface RepositoryOptions {
   readonly path: string;
   readonly mergeTreeMode: MergeTreeMode;
   readonly budget: CoprocessBudget;
+  /** Closed by the caller. */
+  readonly host: UploadPackHost;
   /** Reports trouble that fails no call. */
   readonly warn: (facts: object, text: string) => void;
 }
@@ -96,7 +99,14 @@ export interface RepositoryOptions {
 const WEIGHED = 10_000;
 
 /** @param options `path` must be a mirror already (`mirror-directory.ts`). Starts no process yet. */
-export function openRepository({ git, path, mergeTreeMode, budget, warn }: RepositoryOptions): Repository {
+export function openRepository({
+  git,
+  path,
+  mergeTreeMode,
+  budget,
+  host,
+  warn,
+}: RepositoryOptions): Repository {
   const counts = { fetches: 0, listings: 0, pushes: 0 };
   const reader = createObjectReader(git, path, { budget });
   const writer = createObjectWriter(path);
@@ -122,6 +132,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     reader,
     tooLarge: createTooLargeCommits(),
     absent: createAbsentRefs(),
+    host,
     onFetch: () => {
       counts.fetches += 1;
     },

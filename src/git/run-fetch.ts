@@ -9,6 +9,7 @@ import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
 import { type RemoteFailure, remoteFailure } from './remote-failure.ts';
 import type { TooLargeCommits } from './too-large.ts';
+import type { UploadPackHost } from './wire/upload-pack-host.ts';
 
 /** A ref to update, or, with `commit`, a commit to have: if the mirror has it, the remote is not asked. */
 export interface Want {
@@ -23,9 +24,10 @@ export interface FetchDeps {
   readonly reader: ObjectReader;
   readonly tooLarge: TooLargeCommits;
   readonly absent: AbsentRefs;
-  /** Called once per `git fetch`. */
+  readonly host: UploadPackHost;
+  /** Called once per `git fetch`, also from a bundle. */
   readonly onFetch: () => void;
-  /** Called once per `git ls-remote`. */
+  /** Called once for each time a remote is asked where its refs are, and for nothing else. */
   readonly onListing: () => void;
 }
 
@@ -36,14 +38,28 @@ export function tipRef(ref: string): string {
 
 /** Deletes our copies of refs that the remote no longer has. @throws Error when git cannot. */
 export async function forgetTips(deps: FetchDeps, refs: readonly RefName[]): Promise<void> {
-  const result = await pastLocks(deps.gitDir, () =>
-    deps.git.run(['update-ref', '--no-deref', '--stdin'], {
-      gitDir: deps.gitDir,
-      input: refs.map(ref => `delete ${tipRef(ref)}\n`).join(''),
-    }),
+  await updateRefs(
+    deps,
+    refs.map(ref => `delete ${tipRef(ref)}`),
+  );
+}
+
+/** Makes our copies of refs point at commits that are in the mirror. @throws Error when git cannot. */
+export async function moveTips(deps: FetchDeps, tips: ReadonlyMap<RefName, ObjectId>): Promise<void> {
+  if (tips.size > 0)
+    await updateRefs(
+      deps,
+      [...tips].map(([ref, tip]) => `update ${tipRef(ref)} ${tip}`),
+    );
+}
+
+async function updateRefs({ git, gitDir }: FetchDeps, commands: readonly string[]): Promise<void> {
+  const input = commands.map(command => `${command}\n`).join('');
+  const result = await pastLocks(gitDir, () =>
+    git.run(['update-ref', '--no-deref', '--stdin'], { gitDir, input }),
   );
   if (result.kind !== 'ok')
-    throw new Error(`cannot delete refs in ${deps.gitDir}: ${remoteFailure(result).message}`);
+    throw new Error(`cannot update refs in ${gitDir}: ${remoteFailure(result).message}`);
 }
 
 /** Brings a ref, or a commit by its id, to our name for it, wherever that pointed before. */

@@ -42,7 +42,7 @@ export async function benchPullLatency(): Promise<readonly Row[]> {
     },
     { name: 'webhook → first job step, slowest', value: Math.max(...latencies), unit: 'ms' },
     {
-      name: '  for the pull request before it, two fetches side by side, p50',
+      name: '  for the pull request before it, p50',
       value: quantile(
         steps.map(({ requests }) => requests),
         0.5,

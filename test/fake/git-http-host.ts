@@ -46,6 +46,8 @@ export interface GitHttpHost extends AsyncDisposable {
   readonly url: string;
   /** Requests taken so far, with what was done to them. */
   readonly requests: readonly (GitRequest & { readonly ailment: Ailment['kind'] | 'none' })[];
+  /** Taken so far. */
+  connections(): number;
   /** Replaces what was said before. @param choose undefined: this request is served. */
   ail(choose: (request: GitRequest) => Ailment | undefined): void;
   /** Serves everything; requests that hang are cut. */
@@ -68,6 +70,11 @@ export async function startGitHttpHost(root: string): Promise<GitHttpHost> {
     const ailment = choose(asked);
     requests.push({ ...asked, ailment: ailment?.kind ?? 'none' });
     serve(request, response, ailment).catch(() => response.destroy());
+  });
+
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
   });
 
   async function serve(request: IncomingMessage, response: ServerResponse, ailment: Ailment | undefined) {
@@ -100,6 +107,7 @@ export async function startGitHttpHost(root: string): Promise<GitHttpHost> {
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
+    connections: () => connections,
     ail(rule) {
       choose = rule;
     },

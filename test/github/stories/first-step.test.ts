@@ -4,7 +4,7 @@ import type { FakeRequest } from '../fake/server.ts';
 import { githubStory } from './github-world.ts';
 
 githubStory(
-  'a job begins three requests in a row after its webhook, and no report holds it up',
+  'a job begins two requests in a row after its webhook, and no report holds it up',
   {},
   async world => {
     const { github, stage } = world;
@@ -19,7 +19,7 @@ githubStory(
       if (changes !== String(first.number)) begun.resolve(github.requests.slice(from));
     });
     github.faults.add({ operation: 'checks/create', does: { kind: 'after', what: () => begun.promise } });
-    // Neither fetch goes on before the other one has begun.
+    // Neither question about the repository is answered before the other one has come.
     const fetches = Promise.withResolvers<void>();
     let fetching = 0;
     const both = () => {
@@ -28,7 +28,7 @@ githubStory(
       return fetches.promise;
     };
     github.faults.add({
-      path: /^\/acme\/app\.git\/info\/refs/,
+      path: /^\/acme\/app\.git\/git-upload-pack/,
       times: 2,
       does: { kind: 'after', what: both },
     });
@@ -39,15 +39,15 @@ githubStory(
       each => each === `PullState ${second.number}` || each.includes('/acme/app.git'),
     );
     expect(ofSecond.slice(0, 1)).toEqual([`PullState ${second.number}`]);
-    // Two fetches beside each other: where the branch is now, and the objects of the change.
+    // Side by side: where the branch is now, and the objects of the change.
     expect(ofSecond.slice(1).toSorted()).toEqual([
-      'GET /acme/app.git/info/refs',
-      'GET /acme/app.git/info/refs',
       'POST /acme/app.git/git-upload-pack',
       'POST /acme/app.git/git-upload-pack',
     ]);
     // The playbooks' project is looked at meanwhile, and is as it was.
-    expect(requests.filter(each => each.includes('/org/config.git'))).toHaveLength(2);
+    expect(requests.filter(each => each.includes('/org/config.git'))).toEqual([
+      'POST /org/config.git/git-upload-pack',
+    ]);
     await world.leaves(second, 'SUCCESS', 'check');
   },
 );

@@ -19,13 +19,15 @@ githubStory(
     github.faults.add({ operation: 'checks/update', does: { ...echo, status: 422 } });
     github.faults.add({ operation: 'git/push', does: { ...echo, status: 403 } });
     github.revokeInstallationTokens('acme');
-    const fetches = () => github.count('git/fetch');
-    const before = fetches();
-    github.faults.add({ operation: 'git/fetch', does: { kind: 'hang' } });
+    // It answers our own question with the token as well; git then asks, and waits.
+    github.faults.add({ path: /git-upload-pack$/, times: 2, does: echo });
+    github.faults.add({ path: /info\/refs/, does: { kind: 'hang' } });
+    const greetings = () => github.requests.filter(({ path }) => path.includes('/info/refs')).length;
+    const before = greetings();
     world.free();
     const other = await world.open();
     await github.review(app, other, 'bob', 'APPROVED');
-    await observer.until('git to fetch', () => fetches() > before);
+    await observer.until('git to fetch', () => greetings() > before);
     const argumentLists = (await running()).join('\n');
     expect(argumentLists).toContain('fetch');
     github.faults.heal();

@@ -14,6 +14,7 @@ import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { fetchRefs, type Want } from '../../../src/git/run-fetch.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { createTooLargeCommits } from '../../../src/git/too-large.ts';
+import { createUploadPackHost } from '../../../src/git/wire/upload-pack-host.ts';
 import { startGitHttpHost } from '../../fake/git-http-host.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
 import { IDENTITY } from './open-repository.ts';
@@ -227,6 +228,7 @@ test('what a host elsewhere is out of memory for is its own trouble', async () =
       reader,
       tooLarge: createTooLargeCommits(),
       absent: createAbsentRefs(),
+      host: createUploadPackHost({ proxied: false }),
     };
     return fetchRefs({ ...deps, onFetch: () => {}, onListing: () => {} }, { url }, []);
   };
