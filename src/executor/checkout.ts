@@ -2,9 +2,10 @@
  * A repository with a work tree at exactly one commit, whose objects are those of the repository cache: nothing is copied or
  * merged, and nothing can be fetched or pushed from it (`origin` is a dead URL, as in Zuul).
  *
- * Its `.git` is written here rather than by `git clone`: it takes a dozen small files, no process, and holds no hooks.
+ * Its `.git` is written here rather than by `git clone`: it takes a dozen short system calls in one go, no process, and holds no
+ * hooks.
  */
-import { chown, mkdir, writeFile } from 'node:fs/promises';
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refNameProblem } from '../git/ref-name.ts';
 import type { BranchName, CommitId } from '../model/project.ts';
@@ -43,7 +44,7 @@ export async function makeCheckout(
 
 async function makeRepository(own: OwnProcesses, checkout: Checkout, owner: Owner | null): Promise<void> {
   const git = join(checkout.tree, '.git');
-  await writeSkeleton(git, checkout.alternates, owner);
+  writeSkeleton(git, checkout.alternates, owner);
   if (checkout.alternates !== null) return;
   await own.system(['cp', '-R', '--', `${checkout.gitDir}/objects/.`, `${git}/objects/`]);
   if (owner !== null) await own.system(['chown', '-R', '-h', `${owner.uid}:${owner.gid}`, '--', git]);
@@ -57,10 +58,8 @@ export async function pointAt(checkout: Checkout, owner: Owner | null, time: Tim
   await time(
     'BuildSetRepoState',
     async () => {
-      await Promise.all([
-        writeOwned(join(tree, '.git', 'packed-refs'), packed, owner),
-        writeOwned(join(tree, '.git', 'HEAD'), ref === null ? `${commit}\n` : `ref: ${ref}\n`, owner),
-      ]);
+      writeOwned(join(tree, '.git', 'packed-refs'), packed, owner);
+      writeOwned(join(tree, '.git', 'HEAD'), ref === null ? `${commit}\n` : `ref: ${ref}\n`, owner);
     },
     () => ({ facts: commitFacts(checkout) }),
   );
@@ -86,29 +85,21 @@ const CONFIG = `[core]
 \tauto = 0
 `;
 
-/** Level by level. */
-const FOLDERS = [
-  [''],
-  ['objects', 'refs', 'info'],
-  ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags'],
-];
+/** Each after the one that holds it. */
+const FOLDERS = ['', 'objects', 'objects/info', 'objects/pack', 'refs', 'refs/heads', 'refs/tags', 'info'];
 
-async function writeSkeleton(git: string, alternates: string | null, owner: Owner | null): Promise<void> {
-  for (const level of FOLDERS) await Promise.all(level.map(folder => makeOwned(join(git, folder), owner)));
-  await Promise.all([
-    writeOwned(join(git, 'config'), CONFIG, owner),
-    ...(alternates === null
-      ? []
-      : [writeOwned(join(git, 'objects/info/alternates'), `${alternates}\n`, owner)]),
-  ]);
+function writeSkeleton(git: string, alternates: string | null, owner: Owner | null): void {
+  for (const folder of FOLDERS) makeOwned(join(git, folder), owner);
+  writeOwned(join(git, 'config'), CONFIG, owner);
+  if (alternates !== null) writeOwned(join(git, 'objects/info/alternates'), `${alternates}\n`, owner);
 }
 
-async function makeOwned(path: string, owner: Owner | null): Promise<void> {
-  await mkdir(path);
-  if (owner !== null) await chown(path, owner.uid, owner.gid);
+function makeOwned(path: string, owner: Owner | null): void {
+  mkdirSync(path);
+  if (owner !== null) chownSync(path, owner.uid, owner.gid);
 }
 
-async function writeOwned(path: string, text: string, owner: Owner | null): Promise<void> {
-  await writeFile(path, text);
-  if (owner !== null) await chown(path, owner.uid, owner.gid);
+function writeOwned(path: string, text: string, owner: Owner | null): void {
+  writeFileSync(path, text);
+  if (owner !== null) chownSync(path, owner.uid, owner.gid);
 }

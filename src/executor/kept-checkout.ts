@@ -8,7 +8,8 @@
  * write it: they get an overlay above it (`sandbox/stage.ts`), or see it read-only. A checkout that cannot be trusted (no state:
  * the executor was killed meanwhile; git refuses) is deleted and made again.
  */
-import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sha256 } from '../lib/ids.ts';
 import type { ProjectKey } from '../model/project.ts';
@@ -67,29 +68,29 @@ class Shelves implements KeptCheckouts {
     // Before it is looked at: another checkout of the build may make room meanwhile.
     request.taken.set(folder, request.bytes);
     await this.#removals.get(folder);
-    const found = parseState(await readOrEmpty(stateFile));
+    const found = parseState(readOrEmpty(stateFile));
     if (found?.commit === request.commit && found.fixed === fixed) {
       const now = new Date();
       await time(
         'BuildCheckout',
-        () => utimes(stateFile, now, now),
+        async () => utimesSync(stateFile, now, now),
         () => ({ facts: { ...commitFacts(checkout), cached: true } }),
       );
       return checkout.tree;
     }
-    await rm(stateFile, { force: true });
+    rmSync(stateFile, { force: true });
     await this.#makeRoom(shelf, request.taken);
     const usable = found !== undefined && found.fixed === fixed;
     if (!usable || !(await this.#advance(checkout, found.commit, owner, time)))
       await this.#make(folder, checkout, owner, time);
-    await writeFile(stateFile, `${request.commit} ${fixed} ${request.bytes}`);
+    writeFileSync(stateFile, `${request.commit} ${fixed} ${request.bytes}`);
     return checkout.tree;
   }
 
   async #make(folder: string, checkout: Checkout, owner: Owner | null, time: TimeStep): Promise<void> {
     await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { mode: 0o711, recursive: true });
-    await makeDirectory(checkout.tree, 0o755, owner);
+    mkdirSync(folder, { mode: 0o711, recursive: true });
+    makeDirectory(checkout.tree, 0o755, owner);
     await makeCheckout(this.#own, checkout, owner, time);
   }
 
@@ -109,9 +110,9 @@ class Shelves implements KeptCheckouts {
 
   /** Before a checkout grows, not after it: removes the least recently used until the rest leaves room for it. */
   async #makeRoom(shelf: string, taken: TakenCheckouts): Promise<void> {
-    const names = await namesIn(shelf);
+    const names = namesIn(shelf);
     const folders = names.map(key => join(shelf, key)).filter(each => !taken.has(each));
-    const others = (await Promise.all(folders.map(keptIn))).toSorted((a, b) => b.usedAt - a.usedAt);
+    const others = folders.map(keptIn).toSorted((a, b) => b.usedAt - a.usedAt);
     let left = [...taken.values()].reduce((room, bytes) => room - bytes, this.#maxBytes);
     for (const [index, other] of others.entries()) {
       left -= other.bytes;
@@ -140,14 +141,14 @@ interface Kept {
   readonly usedAt: number;
 }
 
-async function keptIn(folder: string): Promise<Kept> {
+function keptIn(folder: string): Kept {
   const state = join(folder, 'state');
-  const bytes = parseState(await readOrEmpty(state))?.bytes ?? Number.POSITIVE_INFINITY;
-  return { folder, bytes, usedAt: await absentAs(0, async () => (await stat(state)).mtimeMs) };
+  const bytes = parseState(readOrEmpty(state))?.bytes ?? Number.POSITIVE_INFINITY;
+  return { folder, bytes, usedAt: absentAs(0, () => statSync(state).mtimeMs) };
 }
 
-function namesIn(shelf: string): Promise<readonly string[]> {
-  return absentAs([], () => readdir(shelf));
+function namesIn(shelf: string): readonly string[] {
+  return absentAs<readonly string[]>([], () => readdirSync(shelf));
 }
 
 /** Facts that must not change while a checkout is kept. */
@@ -166,13 +167,13 @@ function parseState(text: string): KeptState | undefined {
   return commit === undefined || fixed === undefined ? undefined : { commit, fixed, bytes: Number(bytes) };
 }
 
-function readOrEmpty(path: string): Promise<string> {
-  return absentAs('', () => readFile(path, 'utf8'));
+function readOrEmpty(path: string): string {
+  return absentAs('', () => readFileSync(path, 'utf8'));
 }
 
-async function absentAs<T>(fallback: T, read: () => Promise<T>): Promise<T> {
+function absentAs<T>(fallback: T, read: () => T): T {
   try {
-    return await read();
+    return read();
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return fallback;
     throw error;

@@ -80,13 +80,13 @@ class SandboxRunner implements Runner {
     await steps.run(
       'JobSetup',
       'directories',
-      () => makePlaces(places, this.#deps.sandbox.ownerOf(slot)),
+      async () => makePlaces(places, this.#deps.sandbox.ownerOf(slot)),
       () => ({}),
     );
     return prepareWorkspace(this.#workspace, request, places, slot, steps);
   }
 
-  tampered({ places, request }: RunnerBuild, workspace: Workspace): Promise<string | undefined> {
+  async tampered({ places, request }: RunnerBuild, workspace: Workspace): Promise<string | undefined> {
     const own = join(places.work, workingDirectory(request, { work: '.' }));
     return tamperedPlace(places, [own, ...workspace.overlays.map(({ at }) => at)]);
   }

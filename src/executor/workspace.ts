@@ -6,7 +6,7 @@
  *                         └──► fresh checkout             (otherwise)
  *     playbooks  ──► cache ──► kept checkout, read-only   or fresh checkout, read-only
  */
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstatSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { BuildPlaybook, BuildProject, BuildRequest } from '../model/build-request.ts';
 import { type BuildPlaces, makeDirectory } from './build-places.ts';
@@ -137,7 +137,7 @@ async function placeProject(
 ): Promise<PlacedTree> {
   const { deps, places, owner, slot, view, taken } = context;
   const { gitDir, reached, bytes } = await provide(context, source, time);
-  const at = await makePath(places.src, source.canonicalName, owner);
+  const at = makePath(places.src, source.canonicalName, owner);
   const job = `${view.work}/src/${source.canonicalName}`;
   const alternates = reached ? view.objects(source.canonicalName, gitDir) : null;
   const wanted = { ...source, gitDir, alternates };
@@ -149,8 +149,8 @@ async function placeProject(
   }
   const tree = await deps.kept.provide(slot, owner, { ...wanted, bytes, taken, use: 'workspace' }, time);
   const layer = join(places.layers, String(index));
-  await mkdir(layer);
-  for (const name of ['upper', 'work']) await makeDirectory(join(layer, name), 0o755, owner);
+  mkdirSync(layer);
+  for (const name of ['upper', 'work']) makeDirectory(join(layer, name), 0o755, owner);
   return { host: at, job, overlay: { lower: tree, layer, at }, binds };
 }
 
@@ -177,8 +177,8 @@ async function placePlaybooks(
     return { host: tree, job, overlay: null, binds: [{ from: tree, to: job }] };
   }
   const top = join(places.playbooks, String(index));
-  await makeDirectory(top, 0o755, null);
-  const host = await makePath(top, source.canonicalName, owner);
+  makeDirectory(top, 0o755, null);
+  const host = makePath(top, source.canonicalName, owner);
   const alternates = reached ? `${gitDir}/objects` : null;
   await makeCheckout(deps.own, { ...source, gitDir, tree: host, alternates }, owner, time);
   // From here on it belongs to the service, and a job of another user can only read it.
@@ -209,7 +209,7 @@ async function provide(
 }
 
 /** Creates `<root>/<name>`, every level owned by `owner`. @throws WorkspaceFailure for a name that is not a path below the root. */
-async function makePath(root: string, name: string, owner: Owner | null): Promise<string> {
+function makePath(root: string, name: string, owner: Owner | null): string {
   const parts = name.split('/');
   if (!parts.every(isPlaceName)) {
     throw new WorkspaceFailure(`${JSON.stringify(name)} is not usable as a place below src`);
@@ -217,7 +217,7 @@ async function makePath(root: string, name: string, owner: Owner | null): Promis
   let path = root;
   for (const part of parts) {
     path = join(path, part);
-    await makeUnlessThere(path, owner);
+    makeUnlessThere(path, owner);
   }
   return path;
 }
@@ -227,9 +227,9 @@ function isPlaceName(part: string): boolean {
   return part !== '' && part !== '.' && part !== '..' && part !== '.git' && !/[\u0000-\u001f]/.test(part);
 }
 
-async function makeUnlessThere(path: string, owner: Owner | null): Promise<void> {
+function makeUnlessThere(path: string, owner: Owner | null): void {
   try {
-    await makeDirectory(path, 0o755, owner);
+    makeDirectory(path, 0o755, owner);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
@@ -242,23 +242,20 @@ async function makeUnlessThere(path: string, owner: Owner | null): Promise<void>
  *
  * @param wanted paths below `work`.
  */
-export async function tamperedPlace(
-  { work }: BuildPlaces,
-  wanted: readonly string[],
-): Promise<string | undefined> {
+export function tamperedPlace({ work }: BuildPlaces, wanted: readonly string[]): string | undefined {
   for (const place of wanted) {
     let path = work;
     for (const part of relative(work, place).split('/')) {
       path = join(path, part);
-      if (!(await isPlainDirectory(path))) return relative(work, path);
+      if (!isPlainDirectory(path)) return relative(work, path);
     }
   }
   return undefined;
 }
 
-async function isPlainDirectory(path: string): Promise<boolean> {
+function isPlainDirectory(path: string): boolean {
   try {
-    return (await lstat(path)).isDirectory();
+    return lstatSync(path).isDirectory();
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
       return false;

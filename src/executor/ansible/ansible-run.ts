@@ -52,9 +52,9 @@ export function findAnsible(path: string): Promise<string | undefined> {
  */
 export async function placeAnsibleFiles(info: string, variables: JobVariables): Promise<void> {
   const folder = join(info, FOLDER);
-  await makeDirectory(folder, 0o755, null);
-  await makeDirectory(join(folder, PLUGINS), 0o755, null);
-  await makeDirectory(join(folder, VARIABLES), 0o755, null);
+  makeDirectory(folder, 0o755, null);
+  makeDirectory(join(folder, PLUGINS), 0o755, null);
+  makeDirectory(join(folder, VARIABLES), 0o755, null);
   await Promise.all([
     copyFile(ownFile('ansible.cfg'), join(folder, 'ansible.cfg')),
     copyFile(ownFile('inventory'), join(folder, 'inventory')),

@@ -1,13 +1,13 @@
 /** The tools jobs find on their PATH besides the host's programs: `gatehouse` (its one subcommand is `step`). */
-import { chmod, copyFile } from 'node:fs/promises';
+import { chmodSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const GATEHOUSE = fileURLToPath(new URL('gatehouse.sh', import.meta.url));
 
 /** @param folder a directory the job cannot write. */
-export async function installTools(folder: string): Promise<void> {
+export function installTools(folder: string): void {
   const path = join(folder, 'gatehouse');
-  await copyFile(GATEHOUSE, path);
-  await chmod(path, 0o755);
+  copyFileSync(GATEHOUSE, path);
+  chmodSync(path, 0o755);
 }

@@ -61,7 +61,7 @@ export async function selfTest(
   const owner = sandbox.ownerOf(0);
   try {
     await chmod(folder, 0o711);
-    await makePlaces(places, owner);
+    makePlaces(places, owner);
     await writeFile(canary, 'of the host\n');
     const overlay = sandbox.overlays
       ? await makeOverlay(folder, places.layers, places.src, owner)
@@ -113,14 +113,14 @@ async function makeOverlay(
   owner: Owner | null,
 ): Promise<Overlay> {
   const overlay = { lower: join(folder, 'lower'), layer: join(layers, '0'), at: join(src, 'overlay') };
-  await makeDirectory(overlay.lower, 0o755, owner);
+  makeDirectory(overlay.lower, 0o755, owner);
   for (const path of [join(overlay.lower, 'file'), join(overlay.lower, 'gone')]) {
     await writeFile(path, 'before\n');
     if (owner !== null) await chown(path, owner.uid, owner.gid);
   }
   await mkdir(overlay.layer);
   for (const path of [join(overlay.layer, 'upper'), join(overlay.layer, 'work'), overlay.at]) {
-    await makeDirectory(path, 0o755, owner);
+    makeDirectory(path, 0o755, owner);
   }
   return overlay;
 }

@@ -14,7 +14,7 @@ import type { Step } from '../../../../src/model/step.ts';
 import { keyedStepSpanId } from '../../../../src/tracing/span-ids.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'gatehouse-tools-'));
-await installTools(folder);
+installTools(folder);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const PLAYBOOK = '00f067aa0ba902b7' as SpanId;
