@@ -99,6 +99,8 @@ async function serve(
     at: world.now(),
   };
   requests.push(entry);
+  // From it clients learn how far their clock is from GitHub's.
+  response.setHeader('date', new Date(world.now()).toUTCString());
   const ailment = faults.take({ operation, method, path, body });
   const ending = ailment === undefined ? undefined : await endingOf(ailment);
   if (ending !== undefined && ending.after !== true) {
