@@ -68,6 +68,15 @@ describe('npm run quickstart -- --once --json', () => {
   const outcome = (topic: string) => report.changes.find(each => each.change === `master/${topic}`);
   const itemOf = (traceId: string) => gateItems.find(item => item.uuid === traceId);
 
+  /** When the build of a change that failed was known to have failed. */
+  function failureOf(topic: string): bigint {
+    const builds = itemOf(outcome(topic)?.trace_id ?? '')?.buildset.builds ?? [];
+    const failed = builds.flatMap(({ state }) =>
+      state.state === 'completed' && state.result === 'FAILURE' ? BigInt(state.at) : [],
+    );
+    return failed[0] ?? 0n;
+  }
+
   test('says how each of the six changes ended, with exact times', () => {
     expect(report.version).toBe(1);
     expect(report.duration_ms).toBeGreaterThan(0);
@@ -102,7 +111,11 @@ describe('npm run quickstart -- --once --json', () => {
   });
 
   test('names the change that failed as the culprit of each reset behind it', () => {
-    const behind = [outcome('basket-route'), outcome('health-details')];
+    // On a busy machine the last approvals may come after the failure: there is nothing to reset then.
+    const behind = [outcome('basket-route'), outcome('health-details')].filter(
+      change => BigInt(change?.enqueued_ns ?? 0) < failureOf('discount'),
+    );
+    expect(behind.length).toBeGreaterThan(0);
     for (const change of behind) {
       const failed = change?.resets.filter(reset => reset.cause === 'item-ahead-failed') ?? [];
       expect(failed.map(reset => reset.culprit)).toEqual([
