@@ -37,7 +37,8 @@ export interface UploadPackHost {
 /** Of an answer. What is larger takes long enough for three requests more not to matter. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const DEADLINE_MS = 5_000;
-const MOST_CONNECTIONS = 8;
+/** At a time. Past them git asks, rather than that requests wait for one another until they are late. */
+const MOST_REQUESTS = 32;
 /** A host that did not serve is not asked for so long: each attempt costs the fetch its time. */
 const PAUSE_MS = 60_000;
 
@@ -50,10 +51,11 @@ interface UploadPackHostOptions {
 
 export function createUploadPackHost(options: UploadPackHostOptions): UploadPackHost {
   const { proxied, deadlineMs = DEADLINE_MS } = options;
-  const kept = { keepAlive: true, maxSockets: MOST_CONNECTIONS };
+  const kept = { keepAlive: true };
   const agents = { plain: new PlainAgent(kept), secure: new SecureAgent(kept) };
   const ended = new AbortController();
   const pausedUntil = new Map<string, number>();
+  let underWay = 0;
 
   function begin(remote: Remote): ClientRequest {
     const url = new URL(`${remote.url.replace(/\/+$/, '')}/git-upload-pack`);
@@ -67,17 +69,23 @@ export function createUploadPackHost(options: UploadPackHostOptions): UploadPack
   }
 
   async function ask(remote: Remote, question: string): Promise<Buffer | undefined> {
-    const first = await exchange(begin(remote), question);
-    // The host closed a kept connection as it was used again: that says nothing about the host.
-    const answer = first === 'stale' ? await exchange(begin(remote), question) : first;
-    if (Buffer.isBuffer(answer)) return answer;
-    if (answer !== 'refused') pausedUntil.set(new URL(remote.url).origin, performance.now() + PAUSE_MS);
-    return undefined;
+    underWay += 1;
+    try {
+      const first = await exchange(begin(remote), question);
+      // The host closed a kept connection as it was used again: that says nothing about the host.
+      const answer = first === 'stale' ? await exchange(begin(remote), question) : first;
+      if (Buffer.isBuffer(answer)) return answer;
+      if (answer !== 'refused') pausedUntil.set(new URL(remote.url).origin, performance.now() + PAUSE_MS);
+      return undefined;
+    } finally {
+      underWay -= 1;
+    }
   }
 
   return {
     canAsk(remote) {
       if (proxied || remote.environment !== undefined || ended.signal.aborted) return false;
+      if (underWay >= MOST_REQUESTS) return false;
       const url = URL.parse(remote.url);
       if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') return false;
       return (pausedUntil.get(url.origin) ?? 0) <= performance.now();

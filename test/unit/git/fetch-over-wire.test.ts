@@ -270,6 +270,15 @@ describe('it is left to git', () => {
   });
 });
 
+test('more than 32 requests at a time are left to git', async () => {
+  const asked = createUploadPackHost({ proxied: false });
+  host.ail(() => ({ kind: 'hang' }));
+  const answers = Array.from({ length: 32 }, () => asked.refs(remote(), [MAIN.ref]));
+  expect(asked.canAsk(remote())).toBe(false);
+  asked.close();
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([undefined]));
+});
+
 test('any bytes are packets or are not, and what is written is read', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), bytes => {
