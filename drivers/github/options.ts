@@ -1,5 +1,11 @@
 /** The options of `[connection NAME]` with `driver = github`, read once at the start. Names are Zuul's where Zuul has them. */
 import { createPrivateKey } from 'node:crypto';
+import {
+  type CheckedSection,
+  checkedSection,
+  textOfFile,
+  writtenOrInFile,
+} from '../../src/lib/checked-section.ts';
 import type { OptionReader } from '../../src/lib/option-reader.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import type { GithubIdentification } from './api/open-client.ts';
@@ -39,7 +45,7 @@ export function readGithubOptions(
   read: OptionReader,
   readFile: (path: string) => string,
 ): GithubOptions | undefined {
-  const section = sectionOf(read, readFile);
+  const section = checkedSection(read, readFile);
   const server = readServer(section);
   const canonicalHostname = read.string('canonical_hostname', server.replace(/:\d+$/, ''));
   if (read.has('canonical_hostname') && !/^[\w.-]+$/.test(canonicalHostname))
@@ -69,36 +75,15 @@ export function readGithubOptions(
   return section.isValid() && identification !== undefined ? { ...options, identification } : undefined;
 }
 
-/** The section with the mistakes found in it. */
-interface Section {
-  readonly read: OptionReader;
-  readonly readFile: (path: string) => string;
-  refuse(option: string, reason: string): void;
-  isValid(): boolean;
-}
-
-function sectionOf(read: OptionReader, readFile: (path: string) => string): Section {
-  let valid = true;
-  return {
-    read,
-    readFile,
-    refuse(option, reason) {
-      valid = false;
-      read.refuse(option, reason);
-    },
-    isValid: () => valid,
-  };
-}
-
 const HOST_NAME = /^[a-z0-9][a-z0-9.-]*(:\d{1,5})?$/i;
 
-function readServer({ read, refuse }: Section): string {
+function readServer({ read, refuse }: CheckedSection): string {
   const server = read.string('server', 'github.com');
   if (!HOST_NAME.test(server)) refuse('server', `"${server}" is not a host name, such as github.example.org`);
   return server.toLowerCase();
 }
 
-function readRepoCache({ read, refuse }: Section): string | undefined {
+function readRepoCache({ read, refuse }: CheckedSection): string | undefined {
   const host = read.string('repo_cache');
   if (host !== undefined && !HOST_NAME.test(host)) refuse('repo_cache', `"${host}" is not a host name`);
   return host;
@@ -108,11 +93,11 @@ function apiUrlOf(server: string): string {
   return server === 'github.com' ? 'https://api.github.com' : `https://${server}/api/v3`;
 }
 
-function readIdentification(section: Section): GithubIdentification | undefined {
+function readIdentification(section: CheckedSection): GithubIdentification | undefined {
   const { read, refuse } = section;
   const id = read.integer('app_id', { min: 1 }, 0);
   const keyFile = read.path('app_key');
-  const token = secretOf(section, 'api_token', read.secret('api_token'), read.path('api_token_file'));
+  const token = writtenOrInFile(section, 'api_token', read.secret('api_token'), read.path('api_token_file'));
   const isApp = read.has('app_id') || read.has('app_key');
   if (isApp && (token !== undefined || read.has('api_token_file'))) {
     refuse('api_token', 'stands beside a GitHub App: keep app_id and app_key, or the token');
@@ -136,8 +121,8 @@ function readIdentification(section: Section): GithubIdentification | undefined 
 }
 
 /** An RSA key in PEM, as GitHub gives it (PKCS #1) or converted. */
-function readKey({ readFile, refuse }: Section, file: string): Secret | undefined {
-  const text = readText('app_key', file, { readFile, refuse });
+function readKey({ readFile, refuse }: CheckedSection, file: string): Secret | undefined {
+  const text = textOfFile('app_key', file, { readFile, refuse });
   if (text === undefined) return undefined;
   try {
     const key = createPrivateKey(text);
@@ -150,9 +135,9 @@ function readKey({ readFile, refuse }: Section, file: string): Secret | undefine
   return undefined;
 }
 
-function readWebhookTokens(section: Section): readonly Secret[] {
+function readWebhookTokens(section: CheckedSection): readonly Secret[] {
   const { read, refuse } = section;
-  const present = secretOf(
+  const present = writtenOrInFile(
     section,
     'webhook_token',
     read.secret('webhook_token'),
@@ -164,38 +149,7 @@ function readWebhookTokens(section: Section): readonly Secret[] {
   return [present, previous].filter(token => token !== undefined);
 }
 
-/** A secret that is written, or stands alone in a file. */
-function secretOf(
-  { readFile, refuse }: Section,
-  option: string,
-  written: Secret | undefined,
-  file: string | undefined,
-): Secret | undefined {
-  if (file === undefined) return written;
-  if (written !== undefined) {
-    refuse(`${option}_file`, `stands beside "${option}": write only one of them`);
-    return undefined;
-  }
-  const text = readText(`${option}_file`, file, { readFile, refuse })?.trim();
-  if (text === '') refuse(`${option}_file`, `${file} is empty`);
-  return text === undefined || text === '' ? undefined : new Secret(text);
-}
-
-function readText(
-  option: string,
-  file: string,
-  { readFile, refuse }: Pick<Section, 'readFile' | 'refuse'>,
-): string | undefined {
-  try {
-    return readFile(file);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
-    refuse(option, `${file} cannot be read (${code})`);
-    return undefined;
-  }
-}
-
-function refuseUnverified({ read, refuse }: Section): void {
+function refuseUnverified({ read, refuse }: CheckedSection): void {
   if (read.boolean('verify_ssl', true)) return;
   refuse(
     'verify_ssl',
@@ -204,7 +158,7 @@ function refuseUnverified({ read, refuse }: Section): void {
 }
 
 /** Tokens go there: without TLS only on this machine. */
-function safeUrl({ refuse }: Section, option: string, url: string | undefined): string | undefined {
+function safeUrl({ refuse }: CheckedSection, option: string, url: string | undefined): string | undefined {
   if (url === undefined) return undefined;
   const { protocol, hostname } = new URL(url);
   if (protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))

@@ -1,4 +1,5 @@
 /** What this process asks of GitHub: counted by operation and status, for metrics. */
+import { createRequestCounts } from '../../src/driver/request-counts.ts';
 import type { HostUsage, UsageView } from '../../src/driver/usage.ts';
 
 /** In the memory of one process. */
@@ -11,19 +12,13 @@ export interface GithubUsage extends UsageView {
 
 /** @param budgets what GitHub said is left. */
 export function createGithubUsage(budgets: () => HostUsage['budgets']): GithubUsage {
-  const counts = new Map<string, { readonly operation: string; readonly status: string; count: number }>();
+  const counts = createRequestCounts();
   let closedReports = 0;
   return {
-    asked(operation, status) {
-      const text = status === null ? 'none' : String(status);
-      const key = `${operation} ${text}`;
-      const entry = counts.get(key) ?? { operation, status: text, count: 0 };
-      entry.count += 1;
-      counts.set(key, entry);
-    },
+    asked: counts.asked,
     closed(runs) {
       closedReports += runs;
     },
-    now: () => ({ requests: [...counts.values()], budgets: budgets(), closedReports }),
+    now: () => ({ requests: counts.all(), budgets: budgets(), closedReports }),
   };
 }

@@ -4,7 +4,7 @@
  */
 import { toMilliseconds } from '../lib/clock.ts';
 import { type Build, resultOf } from '../model/build.ts';
-import { currentBuild, graphOf } from '../model/build-set.ts';
+import { currentBuild, graphOf, testedBeforeOf } from '../model/build-set.ts';
 import { briefResetText, culpritText, leaveText, removalText, resetText } from '../model/cause.ts';
 import { type Change, changeText } from '../model/change.ts';
 import { STRETCH_STATES } from '../model/item-states.ts';
@@ -38,6 +38,7 @@ const changeSchema = document({
   text: text('Project and change, for people'),
   project: text('Without its connection'),
   name: text("The host's name for the change, or a ref"),
+  id: text('In the address of its decisions: its name, of a ref `<ref>@<commit>`'),
   subject: nullable(text()),
   owner: nullable(text()),
   url: nullable(text('Page at the code host; http or https')),
@@ -100,6 +101,10 @@ export const liveItemSchema = document({
   timeline: list(stateSchema, 'Oldest first; each ends where the next begins'),
   failing: list(text('Why it will not merge')),
   buildset: document({ uuid: uuid(), number: whole(), stage: text() }),
+  testedBefore: nullable(
+    document({ item: uuid(), buildset: uuid() }),
+    'The buildset, and its item, that tested the same state: no job ran here',
+  ),
   jobs: list(jobSchema),
   jobDecisions: list(document({ job: text(), runs: flag(), because: text('A clause') })),
   resets: list(resetSchema, 'Oldest first'),
@@ -157,6 +162,7 @@ export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: Ite
     timeline: item.timeline.map(shownState),
     failing: failingReasons(item),
     buildset: { uuid: item.buildset.uuid, number: item.buildset.number, stage: item.buildset.stage.state },
+    testedBefore: testedBeforeOf(item.buildset),
     jobs: jobsOf(item, expected),
     jobDecisions: item.buildset.verdicts ?? [],
     resets: resetsOf(item),
@@ -266,11 +272,12 @@ function shownBuild(build: Build) {
     startedAt: startedAt === null ? null : toMilliseconds(startedAt),
     endedAt: ended ? toMilliseconds(state.at) : null,
     worker: 'worker' in state ? state.worker : null,
-    detail: detailOf(build),
+    detail: detailOfBuild(build),
   };
 }
 
-function detailOf({ state }: Build): string | null {
+/** Reason of the result in one line, for people; null: there is none. */
+export function detailOfBuild({ state }: Build): string | null {
   switch (state.state) {
     case 'completed':
       return state.detail ?? null;
@@ -289,6 +296,7 @@ function shownChange(change: Change) {
     text: changeText(change),
     project: projectIdOf(change.project).name,
     name: change.kind === 'change' ? change.id : change.ref,
+    id: change.key.slice(change.project.length + 1),
     subject: change.kind === 'change' ? change.subject : null,
     owner: change.kind === 'change' ? (change.owner ?? null) : null,
     url: change.url !== undefined && /^https?:\/\//.test(change.url) ? change.url : null,

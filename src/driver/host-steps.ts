@@ -35,3 +35,17 @@ function isStep(value: unknown): value is Step {
   const { kind, subject, startedAt, endedAt } = value as { readonly [key: string]: unknown };
   return [kind, subject, startedAt, endedAt].every(each => typeof each === 'string');
 }
+
+/** Most steps kept of one report or landing; the caller bounds them further. */
+const MOST_STEPS = 200;
+
+/** Gathers the requests of one report or landing, for its trace. */
+export function gatherSteps(): { readonly steps: readonly Step[]; readonly add: (step: Step) => void } {
+  const steps: Step[] = [];
+  return {
+    steps,
+    add(step) {
+      if (steps.length < MOST_STEPS) steps.push(step);
+    },
+  };
+}

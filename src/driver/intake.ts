@@ -3,6 +3,7 @@
  * something may have changed; the source reads what did.
  */
 import type { Uuid } from '../lib/ids.ts';
+import type { Secret } from '../lib/secret.ts';
 import type { ConnectionEvent } from '../model/event.ts';
 import type { HostPass } from '../model/host-pass.ts';
 import type { PipelineName, ProjectKey, TenantName } from '../model/project.ts';
@@ -54,9 +55,14 @@ export interface WebhookIntake {
   readonly maxBytes: number;
   /** Accepted requests per second, ten times as many in a burst; more are answered with 429 and `Retry-After`. */
   readonly ratePerSecond: number;
-  /** Checks the signature over the raw bytes, then the shape, without asking the host. */
+  /**
+   * Checks the signature over the raw bytes, then the shape, without asking the host.
+   *
+   * @param queryToken `?token=` of the URL, for hosts that can show in no other way that a request is theirs; absent: there is none.
+   */
   verify(
     headers: { readonly [name: string]: string | readonly string[] | undefined },
     body: Uint8Array,
+    queryToken?: Secret,
   ): Promise<WebhookVerdict>;
 }

@@ -10,8 +10,8 @@ import type { BranchName, PipelineName, ProjectKey, TenantName } from '../model/
 export interface PipelineUse {
   readonly tenant: TenantName;
   readonly pipeline: PipelineName;
-  /** Of the project, in this tenant. */
-  readonly mergeMode: MergeMode;
+  /** Of the project, in this tenant; undefined: the host's own way. */
+  readonly mergeMode: MergeMode | undefined;
   readonly triggers: readonly Json[];
   /** `require` and `reject`. */
   readonly requirements: readonly Json[];

@@ -75,7 +75,7 @@ function zuulEnvironment(request: BuildRequest, view: JobView): { readonly [name
   return {
     ZUUL_BUILD: request.uuid,
     ZUUL_BUILDSET: request.buildset,
-    ZUUL_JOB: request.jobName,
+    ZUUL_JOB: request.job.plainName ?? request.jobName,
     ZUUL_TENANT: request.tenant,
     ZUUL_PIPELINE: request.pipeline,
     ZUUL_ATTEMPT: String(request.attempt),

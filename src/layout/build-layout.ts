@@ -116,9 +116,7 @@ function projectConfig({ project, trusted }: TenantProject, collected: Collected
     defaultBranch:
       firstOf(variants, ({ stanza }) => (stanza.kind === 'project' ? stanza.defaultBranch : undefined)) ??
       'master',
-    mergeMode:
-      firstOf(variants, ({ stanza }) => (stanza.kind === 'project' ? stanza.mergeMode : undefined)) ??
-      'merge',
+    mergeMode: firstOf(variants, ({ stanza }) => (stanza.kind === 'project' ? stanza.mergeMode : undefined)),
     variants,
     broken: collected.brokenProjects.get(project) ?? [],
   };

@@ -88,6 +88,7 @@ export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, language
     supercedes: stanza.supercedes.map(({ name }) => name),
     dequeueOnNewPatchset: stanza.dequeueOnNewPatchset,
     allowOtherConnections: stanza.allowOtherConnections,
+    ...(stanza.reuseResults === undefined ? {} : { reuseResults: stanza.reuseResults }),
     ...(stanza.disableAfterConsecutiveFailures === undefined
       ? {}
       : { disableAfterConsecutiveFailures: stanza.disableAfterConsecutiveFailures }),

@@ -8,6 +8,8 @@ export interface ChangeQueueName {
   readonly key: string;
   /** For people. */
   readonly name: string;
+  /** Changes of it that depend on each other are tested, and land, together. */
+  readonly allowsCycles: boolean;
 }
 
 /**
@@ -23,8 +25,10 @@ export function changeQueueOf(
   const facts = layout.projects.get(project);
   if (facts === undefined || !facts.pipelines.has(pipeline)) return null;
   const { queue } = facts;
-  if (queue === undefined) return { key: `project ${project}`, name: projectIdOf(project).name };
+  if (queue === undefined)
+    return { key: `project ${project}`, name: projectIdOf(project).name, allowsCycles: false };
+  const { allowsCycles } = queue;
   return queue.perBranch && branch !== null
-    ? { key: `queue ${queue.name} ${branch}`, name: `${queue.name} ${branch}` }
-    : { key: `queue ${queue.name}`, name: queue.name };
+    ? { key: `queue ${queue.name} ${branch}`, name: `${queue.name} ${branch}`, allowsCycles }
+    : { key: `queue ${queue.name}`, name: queue.name, allowsCycles };
 }

@@ -18,6 +18,7 @@ import type {
   ParsedStanza,
   PipelineStanza,
   ProjectStanza,
+  QueueStanza,
   TemplateStanza,
 } from './stanzas.ts';
 
@@ -62,7 +63,7 @@ function collectStanza(
       collectTemplate(stanza, file, into);
       break;
     case 'queue':
-      collectUnique('queue', into.queues, stanza, file, into, (a, b) => a.perBranch === b.perBranch);
+      collectUnique('queue', into.queues, stanza, file, into, isSameQueue);
       break;
     case 'nodeset':
       collectUnique('nodeset', into.nodesets, stanza, file, into, (a, b) => nodesText(a) === nodesText(b));
@@ -166,4 +167,8 @@ function collectUnique<T extends { readonly name: string; readonly offset: numbe
 
 function nodesText(stanza: NodesetStanza): string {
   return JSON.stringify(stanza.nodes);
+}
+
+function isSameQueue(a: QueueStanza, b: QueueStanza): boolean {
+  return a.perBranch === b.perBranch && a.allowsCycles === b.allowsCycles;
 }

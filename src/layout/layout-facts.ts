@@ -1,4 +1,6 @@
 /** The part of a layout that a scheduler keeps, as plain data; the layout itself stays in the thread that built it. */
+
+import type { ProposedChange } from '../model/change.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { MergeMode } from '../model/merge-mode.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -20,11 +22,22 @@ export interface LayoutFacts {
 
 interface ProjectFacts {
   readonly defaultBranch: BranchName;
-  readonly mergeMode: MergeMode;
+  /** Undefined: as each change has it. */
+  readonly mergeMode: MergeMode | undefined;
   /** Its change queue. */
-  readonly queue: { readonly name: string; readonly perBranch: boolean } | undefined;
+  readonly queue:
+    | { readonly name: string; readonly perBranch: boolean; readonly allowsCycles: boolean }
+    | undefined;
   /** Pipelines it takes part in, on any branch. */
   readonly pipelines: ReadonlySet<PipelineName>;
+}
+
+/** How a change is merged: as the configuration of its project says, or else as its host does it. */
+export function mergeModeIn(
+  { projects }: Pick<LayoutFacts, 'projects'>,
+  { project, mergeMode }: Pick<ProposedChange, 'project' | 'mergeMode'>,
+): MergeMode {
+  return projects.get(project)?.mergeMode ?? mergeMode ?? 'merge';
 }
 
 /** At most 300 errors are kept; the last of them then counts the others. */
@@ -54,10 +67,12 @@ function projectFacts(
   return {
     defaultBranch,
     mergeMode,
-    queue:
-      queue === undefined
-        ? undefined
-        : { name: queue, perBranch: layout.queues.get(queue)?.perBranch === true },
+    queue: queue === undefined ? undefined : queueFacts(queue, layout),
     pipelines,
   };
+}
+
+function queueFacts(name: string, { queues }: Layout): ProjectFacts['queue'] {
+  const { perBranch = false, allowsCycles = false } = queues.get(name) ?? {};
+  return { name, perBranch, allowsCycles };
 }

@@ -13,7 +13,7 @@ import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/pro
 import { boundedErrors } from './bounded-errors.ts';
 import { buildLayout, type LayoutInput } from './build-layout.ts';
 import type { Languages } from './build-pipeline.ts';
-import { freezeJobGraph } from './freeze-job-graph.ts';
+import { freezeItemGraph, type ItemChange } from './freeze-item-graph.ts';
 import type { FreezeChange } from './freeze-request.ts';
 import type { Layout } from './layout.ts';
 import { type LayoutFacts, layoutFacts } from './layout-facts.ts';
@@ -42,7 +42,8 @@ export interface FreezeQuestion {
   /** Id of a layout that was built before. */
   readonly layout: number;
   readonly pipeline: PipelineName;
-  readonly change: FreezeChange;
+  /** Those of the item. */
+  readonly changes: readonly [ItemChange, ...ItemChange[]];
   /** Configuration proposed by the change and those ahead of it; empty: the tenant's own layout is used. */
   readonly proposed: readonly BranchConfig[];
 }
@@ -97,7 +98,7 @@ export function layoutTable(languages: Languages, monotonic: () => number): Layo
       keepNewest(layouts, MOST_LAYOUTS);
       return layoutFacts(layout);
     },
-    freeze({ layout: id, pipeline, change, proposed }) {
+    freeze({ layout: id, pipeline, changes, proposed }) {
       const known = layouts.get(id);
       if (known === undefined) return { kind: 'unknown-layout' };
       const { layout, errors, cached } = layoutWith(known, proposed);
@@ -112,6 +113,7 @@ export function layoutTable(languages: Languages, monotonic: () => number): Layo
           answer: { cached, freezeMs: null, jobTimes: [], outcome, defaultBranches },
         };
       }
+      const [lead] = changes;
       const begun = monotonic();
       const before = proposed.length === 0 ? {} : { before: known.layout };
       const times: JobTime[] = [];
@@ -121,7 +123,7 @@ export function layoutTable(languages: Languages, monotonic: () => number): Layo
         times.push({ name, from, to: monotonic() - begun });
         return frozen;
       };
-      const outcome = bounded(freezeJobGraph({ layout, pipeline, change, ...before, timed }), change);
+      const outcome = bounded(freezeItemGraph({ layout, pipeline, changes, ...before, timed }), lead.change);
       const freezeMs = monotonic() - begun;
       const jobTimes = slowest(times, outcome);
       return { kind: 'answered', answer: { cached, freezeMs, jobTimes, outcome, defaultBranches } };

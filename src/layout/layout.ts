@@ -82,8 +82,8 @@ export interface ProjectConfig {
   readonly queue: string | undefined;
   /** The first definition wins. Default `master`. */
   readonly defaultBranch: BranchName;
-  /** The first definition wins. Default `merge`. */
-  readonly mergeMode: MergeMode;
+  /** The first definition wins; undefined: as each change has it. */
+  readonly mergeMode: MergeMode | undefined;
   /** Config-projects' first. */
   readonly variants: readonly ProjectVariant[];
   readonly broken: readonly BrokenProject[];

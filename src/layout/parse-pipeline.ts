@@ -39,6 +39,7 @@ export function parsePipeline(
     supercedes: read.names('supercedes') ?? [],
     dequeueOnNewPatchset: read.boolean('dequeue-on-new-patchset') ?? true,
     allowOtherConnections: read.boolean('allow-other-connections') ?? true,
+    ...(read.boolean('reuse-results') === true ? { reuseResults: true as const } : {}),
     ...(description === undefined ? {} : { description }),
     ...(disableAfter === undefined ? {} : { disableAfterConsecutiveFailures: disableAfter }),
   };

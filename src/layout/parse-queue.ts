@@ -12,7 +12,8 @@ export function parseQueue(
   const read = mappingReader(value, 'queue', context);
   const name = read.required('name');
   const perBranch = read.boolean('per-branch') ?? false;
-  read.unsupported(['allow-circular-dependencies', 'dependencies-by-topic']);
+  const allowsCycles = read.boolean('allow-circular-dependencies') ?? false;
+  read.unsupported(['dependencies-by-topic']);
   read.finish();
-  return name === undefined ? undefined : { kind: 'queue', offset, name, perBranch };
+  return name === undefined ? undefined : { kind: 'queue', offset, name, perBranch, allowsCycles };
 }

@@ -76,6 +76,7 @@ export interface PipelineStanza extends CommonStanza {
   readonly supercedes: readonly PlacedName[];
   readonly dequeueOnNewPatchset: boolean;
   readonly allowOtherConnections: boolean;
+  readonly reuseResults?: true;
   readonly disableAfterConsecutiveFailures?: number;
 }
 
@@ -178,6 +179,8 @@ export interface QueueStanza extends CommonStanza {
   readonly kind: 'queue';
   /** Each branch has a queue of its own. Default false. */
   readonly perBranch: boolean;
+  /** `allow-circular-dependencies`: changes that depend on each other are one item. Default false. */
+  readonly allowsCycles: boolean;
 }
 
 /** Nodes that jobs refer to by the nodeset's name; names of nodes are unique. */

@@ -175,10 +175,10 @@ async function pathsBetween(
   commit: CommitId,
   budget: TreeBudget,
 ): Promise<readonly string[]> {
-  const [from, to] = [parseObjectId(before), parseObjectId(commit)];
-  // The commit before a forced push may be gone; then the files are unknown.
-  if (project === undefined || (await project.repository.reader.missing([from])).length > 0) return [];
-  return project.repository.changedPaths(from, to, budget);
+  // The commit before a forced push may be gone; then the files are unknown. A host may name the tag object of an annotated tag.
+  const from = await project?.repository.reader.resolve(before);
+  if (project === undefined || from === undefined) return [];
+  return project.repository.changedPaths(from, parseObjectId(commit), budget);
 }
 
 /** Heads of `states` and pinned projects, with the tested commits in place of the tips. */

@@ -16,6 +16,7 @@
  * repo-state → running    repo-state result
  * repo-state → merging    the heads could not be read; asked again from the merge on
  * running → complete      last build of the graph ended
+ * merged, repo-state → complete  the same state was tested before (src/pipeline/reuse-results.ts)
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
@@ -51,6 +52,12 @@ export interface FrozenGraph {
   readonly jobs: readonly JobNode[];
 }
 
+/** Where a result was taken from. */
+export interface TestedBefore {
+  readonly item: Uuid;
+  readonly buildset: Uuid;
+}
+
 /** How far the buildset is, with the facts known at that stage; transitions are listed above. */
 export type BuildSetStage =
   | { readonly state: 'new' }
@@ -76,6 +83,8 @@ export type BuildSetStage =
       readonly result: BuildSetResult;
       readonly tested: TestedMerge | null;
       readonly graph: FrozenGraph | null;
+      /** No job ran: the same state was tested by that buildset, and its result is this one's too. */
+      readonly testedBefore?: TestedBefore;
     }
   | {
       readonly state: 'superseded';
@@ -206,6 +215,11 @@ export function graphOf(buildset: BuildSet): FrozenGraph | null {
     default:
       return buildset.stage.graph;
   }
+}
+
+/** The buildset whose result it has; null: its own. */
+export function testedBeforeOf({ stage }: BuildSet): TestedBefore | null {
+  return stage.state === 'complete' ? (stage.testedBefore ?? null) : null;
 }
 
 /** When it ended, or null. */

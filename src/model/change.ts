@@ -10,6 +10,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Json } from './job.ts';
+import type { MergeMode } from './merge-mode.ts';
 import type { MergeText } from './merge-text.ts';
 import {
   type BranchName,
@@ -48,6 +49,8 @@ export interface ProposedChange extends CommonChange {
   readonly owner?: string;
   /** For the message of the commit that lands it. Absent: the driver has none. */
   readonly mergeText?: MergeText;
+  /** How the host lands it, for a project whose configuration names no mode. Absent: it has no way of its own, and it is `merge`. */
+  readonly mergeMode?: MergeMode;
 }
 
 /** One update of a branch or tag, as the host delivered it. */
@@ -66,6 +69,8 @@ export interface RefUpdate extends CommonChange {
   readonly oldCommit: CommitId | null;
   /** null: the ref was deleted. */
   readonly newCommit: CommitId | null;
+  /** Id of the tree of `newCommit`; absent: not read. */
+  readonly tree?: string;
 }
 
 /** What an item is about: a proposed change, or an update of a ref. */
@@ -88,6 +93,11 @@ export interface ChangeRecord {
   /** What the driver's requirements look at (approvals, labels, votes with their dates): read by its own parser alone. */
   readonly facts: Json;
   readonly fetchedAt: Nanoseconds;
+  /**
+   * Events of reports of ours by name, since anything else happened to this revision: `src/scheduler/changes/own-reports.ts`, which
+   * adds it to what a driver says. Absent: none.
+   */
+  readonly ownReports?: { readonly [report: string]: number };
 }
 
 /** `local/acme/app#master/login`. @param id the host's id of the change. */

@@ -43,6 +43,7 @@ export type DecisionCode =
   | 'window-changed'
   | 'pipeline-disabled'
   | 'result-ignored'
+  | 'tested-before'
   | 'reported'
   | 'landed-tree-differs'
   | 'left';

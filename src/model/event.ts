@@ -97,6 +97,13 @@ export interface TriggerEvent {
   readonly tree?: string;
   /** What trigger filters look at besides (comment text, approvals, account): read by the driver's own parser alone. */
   readonly facts: Json;
+  /**
+   * Name of the report of ours that it shows: of one check, vote or label always the same. The driver sets it also where the host does
+   * not say who set a label or vote. Absent: another did something.
+   */
+  readonly ownReport?: string;
+  /** With `ownReport`: events of that name, this one included, with nothing but reports of ours in between. Drivers leave it out. */
+  readonly ownReportsInARow?: number;
   /** Branches of which the configuration may have changed: the tenant reconfigures before it forwards. */
   readonly configMayHaveChanged: readonly BranchName[];
   /** The branch was created or deleted: the list of branches is read again. */

@@ -43,7 +43,12 @@ interface NodeRequirement {
 
 /** One job of a buildset, complete: executors need no configuration. Made by `src/layout/freeze-job.ts`. */
 export interface FrozenJob {
+  /** Unique in its graph. */
   readonly name: JobName;
+  /** As it is configured, where another change of the item runs a job of that name, too. Absent: its name. */
+  readonly plainName?: JobName;
+  /** Place, among the item's changes, of the one whose job it is. Absent: the first, 0. */
+  readonly change?: number;
   readonly description?: string;
   readonly preRun: readonly Playbook[];
   readonly run: readonly Playbook[];

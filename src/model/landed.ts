@@ -42,13 +42,13 @@ export interface BranchAfter {
   readonly now: Snapshot;
 }
 
-/** Every branch of the tested merge; one that did not move in this landing holds what was tested. */
+/** Every branch of the tested merge; one that did not move in this landing holds what was tested, one that moved twice its last state. */
 export function branchesAfter(tested: TestedMerge | null, landed: Landed): readonly BranchAfter[] {
   return (tested?.branches ?? []).map(({ project, branch, commit, tree }) => {
     const own =
       landed === 'as-tested'
         ? undefined
-        : landed.find(each => each.project === project && each.branch === branch);
+        : landed.findLast(each => each.project === project && each.branch === branch);
     const now = own === undefined ? { commit, tree } : { commit: own.commit, tree: own.tree };
     return { project, branch, tested: { commit, tree }, now };
   });

@@ -1,4 +1,5 @@
 /** A pipeline's contents at one moment: its change queues in order, and the items by uuid. */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { QueueItem } from './queue-item.ts';
 import type { Holder, Takeover } from './takeover.ts';
@@ -15,6 +16,16 @@ export interface ChangeQueue {
   readonly items: readonly Uuid[];
 }
 
+/** A state that was tested with success: with `reuse-results` a later item in the same state gets that result. */
+export interface TestedState {
+  /** SHA-256, see `src/pipeline/reuse-results.ts`. */
+  readonly state: string;
+  readonly at: Nanoseconds;
+  /** The item and its buildset that tested it. */
+  readonly item: Uuid;
+  readonly buildset: Uuid;
+}
+
 /** What one node of the store holds; the items have nodes of their own. */
 export interface PipelineCounters {
   readonly queues: readonly ChangeQueue[];
@@ -27,6 +38,8 @@ export interface PipelineCounters {
   readonly holder?: Holder;
   /** Takeovers that not all items carry yet, oldest first. Absent: none. */
   readonly takeovers?: readonly Takeover[];
+  /** Oldest first. Absent: none. */
+  readonly testedStates?: readonly TestedState[];
 }
 
 /** The whole content of a pipeline: what a turn reads and decides on. */

@@ -65,6 +65,8 @@ export interface Pipeline {
   readonly supercedes: readonly PipelineName[];
   readonly dequeueOnNewPatchset: boolean;
   readonly allowOtherConnections: boolean;
+  /** A merge group in a state that was tested with success gets that result. */
+  readonly reuseResults?: true;
   /** Consecutive failures after which reports go to `disabled`; undefined: never. */
   readonly disableAfterConsecutiveFailures?: number;
 }

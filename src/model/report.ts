@@ -46,7 +46,9 @@ export type ReportReason =
     }
   /** All errors of the configuration that the change brings. */
   | { readonly kind: 'configuration'; readonly errors: readonly ConfigError[] }
-  | { readonly kind: 'no-jobs'; readonly text: string };
+  | { readonly kind: 'no-jobs'; readonly text: string }
+  /** The same state was tested with success. `url`: page of the item that tested it. */
+  | { readonly kind: 'tested-before'; readonly url: string };
 
 /** A remark about a line of a file that one of the report's changes may hold. */
 export interface FileComment {

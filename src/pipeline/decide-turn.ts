@@ -13,11 +13,11 @@
  * A map of the room, in the order of reading:
  *
  *     the turn     turn (its input and output), turn-draft (what is decided so far), manager/ (all that differs between managers)
- *     entering     enqueue → enqueue-plan → dependency-graph → new-item
+ *     entering     enqueue → enqueue-plan → dependency-graph → change-group → new-item
  *     events       apply-events → apply-merger-result (chain-answer), apply-build-events, apply-report-result
  *     one pass     process-queue → process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
  *     place        follow-nearest → move-behind, reset-item; conflicts of items ahead: past-conflicts, judge-by-later-answer
- *     work         prepare-item (merge, freeze) → start-jobs → report-item → request-report (report-steps); stop-work ends what runs
+ *     work         prepare-item (merge, freeze) → start-jobs (reuse-results) → report-item → request-report (report-steps); stop-work ends what runs
  *     waiting      host-wait, parked-projects (code hosts in trouble); window (how many items run)
  *     order        promote: people move items to the head of their queue
  *     leaving      departures, overtake → leave-item (remover); requeue moves items between queues

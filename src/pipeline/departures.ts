@@ -168,8 +168,13 @@ function addedDependencies(draft: TurnDraft, item: QueueItem): readonly ChangeKe
   const added: ChangeKey[] = [];
   for (const { change, dependsOn } of currentRecords(draft, item))
     for (const key of dependsOn)
-      if (key !== change.key && !item.dependsOn.includes(key) && isOpen(draft, key)) added.push(key);
+      if (key !== change.key && !isOwn(item, key) && !item.dependsOn.includes(key) && isOpen(draft, key))
+        added.push(key);
   return added;
+}
+
+function isOwn({ changes }: QueueItem, key: ChangeKey): boolean {
+  return changes.some(change => change.key === key);
 }
 
 /** Of its changes, as far as they are what is tested. */

@@ -1,20 +1,22 @@
 /**
  * What a change needs before it can merge: git parents and `Depends-On`, transitively, as the change cache knows them.
  *
- * A walk ends at merged changes: their dependencies are in the branch already. A cycle is found with Tarjan's algorithm and
- * refused (allow-circular-dependencies is not supported yet).
+ * A walk ends at merged changes: their dependencies are in the branch already. Changes that depend on each other are found with
+ * Tarjan's algorithm, and are one group where their queue allows it (`allow-circular-dependencies`).
  *
- *     C needs B, B needs A, A needs M (merged)   →   { kind: 'resolved', ahead: [A, B] }
+ *     C needs B, B needs A, A needs M (merged)   →   { kind: 'resolved', own: [C], ahead: [[A], [B]] }
+ *     C needs B, B needs A, A needs B            →   { kind: 'resolved', own: [C], ahead: [[A, B]] }
  */
 import { stronglyConnected } from '../lib/tarjan.ts';
 import { type ChangeKey, changeKeyText, changeText } from '../model/change.ts';
+import { type ChangeGroup, changeGroup, isMember } from './change-group.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 /** Every kind but `resolved` is a refusal, which enqueue-plan.ts words. */
 export type DependencyGraph =
-  /** Open dependencies, oldest first: each after everything it needs. */
-  | { readonly kind: 'resolved'; readonly ahead: readonly ChangeFacts[] }
+  /** `own`: the change with those that depend on it and it on them. `ahead`: open dependencies, oldest first: each after all it needs. */
+  | { readonly kind: 'resolved'; readonly own: ChangeGroup; readonly ahead: readonly ChangeGroup[] }
   | { readonly kind: 'too-many'; readonly limit: number }
   | { readonly kind: 'cycle'; readonly changes: readonly string[] }
   /** Names without a known change. */
@@ -39,12 +41,24 @@ export function dependencyGraph(draft: TurnDraft, root: ChangeFacts): Dependency
   }
   if (unresolved.size > 0) return { kind: 'unresolved', names: [...unresolved] };
   const components = stronglyConnected([root.record.change.key], key => edges.get(key) ?? []);
-  const cycle = components.find(component => component.length > 1);
-  if (cycle !== undefined) return { kind: 'cycle', changes: cycle.map(key => nameOf(draft, key)) };
-  return {
-    kind: 'resolved',
-    ahead: components.slice(0, -1).flatMap(component => component.flatMap(key => draft.facts(key) ?? [])),
-  };
+  const groups = components.map(component => changeGroup(component.flatMap(key => draft.facts(key) ?? [])));
+  const cycle = groups.find(group => group.length > 1 && !mayBeOneItem(group));
+  if (cycle !== undefined)
+    return { kind: 'cycle', changes: cycle.map(({ record }) => changeText(record.change)) };
+  // Everything was reached from the root, so its group is the last.
+  return { kind: 'resolved', own: groups.at(-1) ?? [root], ahead: groups.slice(0, -1) };
+}
+
+/** All of them are in one queue, which allows it. */
+function mayBeOneItem(group: ChangeGroup): boolean {
+  const [{ queue }] = group;
+  return queue?.allowsCycles === true && group.every(facts => facts.queue?.key === queue.key);
+}
+
+/** Direct dependencies of the members that have not merged and are no members. */
+export function openDependenciesOf(draft: TurnDraft, group: ChangeGroup): readonly ChangeFacts[] {
+  const needed = group.flatMap(facts => openDependencies(draft, facts));
+  return [...new Set(needed)].filter(({ record }) => !isMember(group, record.change.key));
 }
 
 /** Direct dependencies that have not merged; a change that names itself does not depend on itself. */
@@ -67,9 +81,4 @@ export function openDependencies(
 /** One clause about `Depends-On` lines that name no known change. */
 export function unknownText(names: readonly string[]): string {
   return `unknown dependencies: ${names.join(', ')}`;
-}
-
-function nameOf(draft: TurnDraft, key: ChangeKey): string {
-  const facts = draft.facts(key);
-  return facts === undefined ? changeKeyText(key) : changeText(facts.record.change);
 }

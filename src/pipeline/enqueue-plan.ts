@@ -6,6 +6,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import { type Change, changeText, sameRevision } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
 import { projectIdOf } from '../model/project.ts';
+import { type ChangeGroup, groupText } from './change-group.ts';
 import { replaces } from './departures.ts';
 import { type DependencyGraph, dependencyGraph, unknownText } from './dependency-graph.ts';
 import type { ChangeFacts } from './turn.ts';
@@ -21,10 +22,13 @@ export interface EnqueueRefusal {
   readonly recheckAt?: Nanoseconds;
 }
 
-/** `ahead`: the dependencies to enter first, oldest first; empty when all are there, or the manager ignores them. */
+/**
+ * `own`: the change, with those that it can only enter together with. `ahead`: the dependencies to enter first, oldest first; empty when
+ * all are there, or the manager ignores them.
+ */
 export type EnqueuePlan =
   | { readonly kind: 'refused'; readonly refusal: EnqueueRefusal }
-  | { readonly kind: 'go'; readonly ahead: readonly ChangeFacts[] };
+  | { readonly kind: 'go'; readonly own: ChangeGroup; readonly ahead: readonly ChangeGroup[] };
 
 /** For an event about a change that is not in the change cache (any more). */
 export const UNKNOWN_CHANGE: EnqueueRefusal = refusal('no-such-change', 'the change is unknown');
@@ -61,9 +65,9 @@ export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change)
 }
 
 /**
- * The dependencies that are not in the queue yet, oldest first, or why they cannot go ahead.
+ * What enters with the change and ahead of it, oldest first, or why it cannot.
  *
- * @param planned other changes that enter anyway.
+ * @param planned first changes of other items that enter anyway.
  */
 export function planFor(
   draft: TurnDraft,
@@ -71,17 +75,23 @@ export function planFor(
   planned: Iterable<ChangeFacts> = [],
 ): EnqueuePlan {
   const graph: DependencyGraph = ignoresDependencies(draft)
-    ? { kind: 'resolved', ahead: [] }
+    ? { kind: 'resolved', own: [facts], ahead: [] }
     : dependencyGraph(draft, facts);
   if (graph.kind !== 'resolved') return refused(graphRefusal(graph));
-  const ahead: ChangeFacts[] = [];
-  for (const needed of graph.ahead) {
+  const { own } = graph;
+  const ahead = graph.ahead.filter(group => !group.every(needed => isAhead(draft, needed)));
+  const partners = own.filter(other => other !== facts);
+  for (const needed of [...graph.ahead.flat(), ...partners]) {
     const problem = misfit(draft, facts, needed);
     if (problem !== null) return refused(problem);
-    if (!isAhead(draft, needed)) ahead.push(needed);
   }
-  const limit = limitRefusal(draft, new Set([...planned, ...ahead, facts]).size);
-  return limit === null ? { kind: 'go', ahead } : refused(limit);
+  const torn = ahead.find(group => group.some(needed => isAhead(draft, needed)));
+  if (torn !== undefined) return refused(isTorn(draft, torn));
+  const entering = [...ahead, own].map(([lead]) => lead);
+  const elsewhere = partners.find(partner => isAhead(draft, partner));
+  if (elsewhere !== undefined) return refused(isInOtherItem(elsewhere));
+  const limit = limitRefusal(draft, new Set([...planned, ...entering]).size);
+  return limit === null ? { kind: 'go', own, ahead } : refused(limit);
 }
 
 /** Whether the pipeline's manager treats every change as if it depended on none (serial, supercedent). */
@@ -99,7 +109,7 @@ function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved
     case 'cycle':
       return reportedRefusal(
         'dependency-cycle',
-        `changes that depend on each other are not supported: ${graph.changes.join(', ')}`,
+        `these changes depend on each other, and their queue does not allow it (allow-circular-dependencies): ${graph.changes.join(', ')}`,
       );
     case 'unresolved':
       return reportedRefusal('dependency-unresolved', unknownText(graph.names));
@@ -135,6 +145,24 @@ function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Enqu
 /** It has a live item already; several dependents share it. */
 function isAhead(draft: TurnDraft, { record }: ChangeFacts): boolean {
   return draft.manager.dependencies === 'enter-ahead' && draft.liveItems(record.change.key).length > 0;
+}
+
+/** The item that it is in leaves when the facts say that it is no item of its own. */
+function isInOtherItem({ record }: ChangeFacts): EnqueueRefusal {
+  return refusal(
+    'already-enqueued',
+    `it can only enter together with ${changeText(record.change)}, which is in this pipeline without it`,
+  );
+}
+
+/** Some changes of a cycle are in an item that is being reported, or about to leave: they cannot be in another one as well. */
+function isTorn(draft: TurnDraft, group: ChangeGroup): EnqueueRefusal {
+  const text = (facts: ChangeFacts) => changeText(facts.record.change);
+  const here = group.filter(needed => isAhead(draft, needed)).map(text);
+  return refusal(
+    'dependency-not-ready',
+    `it depends on ${groupText(group)}, which can only enter together, and ${here.join(', ')} is in this pipeline already`,
+  );
 }
 
 function abandoned(needed: ChangeFacts): EnqueueRefusal {

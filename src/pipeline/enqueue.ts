@@ -2,7 +2,7 @@
  * Enqueuing a change, in the steps of the gating contract:
  *
  *   1 the change itself            enqueue-plan.ts: unknown, closed, other connection, requirements, already here
- *   2 its dependency graph         dependency-graph.ts: too many, a cycle, unresolved
+ *   2 its dependency graph         dependency-graph.ts: too many, a cycle that its queue does not allow, unresolved
  *   3 its queue, and whether the
  *     dependencies fit into it     enqueue-plan.ts: other queue, abandoned, not ready
  *   4 the pipeline's limit         enqueue-plan.ts
@@ -15,10 +15,12 @@
 import { assertNever } from '../lib/assert-never.ts';
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import { type Change, type ChangeKey, changeText } from '../model/change.ts';
+import { aboutItem } from '../model/about-item.ts';
+import type { Change, ChangeKey } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { openDependencies } from './dependency-graph.ts';
+import { type ChangeGroup, groupText } from './change-group.ts';
+import { openDependencies, openDependenciesOf } from './dependency-graph.ts';
 import {
   type EnqueueRefusal,
   ignoresDependencies,
@@ -42,23 +44,23 @@ export function enqueueEvent(draft: TurnDraft, event: EnqueueEvent): void {
   }
   const found = planFor(draft, facts);
   if (found.kind === 'refused') refuse(draft, event, facts.record.change, found.refusal, false);
-  else enterWith(draft, event, facts, found.ahead);
+  else enterWith(draft, event, { group: found.own, found: null }, found.ahead);
 }
 
 function enterWith(
   draft: TurnDraft,
   event: EnqueueEvent,
-  facts: ChangeFacts,
-  ahead: readonly ChangeFacts[],
+  root: Entrant,
+  ahead: readonly ChangeGroup[],
 ): void {
   const { dependencies } = draft.manager;
   switch (dependencies) {
     case 'enter-ahead':
-      enterTree(draft, event, facts, ahead);
+      enterTree(draft, event, root, ahead);
       return;
     case 'hold-places':
     case 'ignored':
-      enterAlone(draft, event, facts, ahead);
+      enterAlone(draft, event, root.group, ahead);
       return;
     default:
       assertNever(dependencies, 'treatment of dependencies');
@@ -69,23 +71,23 @@ function enterWith(
 function enterAlone(
   draft: TurnDraft,
   event: EnqueueEvent,
-  facts: ChangeFacts,
-  ahead: readonly ChangeFacts[],
+  group: ChangeGroup,
+  ahead: readonly ChangeGroup[],
 ): void {
-  const queue = queueFor(draft, event, facts);
+  const queue = queueFor(draft, event, group);
   for (const needed of ahead)
-    append(draft, queue, event, needed, 'dependency', aheadText(needed, facts, 'dependency'));
-  append(draft, queue, event, facts, 'live', enteredText(facts, queue, event.matched));
+    append(draft, queue, event, needed, 'dependency', aheadText(needed, group, 'dependency'));
+  append(draft, queue, event, group, 'live', enteredText(group, queue, event.matched));
 }
 
-/** A change on its way in, and why. */
+/** What is on its way in as one item, and why. */
 interface Entrant {
-  readonly facts: ChangeFacts;
-  /** The change it was found from, and how: that needs it, or it needs that; null: the event is about it. */
-  readonly found: { readonly as: 'needed' | 'dependent'; readonly of: ChangeFacts } | null;
+  readonly group: ChangeGroup;
+  /** The item it was found from, and how: that needs it, or it needs that; null: the event is about it. */
+  readonly found: { readonly as: 'needed' | 'dependent'; readonly of: ChangeGroup } | null;
 }
 
-/** Changes that may enter, and have not yet. */
+/** Items that may enter, and have not yet, by each of their changes. */
 type Planned = Map<ChangeFacts, Entrant>;
 
 /**
@@ -97,74 +99,95 @@ type Planned = Map<ChangeFacts, Entrant>;
 function enterTree(
   draft: TurnDraft,
   event: EnqueueEvent,
-  root: ChangeFacts,
-  ahead: readonly ChangeFacts[],
+  root: Entrant,
+  ahead: readonly ChangeGroup[],
 ): void {
   const planned: Planned = new Map();
-  const waiting = plan(planned, { facts: root, found: null }, ahead);
+  const waiting = plan(planned, root, ahead);
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const missing = missingAhead(draft, event, next, planned);
     if (missing === null) continue;
     if (missing.length > 0) {
-      waiting.push(...plan(planned, next, missing));
+      waiting.push(...missing);
       continue;
     }
-    const { facts } = next;
-    enter(draft, event, planned.get(facts) ?? next);
-    planned.delete(facts);
-    for (const key of facts.dependents.toReversed()) {
-      const dependent = draft.facts(key);
-      if (dependent !== undefined && openDependencies(draft, dependent).includes(facts))
-        waiting.push({ facts: dependent, found: { as: 'dependent', of: facts } });
-    }
+    const entrant = planned.get(next.group[0]) ?? next;
+    enter(draft, event, entrant);
+    for (const facts of entrant.group) planned.delete(facts);
+    waiting.push(...dependentsOf(draft, entrant.group));
   }
 }
 
-/** What has to enter before it; null: it has a live item, or may not enter. */
+/** The first one comes last, so that it is the next. */
+function dependentsOf(draft: TurnDraft, group: ChangeGroup): readonly Entrant[] {
+  const keys = new Set(group.flatMap(({ dependents }) => dependents));
+  return [...keys].toReversed().flatMap((key): readonly Entrant[] => {
+    const dependent = draft.facts(key);
+    if (dependent === undefined || group.includes(dependent)) return [];
+    if (!openDependencies(draft, dependent).some(needed => group.includes(needed))) return [];
+    return [{ group: [dependent], found: { as: 'dependent', of: group } }];
+  });
+}
+
+/** What is next before it, the last one first; empty: it may enter now. Null: it has a live item, or may not enter. */
 function missingAhead(
   draft: TurnDraft,
   event: EnqueueEvent,
-  { facts }: Entrant,
+  entrant: Entrant,
   planned: Planned,
-): readonly ChangeFacts[] | null {
+): readonly Entrant[] | null {
+  const [facts] = entrant.group;
   const { change } = facts.record;
   if (!isAbsent(draft, facts)) return null;
-  if (planned.has(facts)) return openDependencies(draft, facts).filter(needed => isAbsent(draft, needed));
+  const known = planned.get(facts);
+  if (known !== undefined) {
+    const needed = openDependenciesOf(draft, known.group).filter(each => isAbsent(draft, each));
+    const groups = new Set(needed.map(each => planned.get(each)?.group ?? ([each] as const)));
+    return groups.size === 0 ? [] : plan(planned, known, [...groups]);
+  }
   if (ownRefusal(draft, facts, change) !== null) return null;
-  const own = planFor(draft, facts, planned.keys());
-  if (own.kind === 'go') return own.ahead;
+  const own = planFor(draft, facts, firstOf(planned));
+  if (own.kind === 'go') {
+    const whole = { ...entrant, group: own.own };
+    if (own.ahead.length > 0 || whole.group.length > 1) return plan(planned, whole, own.ahead);
+    return [];
+  }
   refuse(draft, event, change, own.refusal, true);
   return null;
+}
+
+function firstOf(planned: Planned): readonly ChangeFacts[] {
+  return [...new Set(planned.values())].map(({ group: [first] }) => first);
 }
 
 function isAbsent(draft: TurnDraft, { record }: ChangeFacts): boolean {
   return draft.liveItems(record.change.key).length === 0;
 }
 
-/** Plans the change and its dependencies. @returns them, the last one to enter first. */
-function plan(planned: Planned, change: Entrant, ahead: readonly ChangeFacts[]): Entrant[] {
-  const needed = ahead.map((facts): Entrant => ({ facts, found: { as: 'needed', of: change.facts } }));
-  const all = [change, ...needed.reverse()];
-  for (const each of all) if (!planned.has(each.facts)) planned.set(each.facts, each);
+/** Plans the item and its dependencies. @returns them, the last one to enter first. */
+function plan(planned: Planned, entrant: Entrant, ahead: readonly ChangeGroup[]): Entrant[] {
+  const needed = ahead.map((group): Entrant => ({ group, found: { as: 'needed', of: entrant.group } }));
+  const all = [entrant, ...needed.reverse()];
+  for (const each of all) for (const facts of each.group) if (!planned.has(facts)) planned.set(facts, each);
   return all;
 }
 
-function enter(draft: TurnDraft, event: EnqueueEvent, { facts, found }: Entrant): void {
-  const queue = queueFor(draft, event, facts);
-  if (found === null) append(draft, queue, event, facts, 'live', enteredText(facts, queue, event.matched));
+function enter(draft: TurnDraft, event: EnqueueEvent, { group, found }: Entrant): void {
+  const queue = queueFor(draft, event, group);
+  if (found === null) append(draft, queue, event, group, 'live', enteredText(group, queue, event.matched));
   else if (found.as === 'needed')
-    append(draft, queue, event, facts, 'live', aheadText(facts, found.of, 'live'));
+    append(draft, queue, event, group, 'live', aheadText(group, found.of, 'live'));
   else {
-    const why = `it depends on ${changeText(found.of.record.change)}`;
-    append(draft, queue, event, facts, 'live', enteredText(facts, queue, why), 'enqueued-behind');
+    const why = `it depends on ${groupText(found.of)}`;
+    append(draft, queue, event, group, 'live', enteredText(group, queue, why), 'enqueued-behind');
   }
 }
 
-function enteredText(facts: ChangeFacts, queue: QueueDraft, why: string): string {
-  return `${changeText(facts.record.change)} entered queue ${queue.name}: ${why}`;
+function enteredText(group: ChangeGroup, queue: QueueDraft, why: string): string {
+  return `${groupText(group)} entered queue ${queue.name}: ${why}`;
 }
 
-function queueFor(draft: TurnDraft, event: EnqueueEvent, { record, queue }: ChangeFacts): QueueDraft {
+function queueFor(draft: TurnDraft, event: EnqueueEvent, [{ record, queue }]: ChangeGroup): QueueDraft {
   const { change } = record;
   const shared = queue ?? { key: change.project, name: change.project };
   const { key, name } = draft.manager.queueFor({ change, shared, event: event.uuid });
@@ -176,27 +199,26 @@ function append(
   draft: TurnDraft,
   queue: QueueDraft,
   event: EnqueueEvent,
-  facts: ChangeFacts,
+  group: ChangeGroup,
   role: QueueItem['role'],
   text: string,
   code: DecisionCode = 'enqueued',
 ): void {
   const needs = ignoresDependencies(draft)
     ? []
-    : openDependencies(draft, facts).map(needed => needed.record.change.key);
-  const neededItems = itemsOf(draft, queue, needs);
+    : openDependenciesOf(draft, group).map(needed => needed.record.change.key);
+  const [lead, ...partners] = group;
   const item = newItem(draft, {
     queue: queue.key,
-    change: facts.record.change,
+    changes: [lead.record.change, ...partners.map(({ record }) => record.change)],
     role,
     needs,
-    neededItems,
+    neededItems: itemsOf(draft, queue, needs),
     event,
   });
-  const { change } = facts.record;
   draft.decide(
     role === 'dependency' ? 'enqueued-as-dependency' : code,
-    { change, item: item.uuid, event: event.trigger.uuid },
+    aboutItem(item, event.trigger.uuid),
     text,
   );
   if (role === 'dependency') {
@@ -205,8 +227,9 @@ function append(
   }
   draft.append(queue, reportOnce(draft, item, 'enqueue', null));
   const { supercedes } = draft.input.pipeline;
-  if (supercedes.length > 0)
-    draft.command({ kind: 'supersede', pipelines: supercedes, change: change.key, item: item.uuid });
+  if (supercedes.length === 0) return;
+  for (const { key } of item.changes)
+    draft.command({ kind: 'supersede', pipelines: supercedes, change: key, item: item.uuid });
 }
 
 /** Items of these changes in its queue: it is tested with them. In an independent pipeline every change has a queue of its own. */
@@ -215,9 +238,9 @@ function itemsOf(draft: TurnDraft, queue: QueueDraft, changes: readonly ChangeKe
   return queue.items.filter(uuid => draft.item(uuid)?.changes.some(({ key }) => changes.includes(key)));
 }
 
-function aheadText(needed: ChangeFacts, facts: ChangeFacts, role: QueueItem['role']): string {
+function aheadText(needed: ChangeGroup, group: ChangeGroup, role: QueueItem['role']): string {
   const how = role === 'dependency' ? 'holds a place' : 'entered';
-  return `${changeText(needed.record.change)} ${how} ahead of ${changeText(facts.record.change)}, which depends on it`;
+  return `${groupText(needed)} ${how} ahead of ${groupText(group)}, which depends on it`;
 }
 
 function refuse(

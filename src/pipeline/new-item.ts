@@ -12,9 +12,9 @@ export type EnqueueEvent = Extract<PipelineEvent, { readonly kind: 'enqueue' }>;
 /** What distinguishes a new item from its pipeline and event; enqueue.ts decides it. */
 export interface NewItem {
   readonly queue: string;
-  readonly change: Change;
+  readonly changes: readonly [Change, ...Change[]];
   readonly role: QueueItem['role'];
-  /** Open changes it depends on directly. */
+  /** Open changes it depends on directly, without its own. */
   readonly needs: readonly ChangeKey[];
   /** Items of those changes that are here. */
   readonly neededItems: readonly Uuid[];
@@ -25,7 +25,7 @@ export interface NewItem {
 /** @returns the record, in state `window` or `dependency` and behind no item. The caller appends it to its queue. */
 export function newItem(
   draft: TurnDraft,
-  { queue, change, role, needs, neededItems, event }: NewItem,
+  { queue, changes, role, needs, neededItems, event }: NewItem,
 ): QueueItem {
   const { now, tenant, pipeline, ids } = draft.input;
   const { trigger, tenantSpan } = event;
@@ -35,7 +35,7 @@ export function newItem(
     tenant,
     pipeline: pipeline.name,
     queue,
-    changes: [change],
+    changes,
     role,
     origin: {
       event: trigger.uuid,

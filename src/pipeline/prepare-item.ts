@@ -6,7 +6,7 @@
  *     askAgain          merged, complete → new    the answer was about another chain than the present one
  *     askMergerAgain    merging, repo-state      the merger could not, at most MERGER_RETRIES times
  *     applyFreeze       merged → running | repo-state | complete
- *     begin             → running                start report, once per item
+ *     begin             → running | complete     start report, once per item; complete where the same state was tested before
  */
 import type { Uuid } from '../lib/ids.ts';
 import { leadChange } from '../model/about-item.ts';
@@ -22,6 +22,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { mayAskHost } from './host-wait.ts';
 import { reportOnce } from './request-report.ts';
+import { reuseResult } from './reuse-results.ts';
 import { withdrawRequest } from './stop-work.ts';
 import { withEvent } from './timeline.ts';
 import type { FreezeFact } from './turn.ts';
@@ -197,8 +198,10 @@ function applyFreeze(draft: TurnDraft, item: QueueItem, tested: TestedMerge, fac
   });
 }
 
-/** Jobs may start. The start is reported once per item, even when it is tested again. */
+/** Jobs may start, unless the same state was tested before. The start is reported once per item, even when it is tested again. */
 export function begin(draft: TurnDraft, item: QueueItem, tested: TestedMerge, graph: FrozenGraph): QueueItem {
+  const answered = reuseResult(draft, item, tested, graph);
+  if (answered !== undefined) return answered;
   const running = withStage(item, { state: 'running', tested, graph });
   return item.startReported ? running : { ...reportOnce(draft, running, 'start', null), startReported: true };
 }

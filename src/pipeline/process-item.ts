@@ -30,6 +30,7 @@ import { prepareItem } from './prepare-item.ts';
 import type { QueuePass } from './queue-pass.ts';
 import { reportItem } from './report-item.ts';
 import { supersede } from './reset-item.ts';
+import { forgetResult } from './reuse-results.ts';
 import { runningSinceTaken } from './since-taken.ts';
 import { failureOf, holdsFollowing, stateOf } from './standing.ts';
 import { startJobs } from './start-jobs.ts';
@@ -185,6 +186,7 @@ function blameOfNeed(pass: QueuePass, need: QueueItem): Blame {
 function noteFailing(draft: TurnDraft, item: QueueItem, blame: Blame): QueueItem {
   const buildset = item.buildset.uuid;
   if (item.events.some(event => event.name === 'failing' && event.facts.buildset === buildset)) return item;
+  forgetResult(draft, item);
   const { job, result, build } = blame.culprit ?? {};
   const facts = {
     buildset,

@@ -12,6 +12,7 @@ import { currentBuilds, failFastCulprit, isFailed, isFinal, jobStanding } from '
 import type { JobName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { complete } from './prepare-item.ts';
+import { rememberResult } from './reuse-results.ts';
 import { cancelOpenBuilds } from './stop-work.ts';
 import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
@@ -150,5 +151,7 @@ function completeWhenDone(
     if (build === undefined || !isFinal(build)) return item;
     failed ||= job.voting && isFailed(build);
   }
-  return complete(draft, item, failed ? 'FAILURE' : 'SUCCESS');
+  const result = failed ? 'FAILURE' : 'SUCCESS';
+  rememberResult(draft, item, result);
+  return complete(draft, item, result);
 }

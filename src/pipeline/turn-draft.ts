@@ -13,13 +13,15 @@ import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { Decision, DecisionCode } from '../model/decision.ts';
 import type { HostWork } from '../model/host-trouble.ts';
 import type { BranchAfter } from '../model/landed.ts';
-import type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
+import type { ChangeQueue, PipelineState, TestedState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ChainAnswer } from './chain-answer.ts';
 import type { Manager } from './manager/manager.ts';
 import { MANAGERS } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
 import type { ChangeFacts, Command, IgnoredEvent, Need, TurnInput, TurnOutput } from './turn.ts';
+
+const NO_STATES: readonly TestedState[] = [];
 
 /** A change queue while the turn works on it. */
 export interface QueueDraft {
@@ -77,6 +79,8 @@ export class TurnDraft {
   consecutiveFailures: number;
   /** Too many failures in a row: only the `disabled` reporters are used. */
   disabled: boolean;
+  /** Oldest first; kept only where the pipeline reuses results. */
+  testedStates: readonly TestedState[];
   readonly #items: Map<Uuid, QueueItem>;
   /** Built at the first question for the items of a change. */
   #live: Map<ChangeKey, Uuid[]> | null = null;
@@ -100,6 +104,8 @@ export class TurnDraft {
     const counts = countedUnder === (input.layoutVersion ?? null);
     this.consecutiveFailures = counts ? consecutiveFailures : 0;
     this.disabled = counts && disabled;
+    const { testedStates = NO_STATES } = input.state;
+    this.testedStates = input.pipeline.reuseResults === true ? testedStates : NO_STATES;
     this.#items = new Map(input.state.items);
   }
 
@@ -219,23 +225,32 @@ export class TurnDraft {
   }
 
   /** Records a decision, which is also a line of the change's history. @param text one sentence for people. */
+  /** Records a decision, about each of the changes. */
   decide(
     code: DecisionCode,
-    about: { readonly change: Change; readonly item: Uuid | null; readonly event: Uuid | null },
+    about: {
+      readonly change: Change;
+      readonly others?: readonly Change[];
+      readonly item: Uuid | null;
+      readonly event: Uuid | null;
+    },
     text: string,
   ): void {
-    this.#decisions.push({
-      at: this.input.now,
-      code,
-      tenant: this.input.tenant,
-      pipeline: this.input.pipeline.name,
-      project: about.change.project,
-      change: about.change.key,
-      changeText: changeText(about.change),
-      item: about.item,
-      event: about.event,
-      text,
-    });
+    const { tenant, pipeline, now: at } = this.input;
+    const { item, event } = about;
+    for (const change of [about.change, ...(about.others ?? [])])
+      this.#decisions.push({
+        at,
+        code,
+        tenant,
+        pipeline: pipeline.name,
+        project: change.project,
+        change: change.key,
+        changeText: changeText(change),
+        item,
+        event,
+        text,
+      });
   }
 
   /** The turn's output. Call it once, last. */
@@ -265,12 +280,15 @@ export class TurnDraft {
     const queues = this.#finalQueues();
     const { consecutiveFailures, disabled } = this;
     const countersSame = consecutiveFailures === before.consecutiveFailures && disabled === before.disabled;
-    if (countersSame && queues === before.queues && !this.#itemsChanged) return before;
+    const { testedStates } = this;
+    const { countedUnder, testedStates: knownStates = NO_STATES, ...rest } = before;
+    const statesSame = testedStates === knownStates;
+    if (countersSame && statesSame && queues === before.queues && !this.#itemsChanged) return before;
     const items = this.#itemsChanged ? this.#items : before.items;
-    const { countedUnder, ...rest } = before;
     const under = countersSame ? countedUnder : (this.input.layoutVersion ?? null);
     const counted = { consecutiveFailures, disabled, countedUnder: under };
-    return { ...rest, ...counted, queues, items };
+    const states = testedStates.length === 0 ? {} : { testedStates };
+    return { ...rest, ...counted, ...states, queues, items };
   }
 
   #finalQueues(): readonly ChangeQueue[] {

@@ -42,7 +42,12 @@ export interface ChangeFacts {
    * Change queue of its project and branch; one of its own where the project takes no part in the pipeline. Null: the project is
    * not in the tenant.
    */
-  readonly queue: { readonly key: string; readonly name: string } | null;
+  readonly queue: {
+    readonly key: string;
+    readonly name: string;
+    /** Changes of it that depend on each other enter as one item. */
+    readonly allowsCycles: boolean;
+  } | null;
   /** The pipeline triggers on its connection (or allows others). */
   readonly connectionAllowed: boolean;
 }

@@ -33,7 +33,19 @@ export function readScheduler(read: OptionReader, alone: boolean): SchedulerSett
     tenantConfig: read.path('tenant_config'),
     stateDir: read.path('state_dir', '/var/lib/gatehouse'),
     relativePriority: read.boolean('relative_priority', false),
+    ...hostNameOf(read, read.string('host_name', '')),
   };
+}
+
+/** It is part of names and addresses in traces, and of a scheduler's own name. */
+function hostNameOf(read: OptionReader, hostName: string): Pick<SchedulerSettings, 'hostName'> {
+  if (hostName === '') return {};
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(hostName))
+    read.refuse(
+      'host_name',
+      'it must be 1 to 63 letters, digits, ".", "_" and "-", and begin with a letter or digit',
+    );
+  return { hostName };
 }
 
 /** `[store]`; read only when there is no `[zookeeper]`. */

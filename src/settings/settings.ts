@@ -51,6 +51,8 @@ export interface SchedulerSettings {
   readonly stateDir: string;
   /** Among build requests of one precedence, the first change of every project comes before the second of any. Default false. */
   readonly relativePriority: boolean;
+  /** What this process calls its machine. Undefined: the machine's own name. */
+  readonly hostName?: string;
 }
 
 /** The coordination store: with a `[zookeeper]` section the ensemble, else the embedded one. */

@@ -151,6 +151,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'supersededCode',
     'supersededText',
     'linkPrevious',
+    'linkTestedBefore',
   ],
   Merge: REQUEST,
   RepoState: REQUEST,

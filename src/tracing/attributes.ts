@@ -162,6 +162,7 @@ export const ATTRIBUTE = {
   linkPrevious: 'gatehouse.link.previous',
   linkCausedBy: 'gatehouse.link.caused_by',
   linkRetryOf: 'gatehouse.link.retry_of',
+  linkTestedBefore: 'gatehouse.link.tested_before',
   linkRelation: 'gatehouse.link.relation',
   linkDependsOn: 'gatehouse.link.depends_on',
   /** Trace id of where a long job's work is; and back. */

@@ -10,9 +10,10 @@
  *     415 encoded or of another type    429 too many: send it again later    503 not durable: send it again
  */
 import { isUtf8 } from 'node:buffer';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { isNestedDeeperThan } from '../lib/json-depth.ts';
 import { readBody } from '../lib/read-body.ts';
+import { Secret } from '../lib/secret.ts';
 import { createTokenBucket, type TokenBucket } from '../lib/token-bucket.ts';
 import { type Answer, badRequest, jsonAnswer, notFound, send } from './answer.ts';
 import type { WebConnection, WebDeps, WebhookOutcome } from './deps.ts';
@@ -63,7 +64,7 @@ export function webhookRoute(deps: WebhookDeps): RequestHandler {
     if (body.kind === 'broken-off') return;
     const answer =
       body.kind === 'read'
-        ? await receive(deps, connection, bucketOf(connection), request.headers, body.bytes)
+        ? await receive(deps, connection, bucketOf(connection), request, body.bytes)
         : tooLarge(maxBytes);
     // 503 is already logged with its cause. 429 is only counted by the metric, so that a flood does not fill the log.
     if (answer.kind === 'refused' && answer.status !== 503 && answer.status !== 429)
@@ -106,13 +107,13 @@ async function receive(
   deps: WebhookDeps,
   connection: Taking,
   bucket: TokenBucket,
-  headers: { readonly [name: string]: string | readonly string[] | undefined },
+  request: Request,
   body: Uint8Array,
 ): Promise<Answer> {
   if (!isUtf8(body)) return badRequest('the body is not UTF-8', 'body');
   if (isNestedDeeperThan(body, MAX_DEPTH))
     return badRequest(`the body nests deeper than ${MAX_DEPTH} levels`, 'body');
-  const verdict = await connection.webhook.verify(headers, body);
+  const verdict = await connection.webhook.verify(request.headers, body, queryTokenOf(request));
   switch (verdict.kind) {
     case 'ignored':
       return jsonAnswer({ outcome: 'ignored', reason: verdict.reason });
@@ -123,6 +124,12 @@ async function receive(
       return seconds > 0 ? tooMany(seconds, connection) : store(deps, connection.name, verdict.event);
     }
   }
+}
+
+/** Hidden at once: URLs are easily logged. One that is there twice counts as missing. */
+function queryTokenOf({ originalUrl }: Request): Secret | undefined {
+  const [token, ...others] = new URL(originalUrl, 'http://local').searchParams.getAll('token');
+  return token === undefined || others.length > 0 ? undefined : new Secret(token);
 }
 
 async function store(

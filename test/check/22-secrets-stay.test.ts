@@ -230,6 +230,8 @@ async function allRoutes(): Promise<readonly string[]> {
       .replace('{tenant}', TENANT)
       .replace('{pipeline}', 'gate')
       .replace('{change}', change)
+      // What was asked of a change needs its project.
+      .replace(/checks$/, `checks?project=${encodeURIComponent(APP)}`)
       .replace('{uuid}', uuidIn(route) ?? ''),
   );
   return [

@@ -1,6 +1,7 @@
 /**
  * What a pipeline's manager promises, worked out again from the records and the contract:
  *
+ *     dependent      a change is in at most one item
  *     serial         of a queue only the first item is merged and tested, and on nothing but itself
  *     supercedent    the same; of a project and ref one item runs and at most one waits, and only for that one others are dropped
  *
@@ -17,15 +18,16 @@ import type { Complain } from './complain.ts';
 interface Promised {
   /** A success is what the branch becomes. */
   readonly landsWhatItTested: boolean;
+  readonly oneItemOfAChange: boolean;
   readonly oneOfAQueue: boolean;
   readonly newestOfARef: boolean;
 }
 
 export const PROMISED: Readonly<Record<ManagerName, Promised>> = {
-  independent: { landsWhatItTested: false, oneOfAQueue: false, newestOfARef: false },
-  dependent: { landsWhatItTested: true, oneOfAQueue: false, newestOfARef: false },
-  serial: { landsWhatItTested: false, oneOfAQueue: true, newestOfARef: false },
-  supercedent: { landsWhatItTested: false, oneOfAQueue: true, newestOfARef: true },
+  independent: { landsWhatItTested: false, oneItemOfAChange: false, oneOfAQueue: false, newestOfARef: false },
+  dependent: { landsWhatItTested: true, oneItemOfAChange: true, oneOfAQueue: false, newestOfARef: false },
+  serial: { landsWhatItTested: false, oneItemOfAChange: false, oneOfAQueue: true, newestOfARef: false },
+  supercedent: { landsWhatItTested: false, oneItemOfAChange: false, oneOfAQueue: true, newestOfARef: true },
 };
 
 export class ManagerChecks {
@@ -40,6 +42,7 @@ export class ManagerChecks {
     const promised = PROMISED[pipeline.manager];
     if (promised.oneOfAQueue) for (const command of commands) this.#checkWork(command, state);
     if (promised.newestOfARef) this.#checkRefs(state);
+    if (promised.oneItemOfAChange) this.#checkChanges(state);
     for (const item of left) this.#checkOvertaken(item, output);
   }
 
@@ -53,6 +56,13 @@ export class ManagerChecks {
       this.#complain('manager', `${command.kind} for ${item.uuid}, which is not the first of its queue`);
     if (item.behind !== null)
       this.#complain('manager', `${command.kind} for ${item.uuid} on top of ${item.behind}`);
+  }
+
+  #checkChanges({ items }: PipelineState): void {
+    const live = [...items.values()].filter(({ role }) => role === 'live');
+    const keys = live.flatMap(({ changes }) => changes.map(({ key }) => key));
+    for (const [key, { length }] of Map.groupBy(keys, each => each))
+      if (length > 1) this.#complain('manager', `${length} items have change ${key}`);
   }
 
   #checkRefs(state: PipelineState): void {

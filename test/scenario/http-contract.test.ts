@@ -60,6 +60,10 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
     ),
     ...['master/C', 'nothing'].map(change => `${TENANT}/status/change/${change}`),
     ...['master/A', 'master/C', 'nothing'].map(change => `${TENANT}/changes/${change}/decisions`),
+    ...['master/A', 'master/C', 'nothing'].map(
+      change => `${TENANT}/changes/${change}/checks?project=org/project`,
+    ),
+    `${TENANT}/changes/master/A/checks`,
     ...['check/delays', 'gate/delays?since=1h', 'gate/delays?since=soon', 'nothing/delays'].map(
       name => `${TENANT}/pipeline/${name}`,
     ),

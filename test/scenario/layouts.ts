@@ -43,16 +43,19 @@ export interface ClassicOptions {
   readonly check?: boolean;
   readonly gate?: GateYaml;
   readonly holdFollowing?: boolean;
+  /** Queue `integrated` takes changes that depend on each other. */
+  readonly cycles?: boolean;
 }
 
 /** org/project on its own; org/project1 and org/project2 share queue `integrated` and an integration job. */
-export function classicLayout({ check = false, gate, holdFollowing = true }: ClassicOptions = {}): string {
+export function classicLayout(options: ClassicOptions = {}): string {
+  const { check = false, gate, holdFollowing = true, cycles = false } = options;
   const pipelines = check ? ['check', 'gate'] : ['gate'];
   const integration = '\n        - integration: {dependencies: [project-merge]}';
   return [
     check ? checkYaml() : '',
     gateYaml(gate),
-    QUEUE_YAML,
+    cycles ? `${QUEUE_YAML}    allow-circular-dependencies: true\n` : QUEUE_YAML,
     BASE_JOB,
     classicJobs({ holdFollowing }),
     classicProject('org/project', null, pipelines),

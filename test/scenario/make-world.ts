@@ -121,7 +121,8 @@ export function makeWorld(parts: Parts): World {
 
   function free(): void {
     held = false;
-    for (const build of site.observer.running()) end(build.uuid, build.job, build.changes);
+    // Those that the live copy does not show yet, too; one that was killed or has ended no longer listens.
+    for (const build of stage.builds) end(build.uuid, build.job, build.changes);
   }
 
   const world: World = {

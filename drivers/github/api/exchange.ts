@@ -2,6 +2,7 @@
  * One request with everything around it that does not depend on whose it is: budget, the right to act, conditional request,
  * judgement, steps, and at most two repetitions of a read that GitHub did not serve.
  */
+import { NotHolder } from '../../../src/driver/not-holder.ts';
 import { type Backoff, backoffDelay } from '../../../src/lib/backoff.ts';
 import { fromMilliseconds, toMilliseconds } from '../../../src/lib/clock.ts';
 import type { Secret } from '../../../src/lib/secret.ts';
@@ -12,7 +13,7 @@ import type { ClientTime } from './client-time.ts';
 import type { EtagCache } from './etag.ts';
 import { type GithubJudged, judgeAnswer } from './judge-answer.ts';
 import { judgeGraphql } from './judge-graphql.ts';
-import { NotHolder } from './not-holder.ts';
+
 import type { GithubCall } from './port.ts';
 import type { GithubRaw, SendToGithub } from './send.ts';
 

@@ -9,19 +9,20 @@
  *     verify-tree.ts         what GitHub made, read back
  *     close-landed.ts        pull requests that GitHub does not see as merged
  */
+import { gatherSteps } from '../../../src/driver/host-steps.ts';
 import type { Landing, LandingOutcome, LandingRequest } from '../../../src/driver/landing.ts';
+import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { ProposedChange } from '../../../src/model/change.ts';
 import type { LandingMode } from '../../../src/model/landed.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GithubCall } from '../api/port.ts';
 import { type GithubReporterDeps, reportContext } from '../reporting/github-reporter.ts';
-import { gatherSteps } from '../reporting/report-context.ts';
 import type { ReportMemories } from '../reporting/votes.ts';
 import { mergeMethodOf } from './branch-refuses.ts';
 import { landByApi, landedByApi } from './land-api.ts';
 import { landByPush, landedByPush } from './land-push.ts';
-import { type LandingContext, LandingUnread, LandingUnsettled } from './landing-context.ts';
+import type { LandingContext } from './landing-context.ts';
 import { type LandingGitDeps, openLandingGit } from './landing-git.ts';
 import { createOwnLandings, type OwnLandings } from './own-landings.ts';
 import { type BranchesWithChecks, createBranchesWithChecks, createOwnVotes } from './own-votes.ts';

@@ -9,19 +9,13 @@
  * Between the comparison and the merge the branch may move. GitHub notices that in some cases ("Base branch was modified");
  * for the others the tree of what it made is read back, and the caller compares it with the tested one.
  */
+
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
+import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
 import { addMilliseconds } from '../../../src/lib/clock.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
 import { type NotOk, saidBy } from '../reporting/report-context.ts';
-import {
-  branchKey,
-  type LandingContext,
-  LandingUnread,
-  LandingUnsettled,
-  landedAs,
-  SHORT_WAIT_MS,
-  unshownPull,
-} from './landing-context.ts';
+import { branchKey, type LandingContext, landedAs, SHORT_WAIT_MS, unshownPull } from './landing-context.ts';
 import { type LandingNow, pullObstacle, readLandingNow } from './landing-now.ts';
 import { judgeMergeRefusal } from './merge-refusal.ts';
 import { readLanded } from './verify-tree.ts';

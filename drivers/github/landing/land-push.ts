@@ -12,19 +12,14 @@
  * Every call begins by asking, with one request: a repetition after a crash or a lost answer finds the commit in the branch, or the
  * staging branch of the call before. When the push is refused, git lists the branches, and the answer follows from them.
  */
+
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
+import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
 import type { ObjectId } from '../../../src/git/object-id.ts';
 import type { RefChange } from '../../../src/git/push.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
 import { type Closing, closeLanded } from './close-landed.ts';
-import {
-  branchKey,
-  type LandingContext,
-  LandingUnread,
-  LandingUnsettled,
-  landedAs,
-  unshownPull,
-} from './landing-context.ts';
+import { branchKey, type LandingContext, landedAs, unshownPull } from './landing-context.ts';
 import type { LandingGit, LandingPush } from './landing-git.ts';
 import { pullObstacle, readLandingNow } from './landing-now.ts';
 import {

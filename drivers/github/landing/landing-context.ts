@@ -1,12 +1,10 @@
 /** What the files of a landing share. */
 import type { DriverLog } from '../../../src/driver/connection.ts';
-import type { HostLater } from '../../../src/driver/host-later.ts';
 import type { LandingOutcome, LandingRequest } from '../../../src/driver/landing.ts';
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { ProposedChange } from '../../../src/model/change.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
 import type { MergeMode } from '../../../src/model/merge-mode.ts';
-import type { Step } from '../../../src/model/step.ts';
 import type { GithubApi, GithubCall } from '../api/port.ts';
 import { LANDING_BRANCHES } from '../internal-branches.ts';
 import { type NotOk, refusalLine } from '../reporting/report-context.ts';
@@ -35,40 +33,6 @@ export interface LandingContext {
   readonly knownToNeedChecks: BranchesWithChecks;
   /** Gets what is done. */
   readonly own: Pick<OwnLandings, 'pushing' | 'merged'>;
-}
-
-type LandingTrouble = Pick<HostLater, 'reason' | 'text'>;
-
-/** A landing was sent, or may have been, and what came of it is not known: ask before it is sent again. */
-export class LandingUnsettled extends Error {
-  override readonly name = 'LandingUnsettled';
-  readonly fault = 'remote';
-  readonly retryable = true;
-  readonly unsettled = true;
-  readonly trouble: LandingTrouble;
-  readonly reason: HostLater['reason'];
-  readonly steps: readonly Step[];
-  /** @param steps requests so far, for the trace. */
-  constructor(trouble: LandingTrouble, steps: readonly Step[] = []) {
-    super(trouble.text);
-    this.trouble = trouble;
-    this.reason = trouble.reason;
-    this.steps = steps;
-  }
-}
-
-/** The host could not be asked; nothing was sent. */
-export class LandingUnread extends Error {
-  override readonly name = 'LandingUnread';
-  readonly fault = 'remote';
-  readonly retryable = true;
-  readonly trouble: LandingTrouble;
-  readonly reason: HostLater['reason'];
-  constructor(trouble: LandingTrouble) {
-    super(trouble.text);
-    this.trouble = trouble;
-    this.reason = trouble.reason;
-  }
 }
 
 /** Milliseconds that GitHub gets to compute whether a pull request can be merged, or to notice where a branch is. */

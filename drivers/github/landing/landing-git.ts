@@ -1,4 +1,5 @@
 /** The requests to git of a landing: where the branch is, is the tested commit here, push. Failures of the host are thrown. */
+import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
 import type { GitRemote, RemoteUse } from '../../../src/driver/remote.ts';
 import { isWorthAnotherTry } from '../../../src/git/failure-table.ts';
 import type { ObjectId } from '../../../src/git/object-id.ts';
@@ -8,7 +9,6 @@ import { type MergeRecipe, remakeMerge } from '../../../src/git/remake-merge.ts'
 import type { Repository } from '../../../src/git/repository.ts';
 import { assertNever } from '../../../src/lib/assert-never.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
-import { LandingUnread, LandingUnsettled } from './landing-context.ts';
 
 /** `unknown`: the push was sent, and may have arrived. */
 export type LandingPush =

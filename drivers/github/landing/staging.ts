@@ -1,8 +1,10 @@
 /** The staging branch of a landing: the tested commit is there while it gets the check that its branch requires of it. */
+
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
+import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
 import type { ObjectId } from '../../../src/git/object-id.ts';
 import type { RefChange } from '../../../src/git/push.ts';
-import { type LandingContext, LandingUnread, LandingUnsettled } from './landing-context.ts';
+import type { LandingContext } from './landing-context.ts';
 import type { LandingGit } from './landing-git.ts';
 import { landingIds } from './landing-places.ts';
 

@@ -3,6 +3,8 @@
  *
  *     needs approved by write; eve has read
  */
+import { firstTurn } from '../../../src/driver/age.ts';
+import { compiledOnce } from '../../../src/driver/compiled-once.ts';
 import { type CompiledPattern, compilePattern } from '../../../src/driver/pattern.ts';
 import { parsedBefore } from '../../../src/driver/read-mapping.ts';
 import type { Verdict } from '../../../src/driver/verdict.ts';
@@ -10,7 +12,6 @@ import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../../src/model/change.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { ContextFact, PullFacts } from '../facts.ts';
-import { compiledOnce } from './compiled-once.ts';
 import { pullFactsOf } from './pull-facts.ts';
 import { FLAGS, type GithubRequirement, parseGithubRequirement } from './requirement-config.ts';
 import { type ReviewMatcher, reviewMatcher } from './review-requirement.ts';
@@ -89,14 +90,7 @@ export function githubRecheckAt(
   );
   const verdicts = (at: Nanoseconds) =>
     [githubRequirementMet, githubRejects].map(judge => judge(requirement, record, at).met).join();
-  const today = verdicts(now);
-  const later = [...new Set(turns.map(BigInt))].filter(turn => turn > BigInt(now)).toSorted(ascending);
-  const first = later.map(turn => turn.toString() as Nanoseconds).find(turn => verdicts(turn) !== today);
-  return first ?? null;
-}
-
-function ascending(a: bigint, b: bigint): number {
-  return a < b ? -1 : 1;
+  return firstTurn(turns, now, verdicts);
 }
 
 function isEmpty({ statuses, reviews, labels, flags }: Compiled): boolean {

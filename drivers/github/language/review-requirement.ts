@@ -5,10 +5,11 @@
  * An approval of another commit than the head does not count unless `any-commit: true` stands there, which is our word; requested
  * changes count on any commit, as GitHub has it.
  */
+import { isOlder, olderFrom } from '../../../src/driver/age.ts';
 import type { ParseResult } from '../../../src/driver/parse-result.ts';
 import { type CompiledPattern, compilePattern, type Pattern } from '../../../src/driver/pattern.ts';
 import { type Mapping, readMapping } from '../../../src/driver/read-mapping.ts';
-import { type Nanoseconds, parseNanoseconds } from '../../../src/lib/clock.ts';
+import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { Permission, ReviewFact } from '../facts.ts';
 
@@ -91,7 +92,7 @@ export function reviewMatcher(requirement: ReviewRequirement): ReviewMatcher {
   return {
     text: reviewText(requirement),
     matches: (review, head, now) => failing(review, head, now) === -1,
-    turningPoints: review => ages.map(age => turnsAt(review, age)),
+    turningPoints: review => ages.map(age => olderFrom(review.at, age)),
     nearest(reviews, head, now) {
       const ranked = reviews
         .map(review => ({ review, at: failing(review, head, now) }))
@@ -140,26 +141,17 @@ function ageConditions(requirement: ReviewRequirement): readonly Condition[] {
   const conditions: Condition[] = [];
   if (olderThan !== undefined)
     conditions.push((review, _, now) =>
-      isPast(turnsAt(review, olderThan), now)
+      isOlder(review.at, olderThan, now)
         ? undefined
         : `that of ${review.by} is not older than ${seconds(olderThan)}`,
     );
   if (newerThan !== undefined)
     conditions.push((review, _, now) =>
-      isPast(turnsAt(review, newerThan), now)
+      isOlder(review.at, newerThan, now)
         ? `that of ${review.by} is older than ${seconds(newerThan)}`
         : undefined,
     );
   return conditions;
-}
-
-/** The first time at which the review is older than the age. */
-function turnsAt({ at }: ReviewFact, age: number): Nanoseconds {
-  return parseNanoseconds((BigInt(at) + BigInt(age) * 1_000_000_000n + 1n).toString());
-}
-
-function isPast(time: Nanoseconds, now: Nanoseconds): boolean {
-  return BigInt(time) <= BigInt(now);
 }
 
 const STATES: { readonly [state in ReviewFact['state']]: string } = {

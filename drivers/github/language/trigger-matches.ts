@@ -1,4 +1,5 @@
 /** Whether a trigger takes an event: every key that is written has to match, of its list one entry. */
+import { compiledOnce } from '../../../src/driver/compiled-once.ts';
 import type { ReportingPipeline } from '../../../src/driver/mergeability.ts';
 import { type CompiledPattern, compilePattern, type Pattern } from '../../../src/driver/pattern.ts';
 import { parsedBefore } from '../../../src/driver/read-mapping.ts';
@@ -6,7 +7,6 @@ import type { Verdict } from '../../../src/driver/verdict.ts';
 import type { ChangeRecord } from '../../../src/model/change.ts';
 import type { TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
-import { compiledOnce } from './compiled-once.ts';
 import { type GithubEventFacts, readGithubEventFacts } from './event-facts.ts';
 import { githubRejects, githubRequirementMet } from './requirement-met.ts';
 import { type GithubTrigger, parseGithubTrigger } from './trigger-config.ts';

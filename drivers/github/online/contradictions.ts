@@ -84,7 +84,7 @@ function refusal(
   rules: BranchRules,
   place: string,
   landing: LandingMode,
-  mode: MergeMode,
+  mode: MergeMode | undefined,
 ): string | undefined {
   return branchRefuses(rules, { place, mode: landing, method: mergeMethodOf(mode) });
 }

@@ -1,4 +1,6 @@
 /** Reads what a repository grants and demands: identity, one query, the rulesets of its default and other protected branches. */
+
+import type { Asked } from '../../../src/driver/ask-online.ts';
 import type { OnlineFinding, ProjectUse } from '../../../src/driver/online-check.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GithubAnswer, GithubApi, GithubCall } from '../api/port.ts';
@@ -12,7 +14,6 @@ import {
 } from '../reading/query/repository-state.ts';
 import { branchRules } from '../reading/rules.ts';
 import type { RulesetReader } from '../reading/ruleset-reader.ts';
-import type { Asked } from './asked.ts';
 import type { RepositoryFacts, RulesOfBranch } from './contradictions.ts';
 
 /** GitHub answered, and there is nothing to compare: no access, another name, no branch. */

@@ -1,6 +1,7 @@
 /** Reads the App's webhook and the events it is subscribed to. */
+
+import type { Asked } from '../../../src/driver/ask-online.ts';
 import type { GithubApi, GithubCall } from '../api/port.ts';
-import type { Asked } from './asked.ts';
 import { type Wrong, withoutData } from './read-repository.ts';
 import type { WebhookFacts } from './webhook-findings.ts';
 

@@ -1,5 +1,6 @@
 /** The reading side of a connection: events, single changes, branches, merge messages. */
 import type { Source } from '../../../src/driver/source.ts';
+import { createStaleReads } from '../../../src/driver/stale-reads.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
 import type { ConnectionEvent } from '../../../src/model/event.ts';
@@ -16,7 +17,6 @@ import { pullMergeMessage } from './pull-merge-message.ts';
 import { createPullReaders } from './read-pull.ts';
 import { fetchGithubRef } from './read-ref.ts';
 import { createRulesetReader } from './ruleset-reader.ts';
-import { createStaleReads } from './stale-reads.ts';
 
 /** Of one connection. */
 export interface GithubSourceDeps extends PullPlaces {
@@ -46,7 +46,7 @@ export function createGithubSource(deps: GithubSourceDeps): Source {
   });
   const processing: GithubProcessDeps = {
     ...{ api, clock, rulesets, ...readers },
-    staleReads: createStaleReads(clock),
+    staleReads: createStaleReads(clock, 'GitHub'),
     ...(deps.named === undefined ? {} : { named: deps.named }),
     ...(deps.own === undefined ? {} : { own: deps.own }),
     ...(deps.installationsChanged === undefined ? {} : { installationsChanged: deps.installationsChanged }),

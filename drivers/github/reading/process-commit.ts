@@ -1,7 +1,8 @@
 /** Notifications about a commit: its statuses and check runs. Each pull request that has it as its head is read. */
+
+import type { MemoryIndex } from '../../../src/driver/memory-index.ts';
 import type { ProcessedLater } from '../../../src/driver/source.ts';
 import type { CommitAbout, RerunAbout } from '../intake/notification.ts';
-import type { MemoryIndex } from './memory-index.ts';
 import {
   type EventProcessing,
   type GithubFinding,

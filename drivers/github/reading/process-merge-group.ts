@@ -4,8 +4,9 @@
  *
  * The ref is read before: a group may be gone when its webhook arrives late.
  */
+
+import { openMemoryIndex } from '../../../src/driver/memory-index.ts';
 import type { MergeGroupAbout } from '../intake/notification.ts';
-import { openMemoryIndex } from './memory-index.ts';
 import { type EventProcessing, type GithubFound, nothingFound } from './processing.ts';
 import { githubRefRecord, githubRefUpdate, readGithubTip } from './read-ref.ts';
 
@@ -19,12 +20,13 @@ export async function processMergeGroup(
 ): Promise<GithubFound> {
   const { event, notification, memory, project, call, deps } = processing;
   const { ref, head, base } = about;
-  const change = githubRefUpdate(project, ref, base, head, about.baseRef.replace(/^refs\/heads\//, ''));
+  const target = about.baseRef.replace(/^refs\/heads\//, '');
+  const update = (tree?: string) => githubRefUpdate(project, ref, base, head, target, tree);
   // Of groups that are not given up.
   const groups = openMemoryIndex(memory, `groups/${notification.repository}`);
   if (notification.action === 'destroyed') {
     if ((await groups.get(ref)) === head) await groups.set(ref, undefined);
-    const dequeues = [{ change: change.key, by: QUEUE }];
+    const dequeues = [{ change: update().key, by: QUEUE }];
     return { happened: [], changes: [], memory: groups.changes(), dequeues };
   }
   if ((await groups.get(ref)) === head) return nothingFound('it was processed with another delivery');
@@ -37,6 +39,7 @@ export async function processMergeGroup(
     return later === undefined ? nothingFound('the merge group is gone') : { later };
   }
   await groups.set(ref, head);
+  const change = update(read.tip.tree);
   const actor = { login: notification.actor, permission: null };
   return {
     happened: [{ type: 'merge_group', change, facts: { action: 'checks_requested', actor } }],

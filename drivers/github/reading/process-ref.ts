@@ -2,17 +2,28 @@
  * A push: the branch or tag is read, and compared with where it was at the last reading. Several pushes that are read at once are
  * one move. Our own push is not read: git's answer said where the branch was and where it is (doc/decisions/0075).
  */
+
+import { openMemoryIndex } from '../../../src/driver/memory-index.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
 import type { RefAbout } from '../intake/notification.ts';
-import { openMemoryIndex } from './memory-index.ts';
 import { type EventProcessing, type GithubFinding, type GithubFound, nothingFound } from './processing.ts';
-import { githubRefRecord, githubRefUpdate, type RefTip, readGithubTip, type TipRead } from './read-ref.ts';
+import {
+  githubRefRecord,
+  githubRefUpdate,
+  type RefTip,
+  readGithubTip,
+  readMarkedCommit,
+  type TipRead,
+} from './read-ref.ts';
+import type { Unread } from './unread.ts';
 
 /** @throws RecordError `newer` when an upgraded process wrote the memory. */
 export async function processRef(about: RefAbout, processing: EventProcessing): Promise<GithubFound> {
   const { event, notification, memory, project, call, deps } = processing;
   const tips = openMemoryIndex(memory, `refs/${notification.repository}`);
-  const known = await tips.get(about.ref);
+  const remembered = await tips.get(about.ref);
+  // An annotated tag is remembered with the commit that it marks.
+  const [known, knownCommit] = remembered?.split(' ') ?? [];
   const own = await ownPush(about, known, processing);
   const read = own ?? (await readGithubTip(about.ref, call, deps));
   if (read.kind === 'later') return { later: read.later };
@@ -26,8 +37,27 @@ export async function processRef(about: RefAbout, processing: EventProcessing): 
   }
   const before = known === undefined ? about.before : known === DELETED ? null : known;
   if (known !== undefined && before === object) return nothingFound('the ref is as it was');
-  await tips.set(about.ref, object ?? DELETED);
-  return refFinding(project, about.ref, before, tip, notification.actor, tips.changes(), deps.clock.now());
+  const former = knownCommit ?? (await formerCommit(about.ref, before, known, processing));
+  if (former !== null && typeof former !== 'string')
+    return former.kind === 'later' ? { later: former.later } : nothingFound(former.text);
+  await tips.set(about.ref, tip === null ? DELETED : textOf(tip));
+  return refFinding(project, about.ref, former, tip, notification.actor, tips.changes(), deps.clock.now());
+}
+
+/** Asks GitHub only about a tag that was not read before: it may be an annotated one. */
+async function formerCommit(
+  ref: string,
+  before: string | null,
+  known: string | undefined,
+  { call, deps }: EventProcessing,
+): Promise<string | null | Unread> {
+  if (before === null || known !== undefined || !ref.startsWith('refs/tags/')) return before;
+  const read = await readMarkedCommit(before, call, deps);
+  return read.kind === 'read' ? read.commit : read;
+}
+
+function textOf({ object, commit }: NonNullable<RefTip>): string {
+  return object === commit ? object : `${object} ${commit}`;
 }
 
 /** The tip that our own push made, if the event reports one and nothing newer is remembered of the ref. */

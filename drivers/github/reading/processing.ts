@@ -1,6 +1,7 @@
 /** What the processing of one event works with, and what its parts return. */
 import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
 import type { ProcessedEvent, ProcessedLater } from '../../../src/driver/source.ts';
+import type { StaleReads } from '../../../src/driver/stale-reads.ts';
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
 import type { ConnectionEvent } from '../../../src/model/event.ts';
@@ -10,7 +11,6 @@ import type { Notification } from '../intake/notification.ts';
 import type { OwnLandings } from '../landing/own-landings.ts';
 import { movedText, type RepositoryNamed } from '../repository-names.ts';
 import type { OpenPullsReader, PullReader, PullReaderDeps } from './read-pull.ts';
-import type { StaleReads } from './stale-reads.ts';
 import type { GithubHappening } from './trigger-event.ts';
 
 /** Of one connection. */

@@ -1,8 +1,9 @@
 /** One reading of a pull request, compared with the memory: events, change record, new memory. Writes nothing. */
 
+import { type MemoryIndex, openMemoryIndex } from '../../../src/driver/memory-index.ts';
 import type { ContextFact } from '../facts.ts';
 import { notificationJson } from '../intake/notification.ts';
-import { type MemoryIndex, openMemoryIndex } from './memory-index.ts';
+import { ownReportOf } from './own-report.ts';
 import type { EventProcessing, GithubFinding } from './processing.ts';
 import { baseline, type PullHappening, pullHappenings } from './pull-happenings.ts';
 import {
@@ -47,7 +48,10 @@ export async function pullFinding(
   const memory = encodePullMemory(withDeed(remembered, once));
   const differs = known === undefined || known.record !== now.record;
   return {
-    happened: happenings.map(({ type, facts }: PullHappening) => ({ type, facts, change: record.change })),
+    happened: happenings.map(({ type, facts }: PullHappening) => ({
+      ...{ type, facts, change: record.change },
+      ...ownReportOf(facts, reading.us),
+    })),
     changes: differs || happenings.length > 0 ? [record] : [],
     memory: [{ key: pullMemoryKey(repository, reading.pull.number), value: memory }],
     ...(differs || happenings.length > 0 ? {} : { discarded: 'the pull request is as it was' }),

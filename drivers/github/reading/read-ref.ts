@@ -6,7 +6,13 @@ import type { RefFacts } from '../facts.ts';
 import { movedText } from '../repository-names.ts';
 import { GithubAway } from './host-away.ts';
 import type { GithubProcessDeps } from './processing.ts';
-import { type MarkedObject, REF_STATE, type RefStateAnswer } from './query/ref-state.ts';
+import {
+  MARKED_COMMIT,
+  type MarkedCommitAnswer,
+  type MarkedObject,
+  REF_STATE,
+  type RefStateAnswer,
+} from './query/ref-state.ts';
 import { type Unread, unread } from './unread.ts';
 
 /** Where a ref points; null: there is no such ref. */
@@ -38,6 +44,24 @@ export async function readGithubTip(
   return { kind: 'read', tip: tipOf(found) };
 }
 
+/**
+ * The commit that a tag marked before it was moved or deleted.
+ *
+ * @param object its id as GitHub names it: of an annotated tag the tag object. @returns it as it is where GitHub does not have it any more.
+ */
+export async function readMarkedCommit(
+  object: string,
+  call: GithubCall,
+  { api }: Pick<GithubProcessDeps, 'api'>,
+): Promise<{ readonly kind: 'read'; readonly commit: string } | Unread> {
+  const [owner = '', name = ''] = call.repository.split('/');
+  const variables = { owner, name, object };
+  const answer = await api.graphql<MarkedCommitAnswer>('marked-commit', MARKED_COMMIT, variables, call);
+  if (answer.kind !== 'ok') return unread(answer, `repository ${call.repository}`);
+  const found = answer.data.repository?.object ?? null;
+  return { kind: 'read', commit: found === null ? object : markedBy(found) };
+}
+
 /** A ref update can be read as long as the ref is where it went; where it came from is not known any more. @throws GithubAway */
 export async function fetchGithubRef(
   {
@@ -58,21 +82,26 @@ function tipOf(ref: NonNullable<RefStateAnswer['repository']>['ref']): RefTip {
   const target = ref?.target;
   if (target === undefined || target === null) return null;
   const tree = target.tree === undefined ? {} : { tree: target.tree.oid };
-  let marked: MarkedObject = target;
+  return { object: target.oid, commit: markedBy(target), ...tree };
+}
+
+function markedBy(object: MarkedObject): string {
+  let marked = object;
   while (marked.target !== undefined) marked = marked.target;
-  return { object: target.oid, commit: marked.oid, ...tree };
+  return marked.oid;
 }
 
 /** Of a group of GitHub's merge queue, the branch that it will land on. */
 const GROUP = /^refs\/heads\/gh-readonly-queue\/(.+)\/pr-\d+-[0-9a-f]+$/;
 
-/** @param after null: deleted. @param target of a merge group; absent: as its name says. */
+/** @param after null: deleted. @param target of a merge group; absent: as its name says. @param tree of `after`. */
 export function githubRefUpdate(
   project: ProjectKey,
   ref: string,
   before: string | null,
   after: string | null,
   target: BranchName | undefined = GROUP.exec(ref)?.[1],
+  tree?: string,
 ): RefUpdate {
   const newCommit = after === null ? null : parseCommitId(after);
   return {
@@ -83,6 +112,7 @@ export function githubRefUpdate(
     ...(target === undefined ? branchOf(ref) : { targetBranch: target }),
     oldCommit: before === null ? null : parseCommitId(before),
     newCommit,
+    ...(tree === undefined ? {} : { tree }),
   };
 }
 

@@ -14,6 +14,8 @@ export interface GithubHappening {
   /** Null: it only makes the tenants read configuration or branches again. */
   readonly facts: GithubEventFacts | null;
   readonly tree?: string;
+  /** As in `TriggerEvent`. */
+  readonly ownReport?: string;
   readonly configMayHaveChanged?: readonly string[];
   readonly branchesChanged?: boolean;
 }
@@ -24,7 +26,10 @@ export function githubTriggerEvents(
   happened: readonly GithubHappening[],
 ): readonly TriggerEvent[] {
   return happened.map(
-    ({ type, change, facts, tree, configMayHaveChanged = [], branchesChanged = false }, ordinal) => ({
+    (
+      { type, change, facts, tree, ownReport, configMayHaveChanged = [], branchesChanged = false },
+      ordinal,
+    ) => ({
       uuid: derivedUuid(event.uuid, 'trigger', String(ordinal)),
       connection: event.connection,
       driver: GITHUB_DRIVER_NAME,
@@ -35,6 +40,7 @@ export function githubTriggerEvents(
       change,
       ...(tree === undefined ? {} : { tree }),
       facts: facts ?? {},
+      ...(ownReport === undefined ? {} : { ownReport }),
       configMayHaveChanged,
       branchesChanged,
       receivedAt: event.receivedAt,

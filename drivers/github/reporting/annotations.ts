@@ -4,9 +4,10 @@
  * GitHub takes 50 in a call and appends those of the next, so that the number it holds says where to go on after a lost answer:
  * the order here is part of that.
  */
+
+import { cutBytes, cutLine } from '../../../src/lib/cut-text.ts';
 import type { BranchName, ProjectKey } from '../../../src/model/project.ts';
 import type { FileComment } from '../../../src/model/report.ts';
-import { cutBytes, cutLine } from './cut-text.ts';
 import { markdownText } from './markdown-text.ts';
 
 /** GitHub's limit. */

@@ -2,15 +2,18 @@
  * The answer to `/gatehouse why`: one comment on the pull request, edited with each answer, so that questions leave no trail. It is found
  * again by its author and a hidden first line; one that was deleted is written anew.
  */
+
 import type { Answerer, AnswerOutcome, AnswerRequest } from '../../../src/driver/answerer.ts';
+import { gatherSteps } from '../../../src/driver/host-steps.ts';
 import { createLru } from '../../../src/git/lru.ts';
+import { cutAtLine } from '../../../src/lib/cut-text.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GithubAnswer, GithubApi, GithubCall } from '../api/port.ts';
-import { cutAtLine, LONGEST_BODY } from './cut-text.ts';
 import type { KnownComments } from './known-comments.ts';
+import { LONGEST_BODY } from './longest-body.ts';
 import { markdownText } from './markdown-text.ts';
 import { findComment, putComment } from './own-comment.ts';
-import { gatherSteps, isGone, outcomeOfRefusal, pullNumberOf } from './report-context.ts';
+import { isGone, outcomeOfRefusal, pullNumberOf } from './report-context.ts';
 
 const MARKER = '<!-- gatehouse answer -->';
 /** For the marker, the line about who asked, and the fences. */

@@ -4,8 +4,9 @@
  * Statuses are only ever added, 1 000 for a context and commit: one that stands already is not added again. The address of the
  * item's page shows which item a status is about.
  */
+
+import { cutLine } from '../../../src/lib/cut-text.ts';
 import type { GithubAnswer } from '../api/port.ts';
-import { cutLine } from './cut-text.ts';
 import type { GithubReportContext, NotOk } from './report-context.ts';
 import { checkNameOf, isBeginning } from './report-key.ts';
 import { reportTitle } from './report-summary.ts';

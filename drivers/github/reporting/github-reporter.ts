@@ -10,7 +10,9 @@
  * report-key.ts. A part that GitHub refuses for good does not keep the others from being written. One that GitHub cannot take
  * now ends the report with `later`: the caller repeats all of it, and finds what is done.
  */
+
 import type { DriverLog } from '../../../src/driver/connection.ts';
+import { gatherSteps } from '../../../src/driver/host-steps.ts';
 import type { Reporter, ReporterOutcome, ReportRequest } from '../../../src/driver/reporter.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import { commitOf } from '../../../src/model/change.ts';
@@ -24,7 +26,6 @@ import { writeLabels } from './pull-labels.ts';
 import { writeReview } from './pull-review.ts';
 import {
   type GithubReportContext,
-  gatherSteps,
   type NotOk,
   outcomeOfRefusal,
   pullNumberOf,

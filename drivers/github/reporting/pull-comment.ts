@@ -7,8 +7,8 @@
 import { createLru, type Lru } from '../../../src/git/lru.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { Report } from '../../../src/model/report.ts';
-import { LONGEST_BODY } from './cut-text.ts';
 import type { KnownComments } from './known-comments.ts';
+import { LONGEST_BODY } from './longest-body.ts';
 import { findComment, type PullComment, putComment } from './own-comment.ts';
 import { type GithubReportContext, isGone, type NotOk } from './report-context.ts';
 import { commentMarker, holdsEndOf, isBeginning, reportMarker } from './report-key.ts';

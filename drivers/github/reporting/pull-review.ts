@@ -1,6 +1,6 @@
 /** Reviews: one for each report, found again by its author and a hidden first line. */
 import type { GithubAnswer } from '../api/port.ts';
-import { LONGEST_BODY } from './cut-text.ts';
+import { LONGEST_BODY } from './longest-body.ts';
 import type { GithubReportContext, NotOk, ReporterWords } from './report-context.ts';
 import { reportMarker } from './report-key.ts';
 import { cutSummary, reportSummary } from './report-summary.ts';

@@ -5,7 +5,6 @@ import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { Change } from '../../../src/model/change.ts';
 import type { CommitId } from '../../../src/model/project.ts';
 import type { Report } from '../../../src/model/report.ts';
-import type { Step } from '../../../src/model/step.ts';
 import type { GithubAnswer, GithubApi, GithubCall, Weight } from '../api/port.ts';
 import type { ReportMemory } from './report-memory.ts';
 
@@ -44,20 +43,6 @@ export interface GithubReportContext {
   /** The item goes on after its end was written: a run that is completed is opened again. */
   readonly reopens?: true;
   call(weight: Weight): GithubCall;
-}
-
-/** Most steps kept of one report or landing; the caller bounds them further. */
-const MOST_STEPS = 200;
-
-/** Gathers the requests of one report or landing, for its trace. */
-export function gatherSteps(): { readonly steps: readonly Step[]; readonly add: (step: Step) => void } {
-  const steps: Step[] = [];
-  return {
-    steps,
-    add(step) {
-      if (steps.length < MOST_STEPS) steps.push(step);
-    },
-  };
 }
 
 /** Number of the pull request; undefined: the change is an update of a ref. */

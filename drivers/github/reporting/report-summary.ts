@@ -10,12 +10,14 @@
  *
  *     Tested again because the change ahead of it failed.
  */
+
 import { millisecondsBetween, type Nanoseconds, toMilliseconds } from '../../../src/lib/clock.ts';
+import { cutAtLine, cutLine } from '../../../src/lib/cut-text.ts';
 import { durationText } from '../../../src/lib/duration-text.ts';
 import { configErrorText } from '../../../src/model/config-error.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { Report, ReportedJob, ReportedProgress, ReportReason } from '../../../src/model/report.ts';
-import { cutAtLine, cutLine, LONGEST_BODY } from './cut-text.ts';
+import { LONGEST_BODY } from './longest-body.ts';
 import { markdownLink, markdownText } from './markdown-text.ts';
 import { isBeginning } from './report-key.ts';
 
@@ -116,6 +118,8 @@ function reasonText(reason: ReportReason): string {
     case 'refused':
     case 'no-jobs':
       return reason.text.split('\n').map(markdownText).join('\n');
+    case 'tested-before':
+      return `No job ran: ${markdownLink('the same tree was tested before', reason.url)}, with the same jobs.`;
     case 'conflict': {
       const { project, with: other, files } = reason;
       const place = `Conflicting in ${markdownText(projectIdOf(project).name)}${other === undefined ? '' : ` with ${markdownText(other)}`}:`;

@@ -33,6 +33,8 @@ export interface Seen {
   /** Number → digest of its listing. */
   readonly pulls: ReadonlyMap<number, string>;
   readonly branches: ReadonlyMap<string, string>;
+  /** Names of the branches of the last listing, in GitHub's order. */
+  readonly listed: readonly string[];
   /** The listing had room for further branches: what it does not hold is gone. */
   readonly hasAllBranches: boolean;
   /** `updatedAt` of the pull request that was updated last, in milliseconds; 0: there is none. */
@@ -42,6 +44,7 @@ export interface Seen {
 /** The values to compare the next listing with. */
 export function seenOf({ pullRequests, refs }: ListedRepository): Seen {
   const pulls = nodesOf(pullRequests);
+  const names = nodesOf(refs).map(({ name }) => name);
   return {
     pulls: new Map(pulls.map(pull => [pull.number, digestOf(pull)])),
     branches: new Map(
@@ -49,6 +52,7 @@ export function seenOf({ pullRequests, refs }: ListedRepository): Seen {
         target === null || isInternalBranch(name) ? [] : [[name, target.oid] as const],
       ),
     ),
+    listed: names,
     hasAllBranches: refs !== null && nodesOf(refs).length < BRANCHES_AT_ONCE,
     newest: Math.max(0, ...pulls.map(({ updatedAt }) => Date.parse(updatedAt))),
   };
@@ -125,7 +129,23 @@ export function branchDifferences(now: Seen, before: Seen | undefined): readonly
     const known = before.branches.get(branch) ?? null;
     return known === after ? [] : [{ branch, before: known, after }];
   });
-  if (!now.hasAllBranches) return moved;
-  const gone = [...before.branches].filter(([branch]) => !now.branches.has(branch));
-  return [...moved, ...gone.map(([branch, known]) => ({ branch, before: known, after: null }))];
+  const gone = [...goneBranches(now, before)].map(branch => ({
+    branch,
+    before: before.branches.get(branch) ?? null,
+    after: null,
+  }));
+  return [...moved, ...gone];
+}
+
+/**
+ * Names that are listed no more. In a repository with more branches than a listing holds, those that came before one that is still
+ * listed: the others may only have been pushed out by new names. The order is the one in which GitHub lists them.
+ */
+export function goneBranches(now: Seen, before: Seen): ReadonlySet<string> {
+  if (now.hasAllBranches)
+    return new Set([...before.branches.keys()].filter(branch => !now.branches.has(branch)));
+  const listed = new Set(now.listed);
+  const last = before.listed.findLastIndex(branch => listed.has(branch));
+  const shown = before.listed.slice(0, Math.max(0, last));
+  return new Set(shown.filter(branch => !listed.has(branch) && before.branches.has(branch)));
 }

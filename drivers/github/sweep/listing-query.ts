@@ -9,8 +9,7 @@ export const REPOSITORIES_AT_ONCE = 10;
 /** Pull requests of one repository, those updated last. */
 export const PULLS_AT_ONCE = 30;
 /**
- * Branches of one repository, by name: pushes to further ones are found when their webhooks are delivered again. Deleted branches are
- * noticed in repositories with fewer.
+ * Branches of one repository, by name: pushes to further ones, and their deletions, are found when their webhooks are delivered again.
  */
 export const BRANCHES_AT_ONCE = 100;
 

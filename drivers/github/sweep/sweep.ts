@@ -23,7 +23,14 @@ import { type Notification, type NotificationAbout, notificationJson } from '../
 import { decodePullMemory, pullMemoryKey } from '../reading/pull-memory.ts';
 import type { RepositoryNamed } from '../repository-names.ts';
 import { type RepeatCounts, repeatFailedDeliveries } from './deliveries.ts';
-import { branchDifferences, pullDifference, type Seen, seenOf, suspects } from './differences.ts';
+import {
+  branchDifferences,
+  goneBranches,
+  pullDifference,
+  type Seen,
+  seenOf,
+  suspects,
+} from './differences.ts';
 import { listRepositories } from './listing.ts';
 import type { ListedRepository } from './listing-query.ts';
 import { nextPause, type PassOutcome } from './pace.ts';
@@ -165,11 +172,12 @@ function settledPart(listed: ListedRepository, before: number): ListedRepository
 
 /** A listing holds what was updated last: what it does not hold is as it was. */
 function merged(before: Seen | undefined, now: Seen): Seen {
+  const gone = before === undefined ? new Set() : goneBranches(now, before);
+  const kept = [...(before?.branches ?? [])].filter(([branch]) => !gone.has(branch));
   return {
     pulls: new Map([...(before?.pulls ?? []), ...now.pulls].slice(-MOST_SEEN)),
-    branches: now.hasAllBranches
-      ? now.branches
-      : new Map([...(before?.branches ?? []), ...now.branches].slice(-MOST_SEEN)),
+    branches: now.hasAllBranches ? now.branches : new Map([...kept, ...now.branches].slice(-MOST_SEEN)),
+    listed: now.listed,
     hasAllBranches: now.hasAllBranches,
     newest: Math.max(before?.newest ?? 0, now.newest),
   };

@@ -2,7 +2,6 @@
  * The work of `gatehouse trace export`. Loaded when it is called: with history, drivers and OpenTelemetry it takes half a second of
  * processor time, which no other command needs.
  */
-import { hostname } from 'node:os';
 import { type FinishedItems, openFinishedItems } from '../../history/finished-items.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -18,7 +17,7 @@ import { driverTable } from '../service/driver-table.ts';
 import { spanOptions } from '../service/live-tracing.ts';
 import { noRepositories } from '../service/no-repositories.ts';
 import { openConnections } from '../service/open-connections.ts';
-import { onlyHost } from '../service/own-installation.ts';
+import { machineName, onlyHost } from '../service/own-installation.ts';
 import { createSpanSender } from '../service/span-delivery.ts';
 import type { Io } from '../terminal/io.ts';
 import { createScreen } from '../terminal/screen.ts';
@@ -47,7 +46,7 @@ export interface Moment {
 }
 
 /** Sections of the settings file that the command reads. */
-const SECTIONS = ['tracing', 'web', 'store', 'database', 'connections'] as const;
+const SECTIONS = ['scheduler', 'tracing', 'web', 'store', 'database', 'connections'] as const;
 /** Milliseconds for pending requests when the command ends. */
 const SEND_GRACE = 5_000;
 /** Bounded by one database query, which names them all. */
@@ -128,7 +127,7 @@ async function run(
           log: SILENT,
           version: VERSION,
           instance,
-          host: onlyHost(settings, hostname()),
+          host: onlyHost(settings, machineName(settings)),
           backlog: () => 0,
         });
   const screen = createScreen(io.stderr);

@@ -2,7 +2,6 @@
  * Opens what the components of one process share, as far as they need it: an executor reads no tenant file, a web opens no
  * mirrors.
  */
-import { hostname } from 'node:os';
 import { createGit } from '../../git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
 import { startAside } from '../../git/starter/start-aside.ts';
@@ -22,6 +21,7 @@ import type { ProcessCore } from './manage-component.ts';
 import { noRepositories } from './no-repositories.ts';
 import { openConnections, withoutKey } from './open-connections.ts';
 import { openStoreSource, storeName } from './open-store-source.ts';
+import { machineName } from './own-installation.ts';
 import { type ReadTenants, readTenants } from './read-tenants.ts';
 import { sessionMeasurements, usageMeasurements } from './service-metrics.ts';
 
@@ -67,7 +67,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     log,
     clock,
     ids: randomIds(),
-    host: hostname(),
+    host: machineName(settings),
     paths: storePaths(settings.store.root),
     connections,
     drivers,

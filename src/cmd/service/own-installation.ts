@@ -1,4 +1,5 @@
 /** Resource of this installation's spans, from the settings. */
+import { hostname } from 'node:os';
 import type { Settings } from '../../settings/settings.ts';
 import type { TracingSettings } from '../../settings/tracing-settings.ts';
 import type { Installation } from '../../tracing/resource.ts';
@@ -29,6 +30,11 @@ export function installationOf(
     servicePerComponent,
     extra: resourceAttributes,
   };
+}
+
+/** The name of this process's machine in traces, logs, metrics and the list of components. */
+export function machineName({ scheduler }: Pick<Settings, 'scheduler'>): string {
+  return scheduler.hostName ?? hostname();
 }
 
 /** An embedded store implies a single machine, `here`. */

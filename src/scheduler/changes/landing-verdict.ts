@@ -28,7 +28,7 @@ export function landingVerdict(
     landing: mergeability.canLand(record, {
       ourVotes,
       mode,
-      mergeMode: mergeMode(record.change.project),
+      mergeMode: mergeMode(record.change),
       now,
     }),
   };

@@ -19,6 +19,7 @@ import {
 import type { ConnectionName } from '../../model/project.ts';
 import type { Step } from '../../model/step.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
+import { withOwnReports } from '../changes/own-reports.ts';
 import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
 import { isRemoteFault } from '../remote-fault.ts';
 
@@ -69,7 +70,7 @@ export async function missingRecords(
     const startedAt = clock.now();
     const record = known === undefined ? await ask(key, deps, signal) : await askAgain(known, deps, signal);
     queries.push(queryOf(key, startedAt, clock.now()));
-    if (record !== undefined) found.set(key, record);
+    if (record !== undefined) found.set(key, withOwnReports(record, known));
     // The host does not have it any more: the next poll of its project finds out why.
     return record ?? known;
   }

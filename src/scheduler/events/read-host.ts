@@ -22,6 +22,7 @@ import type { Fence } from '../../store/fence.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 import { deliveryLogFacts, eventLogFacts } from '../../tracing/log-facts.ts';
 import { landingsOf } from '../changes/own-merges.ts';
+import { countOwnReports } from '../changes/own-reports.ts';
 import { recordsSince } from '../changes/records-since.ts';
 import { type DependencyResolver, HostNotAsked } from '../changes/resolve-dependencies.ts';
 import { isRemoteFault, REMOTE_PAUSES, troubleOf } from '../remote-fault.ts';
@@ -247,7 +248,7 @@ async function committed(
   await changes.fresh();
   const records = recordsSince(begun, answered.changes, changes);
   if (records === undefined) return 'outdated';
-  const processed = { ...answered, changes: records };
+  const processed = countOwnReports({ ...answered, changes: records }, changes.record.bind(changes));
   try {
     const attempts: Attempts = { ...tries, landings, answered: answeredWith(entries) };
     const forward = forwardOperations(entries, processed, attempts, deps);
@@ -258,7 +259,7 @@ async function committed(
     if (error instanceof StoreError && error.code === 'TooLarge') return new Error(tooLargeText(processed));
     throw error;
   }
-  changes.remember(records);
+  changes.remember(processed.changes);
   return 'committed';
 }
 

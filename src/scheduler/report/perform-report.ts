@@ -69,12 +69,15 @@ export async function performReport(
   const landed: LandedBranch[] = [];
   const unsent: ReportIntent['parts'][number][] = [];
   for (const [index, part] of intent.parts.entries()) {
-    const done = await performPart(intent, part, deps, signal);
+    const done = await performPart(intent, onWhatLanded(part, landed), deps, signal);
     parts.push(done.record);
     switch (done.outcome.kind) {
       case 'base-moved':
       case 'not-merged':
-        return { outcome: done.outcome, parts };
+        return {
+          outcome: landed.length === 0 ? done.outcome : landedInPart(intent, index, done.outcome, deps),
+          parts,
+        };
       case 'withdrawn':
         return {
           outcome: landed.length > 0 && !part.merges ? { kind: 'done', landed } : done.outcome,
@@ -84,7 +87,7 @@ export async function performReport(
         // The change has landed: only comments are left.
         return landed.length > 0 && !part.merges
           ? { outcome: { kind: 'done', landed }, parts, unsent: [...unsent, ...intent.parts.slice(index)] }
-          : { outcome: done.outcome, parts };
+          : { outcome: unsettledAfter(landed, done.outcome), parts };
       case 'done':
         landed.push(...done.outcome.landed);
         if (done.outcome.unsent === true) unsent.push({ ...part, merges: false });
@@ -94,6 +97,42 @@ export async function performReport(
     }
   }
   return { outcome: { kind: 'done', landed }, parts, ...(unsent.length === 0 ? {} : { unsent }) };
+}
+
+/** Of several changes of an item for one branch, each lands on the one before it. */
+function onWhatLanded(
+  part: ReportIntent['parts'][number],
+  landed: readonly LandedBranch[],
+): ReportIntent['parts'][number] {
+  const { tested, change } = part;
+  const before = landed.findLast(
+    ({ project, branch }) => project === change.project && branch === change.branch,
+  );
+  if (tested === undefined || before === undefined) return part;
+  return { ...part, tested: { ...tested, before: before.commit, beforeTree: before.tree } };
+}
+
+/** What has landed cannot be taken back. @param refused place of the part that was refused: landings come first. */
+function landedInPart(
+  intent: ReportIntent,
+  refused: number,
+  { text }: { readonly text: string },
+  { log }: Pick<PerformReportDeps, 'log'>,
+): ReportOutcome {
+  const name = ({ change }: ReportIntent['parts'][number]) => changeText(change);
+  const done = intent.parts.slice(0, refused).map(name).join(', ');
+  const open = intent.parts.slice(refused).filter(({ merges }) => merges);
+  const what = `${done} landed, ${open.map(name).join(', ')} did not: ${text}`;
+  log.error(reportLogFacts(intent), `changes that belong together landed in part: ${what}`);
+  return { kind: 'not-merged', text: what };
+}
+
+/** Where a part has landed, the rest is tried until the host has said what came of it. */
+function unsettledAfter(
+  landed: readonly LandedBranch[],
+  outcome: Extract<PartOutcome, { readonly kind: 'host' }>,
+): Extract<PartOutcome, { readonly kind: 'host' }> {
+  return landed.length === 0 ? outcome : { ...outcome, trouble: { ...outcome.trouble, unsettled: true } };
 }
 
 async function performPart(

@@ -3,7 +3,7 @@
  * conflict, the configuration, no jobs; otherwise the jobs are the reason.
  */
 import { type Build, resultOf } from '../../model/build.ts';
-import { currentBuild, graphOf } from '../../model/build-set.ts';
+import { currentBuild, graphOf, testedBeforeOf } from '../../model/build-set.ts';
 import { resetText } from '../../model/cause.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { ConfigError } from '../../model/config-error.ts';
@@ -55,7 +55,7 @@ export function itemReport(
     },
     changes: item.changes,
     headline: headline(action, pipeline),
-    reason: text === undefined ? reasonOf(action, item) : { kind: 'refused', text },
+    reason: text === undefined ? reasonOf(action, item, root) : { kind: 'refused', text },
     jobs: (graphOf(item.buildset)?.jobs ?? []).map(node => reportedJob(node, item, around)),
     fileComments: configErrors.flatMap(error => fileComment(error, item.changes)),
     retests: retestsOf(item),
@@ -105,8 +105,14 @@ function headline(action: ReportAction, { name, messages }: Pipeline): string {
   return messages[action] ?? texts[action];
 }
 
-function reasonOf(action: ReportAction, { buildset, pipeline }: QueueItem): ReportReason | null {
+function reasonOf(
+  action: ReportAction,
+  { buildset, pipeline, tenant }: QueueItem,
+  root: string,
+): ReportReason | null {
   const { conflict, configErrors } = buildset;
+  const testedBefore = testedBeforeOf(buildset);
+  if (testedBefore !== null) return { kind: 'tested-before', url: itemPage(root, tenant, testedBefore.item) };
   if (conflict !== null) {
     const { project, files } = conflict;
     if (conflict.reason !== undefined) return { kind: 'refused', text: `The change ${conflict.reason}.` };

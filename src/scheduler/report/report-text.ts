@@ -43,6 +43,8 @@ function linesOf(reason: ReportReason): readonly string[] {
     case 'refused':
     case 'no-jobs':
       return [reason.text];
+    case 'tested-before':
+      return [`No job ran: the same tree was tested before, with the same jobs: ${reason.url}`];
     case 'conflict': {
       const { project, with: other, files } = reason;
       const place = `Conflicting in ${projectIdOf(project).name}${other === undefined ? '' : ` with ${other}`}:`;

@@ -59,7 +59,8 @@ export function createLayouts(calls: Calls<LayoutTable>): Layouts {
       const answer = await tried(() => freezeOnce(layout, question));
       if (!(answer instanceof CallLost)) return answer;
       const text = `the configuration with this change cannot be read: ${limitText(answer)}; make it smaller`;
-      const error = wholeConfigError(question.change, 'too-costly', text);
+      const [{ change }] = question.changes;
+      const error = wholeConfigError(change, 'too-costly', text);
       return {
         cached: false,
         freezeMs: null,

@@ -1,6 +1,6 @@
 /** Makes the context of one pipeline's turns: services of the process, place of the pipeline, rules of the tenant's layout. */
 import { changeQueueOf } from '../../layout/change-queue.ts';
-import type { LayoutFacts } from '../../layout/layout-facts.ts';
+import { type LayoutFacts, mergeModeIn } from '../../layout/layout-facts.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { ProjectState } from '../../model/merge.ts';
@@ -135,7 +135,7 @@ function rulesOf(
       ? { relativeGroup: item => queueOf(leadChange(item))?.key ?? leadChange(item).project }
       : {}),
     queueOf,
-    mergeMode: project => layout.projects.get(project)?.mergeMode ?? 'merge',
+    mergeMode: change => mergeModeIn(layout, change),
     eventsOf: other => (layout.pipelines.has(other) ? pipelineQueue(tenant.name, other) : undefined),
     learn: (change, states) => void learned.set(learnedFor(change), states),
     likelyStates: item => learned.get(learnedFor(leadChange(item))) ?? [],
@@ -146,5 +146,5 @@ function rulesOf(
 function queueIn(layout: LayoutFacts, pipeline: PipelineName, change: Change): ChangeFacts['queue'] {
   const configured = changeQueueOf(layout, pipeline, change.project, targetBranchOf(change) ?? null);
   if (configured !== null || !layout.projects.has(change.project)) return configured;
-  return { key: `project ${change.project}`, name: projectIdOf(change.project).name };
+  return { key: `project ${change.project}`, name: projectIdOf(change.project).name, allowsCycles: false };
 }

@@ -26,6 +26,7 @@ import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
 import type { LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
+import { circleText } from '../changes/own-reports.ts';
 import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
 import { missingRecords } from '../events/missing-records.ts';
 import type { HeldPlaces } from './held-places.ts';
@@ -212,7 +213,7 @@ async function triggerOperations(
   if (unread === null) deps.configured.add(event.uuid);
   const driver = deps.driverOf(trigger.connection);
   const record = deps.changes.record(trigger.change.key);
-  const excluded = exclusion(trigger, deps);
+  const excluded = exclusion(trigger, deps) ?? circleText(trigger);
   const matches =
     driver === undefined
       ? []

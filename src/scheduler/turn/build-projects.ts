@@ -24,7 +24,10 @@ export interface ProjectPlaces {
   canonicalName(project: ProjectKey): string;
 }
 
-/** @param changes of the chain, the item's own last. */
+/**
+ * @param changes of the chain, the item's own last.
+ * @param own the item's, the one whose job it is first: required projects are checked out at its branch.
+ */
 export function buildProjects(
   job: FrozenJob,
   changes: readonly Change[],

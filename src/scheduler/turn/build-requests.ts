@@ -1,6 +1,7 @@
 /** Build requests: all inputs of a build, from the item, its frozen job and the tested state. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { spanIdOf, traceIdOf, type Uuid } from '../../lib/ids.ts';
+import { changeOfJob } from '../../model/about-item.ts';
 import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import { type BuildSet, type TestedMerge, testedMergeOf } from '../../model/build-set.ts';
 import type { JobGraph } from '../../model/job.ts';
@@ -40,10 +41,11 @@ export function buildRequestFor(
     throw new Error(`job ${command.job} is not in the graph of buildset ${item.buildset.uuid}`);
   const tested = testedOf(item.buildset);
   const chain = chainOf(context.items, item);
+  const of = changeOfJob(item, job);
   const projects = buildProjects(
     job,
     chain.flatMap(each => each.changes),
-    item.changes,
+    [of, ...item.changes.filter(change => change !== of)],
     tested,
     context.places,
   );

@@ -6,7 +6,6 @@ import type { MergeInput, MergeRequest, ProjectState, RepoStateRequest } from '.
 import type { MergeMode } from '../../model/merge-mode.ts';
 import { squashMessage } from '../../model/merge-text.ts';
 import type { Precedence } from '../../model/pipeline.ts';
-import type { ProjectKey } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { chainOf } from './item-chain.ts';
 
@@ -23,8 +22,8 @@ export interface MergerRequestContext {
   readonly priority: number;
   /** Message of the merge commit, by the change's driver. */
   mergeMessage(change: ProposedChange): string;
-  /** As the tenant's layout has it for the project. */
-  mergeMode(project: ProjectKey): MergeMode;
+  /** As the tenant's layout has it for the project, or else as the change's host does it. */
+  mergeMode(change: ProposedChange): MergeMode;
 }
 
 /**
@@ -81,7 +80,7 @@ function commonOf(request: Uuid, item: QueueItem, context: MergerRequestContext)
 }
 
 function mergeInput(change: ProposedChange, context: MergerRequestContext): MergeInput {
-  const mode = context.mergeMode(change.project);
+  const mode = context.mergeMode(change);
   return {
     change: change.key,
     project: change.project,

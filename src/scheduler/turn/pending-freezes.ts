@@ -5,17 +5,18 @@
  * and the pipeline is woken when the graph is ready. So a costly proposal delays only itself. Most graphs take milliseconds, for
  * which a turn waits: that saves a turn.
  */
+import type { ItemChange } from '../../layout/freeze-item-graph.ts';
 import type { LayoutFacts } from '../../layout/layout-facts.ts';
 import type { FreezeAnswer } from '../../layout/layout-table.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { pause } from '../../lib/pause.ts';
-import { leadChange } from '../../model/about-item.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { MergerOutcome } from '../../model/merge.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { PipelineName } from '../../model/project.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
 import type { QueueEntry } from '../../store/event-queue.ts';
 import type { Layouts } from '../tenant/layouts.ts';
 
@@ -64,10 +65,12 @@ export function pendingFreezes(deps: {
   const running = new Map<Uuid, Running>();
   let waiting = 0;
 
-  function begin(change: Change, outcome: Merged): Running {
+  function begin(item: QueueItem, outcome: Merged): Running {
     const askedAt = deps.clock.now();
     const { pipeline, layout } = deps;
-    const question = { pipeline, change: freezeChange(change, outcome), proposed: outcome.config };
+    const [first, ...others] = item.changes;
+    const changes = [itemChange(first, outcome), ...others.map(each => itemChange(each, outcome))] as const;
+    const question = { pipeline, changes, proposed: outcome.config };
     const entry: { done: Promise<void>; result: Running['result'] } = {
       done: deps.layouts.freeze(layout, question).then(
         answer => {
@@ -102,8 +105,8 @@ export function pendingFreezes(deps: {
     async sort(entries, state, patience) {
       const wanted = new Map(entries.flatMap(({ value }) => mergeOf(value, state)));
       for (const uuid of running.keys()) if (!wanted.has(uuid)) running.delete(uuid);
-      for (const [uuid, { change, outcome }] of wanted)
-        if (!running.has(uuid)) running.set(uuid, begin(change, outcome));
+      for (const [uuid, { item, outcome }] of wanted)
+        if (!running.has(uuid)) running.set(uuid, begin(item, outcome));
       await settled(
         [...running.values()].map(({ done }) => done),
         patience,
@@ -127,11 +130,11 @@ export function pendingFreezes(deps: {
 function mergeOf(
   event: PipelineEvent,
   state: PipelineState,
-): readonly (readonly [Uuid, { readonly change: Change; readonly outcome: Merged }])[] {
+): readonly (readonly [Uuid, { readonly item: QueueItem; readonly outcome: Merged }])[] {
   if (event.kind !== 'merger-result' || event.outcome.kind !== 'merged') return [];
   const item = state.items.get(event.item);
   if (item === undefined || item.buildset.uuid !== event.buildset) return [];
-  return [[event.uuid, { change: leadChange(item), outcome: event.outcome }]];
+  return [[event.uuid, { item, outcome: event.outcome }]];
 }
 
 async function settled(all: readonly Promise<void>[], patience: number): Promise<void> {
@@ -143,8 +146,11 @@ async function settled(all: readonly Promise<void>[], patience: number): Promise
   stop.abort();
 }
 
-function freezeChange(change: Change, outcome: Merged) {
+function itemChange(change: Change, outcome: Merged): ItemChange {
   const files = outcome.filesChanged.find(each => each.project === change.project)?.files ?? null;
   const branch = targetBranchOf(change) ?? null;
-  return { project: change.project, branch, files, ...(branch === null ? { ref: change.ref } : {}) };
+  return {
+    name: change.kind === 'change' ? change.id : change.ref,
+    change: { project: change.project, branch, files, ...(branch === null ? { ref: change.ref } : {}) },
+  };
 }

@@ -19,7 +19,7 @@ import type { Tenant } from '../../model/layout.ts';
 import type { MergerRequest, ProjectState } from '../../model/merge.ts';
 import type { MergeMode } from '../../model/merge-mode.ts';
 import type { DriverConfig, Pipeline } from '../../model/pipeline.ts';
-import type { ConnectionName, PipelineName, ProjectKey } from '../../model/project.ts';
+import type { ConnectionName, PipelineName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { ChangeFacts } from '../../pipeline/turn.ts';
 import type { ExecutorLabels } from '../../store/components.ts';
@@ -99,8 +99,8 @@ export interface PipelineRules {
   /** Items of one group rank behind one another, see relative-priority.ts. Absent: requests are served by age. */
   readonly relativeGroup?: (item: QueueItem) => string;
   queueOf(change: Change): ChangeFacts['queue'];
-  /** How changes of the project are merged. */
-  mergeMode(project: ProjectKey): MergeMode;
+  /** How the change is merged: as its project's configuration says, or else as its host does it. */
+  mergeMode(change: ProposedChange): MergeMode;
   /** Event queue of another pipeline of the tenant; undefined: there is no such pipeline. */
   eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent> | undefined;
   /** Heads that the jobs of a change needed: the next merge request asks for them in advance. */

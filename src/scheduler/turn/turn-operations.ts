@@ -94,7 +94,8 @@ function countersChanged(before: PipelineState, after: PipelineState): boolean {
     before.consecutiveFailures !== after.consecutiveFailures ||
     before.disabled !== after.disabled ||
     before.holder !== after.holder ||
-    before.takeovers !== after.takeovers
+    before.takeovers !== after.takeovers ||
+    before.testedStates !== after.testedStates
   );
 }
 

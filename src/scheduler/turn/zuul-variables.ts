@@ -1,6 +1,6 @@
 /** The `zuul` variables of a job, named and shaped as in Zuul, for scripts and playbooks written for it. */
 import type { Uuid } from '../../lib/ids.ts';
-import { leadChange } from '../../model/about-item.ts';
+import { changeOfJob } from '../../model/about-item.ts';
 import type { BuildProject } from '../../model/build-request.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { FrozenJob, Json } from '../../model/job.ts';
@@ -27,7 +27,7 @@ type Variables = { [name: string]: Json };
 /** Plain JSON, a part of the build request. */
 export function zuulVariables(input: VariableInput): Variables {
   const { item, job, pipeline } = input;
-  const change = leadChange(item);
+  const change = changeOfJob(item, job);
   return {
     ...changeVariables(change),
     build: input.build,
@@ -37,7 +37,7 @@ export function zuulVariables(input: VariableInput): Variables {
     max_attempts: job.attempts,
     event_id: item.origin.event,
     items: input.chain.flatMap(each => each.changes).map(each => refVariables(each, input)),
-    job: job.name,
+    job: job.plainName ?? job.name,
     jobtags: [...job.tags],
     pipeline: item.pipeline,
     post_review: pipeline.postReview,

@@ -1,8 +1,8 @@
 /** `BuildSet`: one try at testing the item, with the causes of its start and end; its requests, builds and computations below. */
 import type { Nanoseconds } from '../../lib/clock.ts';
-import { spanIdOf } from '../../lib/ids.ts';
+import { spanIdOf, traceIdOf } from '../../lib/ids.ts';
 import { isOpen } from '../../model/build.ts';
-import { type BuildSet, endOf, graphOf } from '../../model/build-set.ts';
+import { type BuildSet, endOf, graphOf, testedBeforeOf } from '../../model/build-set.ts';
 import { resetText } from '../../model/cause.ts';
 import type { SpanLink } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
@@ -68,7 +68,11 @@ function planOwnSpan(
         result: end === null ? undefined : resultOfBuildSet(buildset),
         common: context.withChange(),
         own: ownAttributes(buildset, previous),
-        links: [...previousLink(context, previous), ...causeLinks(buildset.cause)],
+        links: [
+          ...previousLink(context, previous),
+          ...causeLinks(buildset.cause),
+          ...testedBeforeLink(buildset),
+        ],
       }),
   };
 }
@@ -94,8 +98,15 @@ function ownAttributes(buildset: BuildSet, previous: BuildSet | undefined): Attr
     ...causeAttributes(buildset.cause, buildset.cause === null ? undefined : resetText(buildset.cause)),
     supersededCode: ended?.code,
     supersededText: ended === null ? undefined : resetText(ended),
+    linkTestedBefore: testedBeforeOf(buildset)?.item,
     linkPrevious: previous === undefined ? undefined : spanIdOf(previous.uuid),
   };
+}
+
+function testedBeforeLink(buildset: BuildSet): readonly SpanLink[] {
+  const before = testedBeforeOf(buildset);
+  if (before === null) return [];
+  return [linkTo({ traceId: traceIdOf(before.item), spanId: spanIdOf(before.buildset) }, 'tested_before')];
 }
 
 function previousLink(context: ItemContext, previous: BuildSet | undefined): readonly SpanLink[] {

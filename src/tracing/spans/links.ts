@@ -12,6 +12,7 @@ export type Relation =
   | 'previous'
   | 'caused_by'
   | 'retry_of'
+  | 'tested_before'
   | 'depends_on'
   | 'continues_in'
   | 'continued_from'

@@ -1,4 +1,5 @@
 import type { LiveItem } from '../../api/live-item.ts';
+import { pages } from './address.ts';
 import { type Child, element, externalLink } from './dom.ts';
 import { resultKind, resultMark, resultWord } from './format.ts';
 import { itemSummary } from './item-card.ts';
@@ -19,6 +20,12 @@ export function itemHead(item: LiveItem): readonly Child[] {
         item.changes.map(shown => externalLink(shown.url, shown.text) ?? shown.text),
       ),
       typeof change?.owner === 'string' && element('span', {}, `by ${change.owner}`),
+      item.testedBefore !== null &&
+        element(
+          'a',
+          { href: pages.item(item.tenant, item.testedBefore.item) },
+          'tested before, by this item',
+        ),
       item.dependsOn.length > 0 && element('span', {}, `needs ${item.dependsOn.join(', ')}`),
       externalLink(item.traceUrl, 'open in the trace viewer'),
       externalLink(item.tracesUrl, 'all its traces'),

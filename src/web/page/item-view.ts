@@ -87,7 +87,7 @@ export class ItemView implements View {
         fetchJson<OtlpTrace>(api(this.#tenant, `${path}/trace`)),
         fetchJson<ExplanationDocument>(api(this.#tenant, `${path}/explain`)),
         fetchJson<DecisionsDocument>(
-          api(this.#tenant, `changes/${encodeURIComponent(change?.name ?? '')}/decisions?${query}`),
+          api(this.#tenant, `changes/${encodeURIComponent(change?.id ?? '')}/decisions?${query}`),
         ),
       ]);
       this.#explanation = explanation;

@@ -190,7 +190,9 @@ export function createGate(host: CodeHost): Gate {
   }
 
   function landingOf(key: ChangeKey, config: Json, tested?: Tested): LandingRequest {
-    return { config, change: record(key).change, ...(tested === undefined ? {} : { tested }) };
+    const { change } = record(key);
+    const report = sampleReport({ changes: [change] });
+    return { config, change, report, ...(tested === undefined ? {} : { tested }) };
   }
 
   function landing(): Landing {

@@ -17,3 +17,42 @@ githubStory('a gate does not take a change again for its own failed check run', 
   await webhooksProcessed(world);
   expect(await itemsOf(world, pull, 'gate')).toHaveLength(1);
 });
+
+const CIRCLE = `
+- pipeline:
+    name: ping
+    manager: independent
+    trigger:
+      local: [{event: pull_request, action: labeled, label: ball}]
+    success:
+      local: {unlabel: ball, comment: false}
+- pipeline:
+    name: pong
+    manager: independent
+    trigger:
+      local: [{event: pull_request, action: unlabeled, unlabel: ball}]
+    success:
+      local: {label: ball, comment: false}
+- job:
+    name: base
+    parent: null
+    run: playbooks/job.sh
+- job: {name: play}
+- project:
+    name: acme/app
+    ping: {jobs: [play]}
+    pong: {jobs: [play]}
+`;
+
+githubStory('two pipelines that trigger each other end after ten rounds', { layout: CIRCLE }, async world => {
+  const { github, app, stage } = world;
+  world.free();
+  const pull = await world.open();
+  // Else the first reading shows the label, and not whose it is.
+  await webhooksProcessed(world);
+  const rounds = (pipeline: string) => stage.builds.filter(each => each.pipeline === pipeline).length;
+  await github.label(app, pull, 'ball');
+  await decided(world, pull, /it is number 11 of our own reports "unlabeled ball"/, 'pong');
+  await webhooksProcessed(world);
+  expect([rounds('ping'), rounds('pong')]).toEqual([11, 10]);
+});

@@ -26,6 +26,7 @@ githubStory('only the newest head is tested, in any order of webhooks', {}, asyn
       text: expect.stringContaining('acme/app 1'),
       project: 'acme/app',
       name: '1',
+      id: '1',
       subject: 'Log in',
       owner: 'alice',
       url: `${github.url}/acme/app/pull/1`,

@@ -70,6 +70,51 @@ githubStory(
   },
 );
 
+githubStory(
+  'an annotated tag is the commit it marks, when it is made, moved and deleted, also one that was there before',
+  {
+    layout: LAYOUT.replace('ref: ^refs/tags/v', 'ref: ^refs/tags/v, ignore-deletes: false'),
+    before: async (github, repositories) => {
+      const app = repositories.get('acme/app');
+      if (app === undefined) throw new Error('no repository acme/app');
+      const first = await github.tip(app, 'main');
+      const second = await github.push(app, 'main', { files: { 'second.txt': 'second\n' } });
+      await git(app.dir, 'update-ref', 'refs/tags/v0', await tagObject(app, first));
+      await git(app.dir, 'update-ref', 'refs/tags/v9', await tagObject(app, await tagObject(app, second)));
+    },
+  },
+  async world => {
+    const { github, app, stage, observer } = world;
+    world.free();
+    const [first, second] = [await git(app.dir, 'rev-parse', 'main~'), await github.tip(app, 'main')];
+    const moves = [
+      ['refs/tags/v1', await tagObject(app, first)],
+      ['refs/tags/v1', await tagObject(app, second)],
+      ['refs/tags/v1', first],
+      ['refs/tags/v0', await tagObject(app, second)],
+    ] as const;
+    const released = () => stage.builds.filter(({ pipeline }) => pipeline === 'release');
+    const revisions = () => released().map(({ variables: { zuul } }) => [zuul.tag, zuul.oldrev, zuul.newrev]);
+    // One at a time: their builds may begin in another order.
+    for (const [place, [ref, object]] of moves.entries()) {
+      await github.setRef(app, ref, object);
+      await observer.until(`the build of move ${place}`, () => released().length > place);
+    }
+    expect(revisions()).toEqual([
+      ['v1', undefined, first],
+      ['v1', first, second],
+      ['v1', second, first],
+      ['v0', first, second],
+    ]);
+    for (const tag of ['v0', 'v9']) await github.setRef(app, `refs/tags/${tag}`, null);
+    await observer.until('the deletions to begin', () => released().length === moves.length + 2);
+    expect(revisions().slice(moves.length).sort()).toEqual([
+      ['v0', second, undefined],
+      ['v9', second, undefined],
+    ]);
+  },
+);
+
 function isDeletion({ changes }: FinishedItem): boolean {
   return changes[0]?.text.includes('(deleted)') ?? false;
 }

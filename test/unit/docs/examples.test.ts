@@ -25,7 +25,7 @@ function blocks(file: string, language: string): readonly string[] {
   );
 }
 
-const CONNECTIONS = new Set(['local', 'github']);
+const CONNECTIONS = new Set(['local', 'github', 'gerrit']);
 const GUIDE = 'doc/guide/first-gate.md';
 
 function tenantsOf(text: string, file: string) {

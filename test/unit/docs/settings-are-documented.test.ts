@@ -54,6 +54,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ['auth', optionsIn(textOf('src/settings/auth-section.ts'))],
   ['connection', [...optionsIn(textOf('drivers/git/options.ts')), 'driver'].sort()],
   ['connection github.com', [...optionsIn(textOf('drivers/github/options.ts')), 'driver'].sort()],
+  ['connection gerrit', [...optionsIn(textOf('drivers/gerrit/options.ts')), 'driver'].sort()],
 ];
 
 /** Options of `etc/gatehouse.conf` by section, commented out or not. */
@@ -68,6 +69,7 @@ const HEADINGS: ReadonlyMap<string, string> = new Map([
   ['auth', '`[auth NAME]`'],
   ['connection', 'With `driver = git`'],
   ['connection github.com', 'With `driver = github`'],
+  ['connection gerrit', 'With `driver = gerrit`'],
 ]);
 
 /** First column of the tables of a section of the reference. */

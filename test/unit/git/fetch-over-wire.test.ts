@@ -216,10 +216,13 @@ describe('when the first answer is none that it can use, git asks, and gets it:'
   for (const ailment of ailments) {
     test(ailment.kind === 'status' ? `${ailment.kind} ${ailment.status}` : ailment.kind, async () => {
       const { main, pull } = await openedPull();
-      const impatient = createUploadPackHost({ proxied: false, deadlineMs: 200 });
+      const impatient = createUploadPackHost({ proxied: false, deadlineMs: 1_000 });
       repository = await openMirror(impatient);
-      let answered = 0;
-      host.ail(() => (answered++ < 2 ? ailment : undefined));
+      let hasGitAsked = false;
+      host.ail(({ step }) => {
+        hasGitAsked ||= step === 'advertisement';
+        return hasGitAsked ? undefined : ailment;
+      });
       expect(await repository.fetch(remote(), [MAIN, pull])).toEqual({
         kind: 'fetched',
         commits: [main, pull.commit],

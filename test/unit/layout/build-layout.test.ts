@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { buildLayout, type LayoutInput } from '../../../src/layout/build-layout.ts';
 import { isConfigPath } from '../../../src/layout/config-files.ts';
 import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
+import { layoutFacts, mergeModeIn } from '../../../src/layout/layout-facts.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 import type { BranchConfig } from '../../../src/model/merge.ts';
 import { projectKey } from '../../../src/model/project.ts';
@@ -397,10 +398,20 @@ describe('hostile configuration is refused in bounded time', () => {
 });
 
 describe('the merge mode of a project', () => {
-  it('is that of its first stanza that has one, and `merge` without', () => {
+  it('counts before that of a change, which counts before `merge`', () => {
+    const layout = layoutFacts(
+      layoutOf({ config: `${BASE}- project: {name: acme/app, merge-mode: rebase}\n` }),
+    );
+    const modes = (mergeMode?: 'cherry-pick') =>
+      [APP, LIB].map(project => mergeModeIn(layout, { project, ...(mergeMode && { mergeMode }) }));
+    expect(modes('cherry-pick')).toEqual(['rebase', 'cherry-pick']);
+    expect(modes()).toEqual(['rebase', 'merge']);
+  });
+
+  it('is that of its first stanza that has one', () => {
     const stanza = (mode: string) => `- project: {name: acme/app, merge-mode: ${mode}}\n`;
     const { projects } = layoutOf({ config: `${BASE}${stanza('rebase')}${stanza('squash-merge')}` });
     expect(projects.get(APP)?.mergeMode).toBe('rebase');
-    expect(projects.get(LIB)?.mergeMode).toBe('merge');
+    expect(projects.get(LIB)?.mergeMode).toBeUndefined();
   });
 });

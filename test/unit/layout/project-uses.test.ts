@@ -35,7 +35,7 @@ test('a project takes part in the pipelines of its stanzas and their templates, 
           {
             project: APP,
             defaultBranches: ['master'],
-            pipelines: [check, gate].map(each => ({ ...each, mergeMode: 'merge' })),
+            pipelines: [check, gate].map(each => ({ ...each, mergeMode: undefined })),
           },
           { project: LIB, defaultBranches: ['trunk'], pipelines: [{ ...gate, mergeMode: 'rebase' }] },
         ],

@@ -14,7 +14,7 @@ it('an item with several changes is called by all of them and filed under the fi
   const item = { ...one, changes: [first, second] as const };
   expect(leadChange(item)).toBe(first);
   expect(changesText(item)).toBe(`${changeText(first)} + ${changeText(second)}`);
-  expect(aboutItem(item)).toEqual({ change: first, item: item.uuid, event: null });
+  expect(aboutItem(item)).toEqual({ change: first, others: [second], item: item.uuid, event: null });
 });
 
 it('which change of an item stands for it is decided in one file', () => {

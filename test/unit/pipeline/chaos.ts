@@ -263,7 +263,10 @@ export function honestNature(pipeline: PipelineWorld, bad: ReadonlySet<string>):
       const outcome = pipeline.mergeOutcome(merge);
       const leftOut = outcome.kind === 'merged' ? (outcome.leftOut ?? []).map(({ item }) => item) : [];
       const merged = chainOf(merge).filter((_, place) => !leftOut.includes(place));
-      chains.set(merge.buildset, merged.map(nameOf));
+      chains.set(
+        merge.buildset,
+        merged.flatMap(({ changes }) => changes.map(change => nameOf({ changes: [change] }))),
+      );
       return outcome;
     },
     result: build => ((chains.get(build.buildset) ?? []).some(name => bad.has(name)) ? 'FAILURE' : 'SUCCESS'),

@@ -6,6 +6,7 @@
  *     pipeline check gated                   independent, and it requires approvals
  *     pipeline deploy serial                 or supercedent
  *     queue integrated app lib               these projects share a queue; their items follow in the next turn
+ *     cycles                                 changes that depend on each other may be one item
  *     retire gate                            it is not configured any more
  *     jobs app merge:hold unit<merge docs<~merge lint:nonvoting
  *     changes app A B C                      open and approved
@@ -68,6 +69,9 @@ export class Script {
         return true;
       case 'queue':
         for (const project of rest) world.queue(project, first);
+        return true;
+      case 'cycles':
+        world.allowsCycles = true;
         return true;
       case 'retire':
         this.#pipelineNamed(first).retired = true;

@@ -254,7 +254,7 @@ describe('a pipeline of ref updates', () => {
       },
       requirements: { met: true, text: '' },
       dependents: [],
-      queue: { key: 'app', name: 'app' },
+      queue: { key: 'app', name: 'app', allowsCycles: false },
       connectionAllowed: true,
     };
     const event = gate.enqueueEvent('A');

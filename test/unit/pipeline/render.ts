@@ -116,6 +116,7 @@ function renderBuild(build: Build): string {
 }
 
 function label(item: QueueItem): string {
-  const [change] = item.changes;
-  return change.kind === 'change' ? `${change.id},${change.patchset}` : change.ref;
+  return item.changes
+    .map(change => (change.kind === 'change' ? `${change.id},${change.patchset}` : change.ref))
+    .join('+');
 }

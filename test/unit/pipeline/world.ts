@@ -25,6 +25,7 @@ import {
 } from '../../../src/model/change.ts';
 import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
 import type { JobNode } from '../../../src/model/job.ts';
+import type { LandedBranch } from '../../../src/model/landed.ts';
 import type {
   BranchHead,
   LeftOut,
@@ -168,6 +169,8 @@ export class World {
   readonly #conflicts = new Set<string>();
   /** Projects that were taken out of the tenant. */
   readonly removed = new Set<string>();
+  /** Changes that depend on each other are one item. */
+  allowsCycles = false;
   readonly #jobs = new Map<string, readonly JobNode[]>();
   readonly #queues = new Map<string, string>();
   readonly #freeze = new Map<string, FreezeFact>();
@@ -302,7 +305,9 @@ export class World {
       },
       requirements: { met: ready, text: ready ? 'approved' : 'it is not approved' },
       dependents,
-      queue: this.removed.has(change.project) ? null : { key: queue, name: queue },
+      queue: this.removed.has(change.project)
+        ? null
+        : { key: queue, name: queue, allowsCycles: this.allowsCycles },
       connectionAllowed: true,
     };
   }
@@ -322,15 +327,38 @@ export class World {
 
   /** Lands what was tested, or says where the branch has gone. @param tree other than the tested one: what the host made of it. */
   land(item: QueueItem, tree?: string): ReportOutcome {
+    const landed: LandedBranch[] = [];
+    for (const change of item.changes) {
+      const outcome = this.#landOne(item, change, landed, tree);
+      if (outcome.kind !== 'landed')
+        return landed.length === 0
+          ? outcome
+          : { kind: 'not-merged', text: `landed in part: ${outcome.text}` };
+      landed.push(outcome.branch);
+    }
+    return { kind: 'done', landed };
+  }
+
+  #landOne(
+    item: QueueItem,
+    of: Change,
+    before: readonly LandedBranch[],
+    tree: string | undefined,
+  ):
+    | { readonly kind: 'landed'; readonly branch: LandedBranch }
+    | Extract<ReportOutcome, { readonly kind: 'not-merged' | 'base-moved' }> {
     const { stage } = item.buildset;
-    const change = this.get(nameOf(item));
+    const change = this.get(nameOf({ changes: [of] }));
     const branches = stage.state === 'complete' ? (stage.tested?.branches ?? []) : [];
-    const own = branches.find(branch => branch.project === item.changes[0].project);
+    const own = branches.find(branch => branch.project === of.project);
     if (own === undefined) throw new Error(`nothing was tested of ${change.name}`);
     if (change.status !== 'open') return { kind: 'not-merged', text: `it is ${change.status}` };
     const tip = this.tips.get(change.project);
     const isThere =
-      this.landsAs === 'push' ? tip === own.before : tip !== undefined && this.treeOf(tip) === own.beforeTree;
+      before.some(({ project, commit }) => project === of.project && commit === tip) ||
+      (this.landsAs === 'push'
+        ? tip === own.before
+        : tip !== undefined && this.treeOf(tip) === own.beforeTree);
     if (!isThere) return { kind: 'base-moved', text: 'the branch has moved' };
     const { project, branch } = own;
     const commit = this.landsAs === 'push' ? own.commit : commitId('made by the host', own.commit);
@@ -339,7 +367,7 @@ export class World {
     this.tips.set(change.project, landed.commit);
     change.status = 'merged';
     this.landed.push(change.name);
-    return { kind: 'done', landed: [landed] };
+    return { kind: 'landed', branch: landed };
   }
 }
 
@@ -584,10 +612,11 @@ export class PipelineWorld {
     const chain = chainOf(merge);
     const there = [...this.world.landed];
     const leftOut: LeftOut[] = [];
+    let start: ReadonlyMap<string, MergedBranch> = new Map();
     for (const [place, { changes }] of chain.entries()) {
-      const own = nameOf({ changes });
-      if (this.world.landed.includes(own)) continue; // already in the tip
-      const conflict = this.#conflictOf(changes[0], there, how.conflicting);
+      start = new Map(branches);
+      const open = changes.filter(change => !this.world.landed.includes(nameOf({ changes: [change] })));
+      const conflict = open.map(change => this.#conflictOf(change, there, how.conflicting)).find(isDefined);
       if (conflict !== undefined) {
         const isOwn = place === chain.length - 1;
         if (isOwn || !goesPast)
@@ -595,30 +624,43 @@ export class PipelineWorld {
         leftOut.push({ item: place, ...conflict });
         continue;
       }
-      there.push(own);
-      const [{ project, key }] = changes;
-      const name = project.slice('local/'.length);
-      const base = branches.get(project)?.base ?? this.world.tips.get(name) ?? commitId('tip', name);
-      const before = branches.get(project)?.commit ?? base;
-      const beforeTree = branches.get(project)?.tree ?? this.world.treeOf(base);
-      const patchset = String(changes[0].kind === 'change' ? changes[0].patchset : '');
-      const commit = commitId(before, key, patchset);
-      const tree = commitId(beforeTree, key, patchset);
-      branches.set(project, { project, branch: 'master', base, before, beforeTree, commit, tree });
+      for (const change of open) {
+        there.push(nameOf({ changes: [change] }));
+        this.#merge(change, branches);
+      }
     }
+    const own = new Set(merge.item.changes.map(({ project }) => project));
     return {
       kind: 'merged',
-      branches: [...branches.values()].map(branch =>
-        branch.project === merge.item.changes[0].project
-          ? branch
-          : { ...branch, before: branch.commit, beforeTree: branch.tree },
-      ),
+      branches: [...branches.values()].map(branch => {
+        const ahead = own.has(branch.project) ? this.#headBefore(branch, start) : branch;
+        return { ...branch, before: ahead.commit, beforeTree: ahead.tree };
+      }),
       filesChanged: [],
       config: [],
       heads: [],
       ...(leftOut.length === 0 ? {} : { leftOut }),
       ...common,
     };
+  }
+
+  /** Where the branch was before the item's own changes. */
+  #headBefore(
+    { project, base }: MergedBranch,
+    start: ReadonlyMap<string, MergedBranch>,
+  ): { readonly commit: CommitId; readonly tree: string } {
+    return start.get(project) ?? { commit: base, tree: this.world.treeOf(base) };
+  }
+
+  #merge({ project, key, ...change }: Change, branches: Map<string, MergedBranch>): void {
+    const name = project.slice('local/'.length);
+    const base = branches.get(project)?.base ?? this.world.tips.get(name) ?? commitId('tip', name);
+    const before = branches.get(project)?.commit ?? base;
+    const beforeTree = branches.get(project)?.tree ?? this.world.treeOf(base);
+    const patchset = change.kind === 'change' ? change.patchset : '';
+    const commit = commitId(before, key, patchset);
+    const tree = commitId(beforeTree, key, patchset);
+    branches.set(project, { project, branch: 'master', base, before, beforeTree, commit, tree });
   }
 
   #conflictOf(
@@ -712,4 +754,8 @@ export function nameOf(item: Pick<QueueItem, 'changes'>): string {
 
 export function commitId(...parts: readonly string[]): CommitId {
   return parseCommitId(createHash('sha1').update(parts.join('\0')).digest('hex'));
+}
+
+function isDefined<T>(value: T | undefined): value is T {
+  return value !== undefined;
 }

@@ -1,5 +1,7 @@
+import { hostname } from 'node:os';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { machineName } from '../../../src/cmd/service/own-installation.ts';
 import { optionReader, showOptionProblem } from '../../../src/lib/option-reader.ts';
 import { parseSettings } from '../../../src/settings/parse-settings.ts';
 import { publicRoot, type Settings } from '../../../src/settings/settings.ts';
@@ -21,6 +23,21 @@ function errorsOf(text: string | Uint8Array, environment: Record<string, string>
   const parsed = parse(text, environment);
   return parsed.kind === 'invalid' ? parsed.problems.map(showOptionProblem) : [];
 }
+
+describe('the name of the machine', () => {
+  it('is the one of the settings, so that two executors of one machine differ', () => {
+    const named = (name: string) => machineName(settingsOf(`${MINIMAL}host_name = ${name}\n`));
+    expect([named('ci2-a'), named('ci2-b')]).toEqual(['ci2-a', 'ci2-b']);
+    expect(machineName(settingsOf(MINIMAL))).toBe(hostname());
+  });
+
+  it.each(['ci2/a', '-ci2', 'c i2', 'a'.repeat(64)])(
+    'is refused where a name built on it would break: %s',
+    name => {
+      expect(errorsOf(`${MINIMAL}host_name = ${name}\n`)).toEqual([expect.stringContaining('host_name')]);
+    },
+  );
+});
 
 describe('defaults', () => {
   it('one required option is enough, everything else has a default', () => {

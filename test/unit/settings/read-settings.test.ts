@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readGerritOptions } from '../../../drivers/gerrit/options.ts';
 import { readOptions } from '../../../drivers/git/options.ts';
 import { readGithubOptions } from '../../../drivers/github/options.ts';
 import { optionReader } from '../../../src/lib/option-reader.ts';
@@ -83,7 +84,7 @@ describe('reading the settings file', () => {
 
   it('every option the sample mentions is known, and its default is the default', () => {
     const sample = readFileSync(SAMPLE, 'utf8').replaceAll(
-      /^#\[(?:zookeeper|metrics|auth operators|connection github\.com)\]\n(#.*\n)*/gm,
+      /^#\[(?:zookeeper|metrics|auth operators|connection (?:github\.com|gerrit))\]\n(#.*\n)*/gm,
       '',
     );
     const uncommented = sample
@@ -112,6 +113,33 @@ describe('reading the settings file', () => {
     const { store } = settingsOf(write(uncommented, 0o600), { GATEHOUSE_ZOOKEEPER_PASSWORD: 'x' });
     expect(store).toMatchObject({ kind: 'zookeeper', sessionTimeout: 10, root: '/gatehouse' });
     expect(store.kind === 'zookeeper' && store.hosts).toHaveLength(3);
+  });
+
+  it("the sample's Gerrit connection is valid, with a password and with a token", () => {
+    const sample = readFileSync(SAMPLE, 'utf8');
+    const [section = ''] = /^#\[connection gerrit\]\n(#.*\n)*/m.exec(sample) ?? [];
+    const uncommented = section.replaceAll(/^#(?=\[|[a-z_]+ =)/gm, '').replaceAll(/^\w+_file = .*\n/gm, '');
+    const password = uncommented.replaceAll(/^(?:token|gitcookies) = .*\n/gm, '');
+    const token = uncommented.replaceAll(/^(?:password|gitcookies|auth_type) = .*\n/gm, '');
+    const environment = {
+      GERRIT_PASSWORD: 'p',
+      GERRIT_TOKEN: 't',
+      GERRIT_WEBHOOK_TOKEN: 'w',
+      GERRIT_WEBHOOK_TOKEN_PREVIOUS: 'v',
+    };
+    for (const [text, kind] of [
+      [password, 'basic'],
+      [token, 'bearer'],
+    ] as const) {
+      const [connection] = settingsOf(
+        write(`[scheduler]\ntenant_config = t.yaml\n${text}`, 0o600),
+        environment,
+      ).connections;
+      if (connection === undefined) throw new Error('the sample has no Gerrit connection');
+      const read = optionReader(connection);
+      expect(readGerritOptions(read, () => '')?.auth).toMatchObject({ kind });
+      expect(read.finish()).toEqual([]);
+    }
   });
 
   it("the sample's GitHub connection is valid, as an App and with a token", () => {

@@ -14,6 +14,21 @@ export const REF_STATE = `query RefState($owner: String!, $name: String!, $ref: 
   }
 }`;
 
+/** What an object marks, if it is a tag. `object`: its id. */
+export const MARKED_COMMIT = `query MarkedCommit($owner: String!, $name: String!, $object: GitObjectID!) {
+  repository(owner: $owner, name: $name) {
+    object(oid: $object) {
+      __typename oid
+      ... on Tag { target { __typename oid ... on Tag { target { __typename oid } } } }
+    }
+  }
+}`;
+
+/** The answer to {@link MARKED_COMMIT}. `object` null: GitHub does not have it any more. */
+export interface MarkedCommitAnswer {
+  readonly repository: { readonly object: MarkedObject | null } | null;
+}
+
 /** The answer to {@link REF_STATE}. */
 export interface RefStateAnswer {
   readonly repository: {

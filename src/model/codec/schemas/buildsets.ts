@@ -7,6 +7,7 @@ import type {
   JobDecision,
   MergerWork,
   StartHold,
+  TestedBefore,
   TestedMerge,
   TurnWork,
 } from '../../build-set.ts';
@@ -101,7 +102,13 @@ const stage = tagged<BuildSetStage, 'state'>('state', {
   merged: { tested },
   'repo-state': { tested, graph, request: uuid },
   running: { tested, graph },
-  complete: { at: time, result: buildSetResultSchema, tested: nullable(tested), graph: nullable(graph) },
+  complete: {
+    at: time,
+    result: buildSetResultSchema,
+    tested: nullable(tested),
+    graph: nullable(graph),
+    testedBefore: optional(object<TestedBefore>({ item: uuid, buildset: uuid })),
+  },
   superseded: { at: time, cause: resetCauseSchema, graph: nullable(graph) },
 });
 

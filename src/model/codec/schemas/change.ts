@@ -1,7 +1,9 @@
 /** Changes and ref updates, and what the host last said of them. */
 import type { Change, ChangeRecord } from '../../change.ts';
+import type { MergeMode } from '../../merge-mode.ts';
 import type { MergeText } from '../../merge-text.ts';
 import {
+  byName,
   change,
   commit,
   json,
@@ -13,8 +15,22 @@ import {
   tagged,
   text,
   time,
+  whole,
   words,
 } from '../schema.ts';
+
+/** {@link MergeMode}, which need not be there. */
+export const mergeMode = optional(
+  words<MergeMode>({
+    merge: 1,
+    'merge-resolve': 1,
+    'merge-ort': 1,
+    'merge-recursive': 1,
+    'squash-merge': 1,
+    rebase: 1,
+    'cherry-pick': 1,
+  }),
+);
 
 /** {@link Change} */
 export const changeSchema = tagged<Change, 'kind'>('kind', {
@@ -30,6 +46,7 @@ export const changeSchema = tagged<Change, 'kind'>('kind', {
     subject: text,
     owner: optional(text),
     mergeText: optional(object<MergeText>({ title: text, body: text, reviewers: list(text) })),
+    mergeMode,
   },
   ref: {
     key: change,
@@ -40,6 +57,7 @@ export const changeSchema = tagged<Change, 'kind'>('kind', {
     targetBranch: optional(text),
     oldCommit: nullable(commit),
     newCommit: nullable(commit),
+    tree: optional(text),
   },
 });
 
@@ -51,4 +69,5 @@ export const changeRecordSchema = object<ChangeRecord>({
   unresolvedDependencies: list(text),
   facts: json,
   fetchedAt: time,
+  ownReports: optional(byName(whole)),
 });

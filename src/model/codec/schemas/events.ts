@@ -62,6 +62,8 @@ const triggerEvent = object<TriggerEvent>({
   change: changeSchema,
   tree: optional(text),
   facts: json,
+  ownReport: optional(text),
+  ownReportsInARow: optional(whole),
   configMayHaveChanged: list(text),
   branchesChanged: flag,
   receivedAt: time,

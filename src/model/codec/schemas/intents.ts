@@ -42,6 +42,7 @@ const reason = tagged<ReportReason, 'kind'>('kind', {
   conflict: { project, with: optional(change), files: list(text) },
   configuration: { errors: list(configErrorSchema) },
   'no-jobs': { text },
+  'tested-before': { url: text },
 });
 
 const fileComment = object<FileComment>({

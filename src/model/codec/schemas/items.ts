@@ -1,7 +1,7 @@
 /** Queue items and what else a pipeline stores. */
 import type { ItemStateName } from '../../item-states.ts';
 import type { ReportAction } from '../../pipeline.ts';
-import type { ChangeQueue, PipelineCounters } from '../../pipeline-state.ts';
+import type { ChangeQueue, PipelineCounters, TestedState } from '../../pipeline-state.ts';
 import type { ItemEvent, QueueItem, ReportEnd, ReportRecord, TimelineEntry } from '../../queue-item.ts';
 import type { Holder, MoreTakeovers, Takeover } from '../../takeover.ts';
 import {
@@ -181,4 +181,5 @@ export const pipelineCountersSchema = object<PipelineCounters>({
   countedUnder: added(nullable(whole), () => null),
   holder: optional(object<Holder>({ name: text, session: text, since: time, until: optional(time) })),
   takeovers: optional(takeovers),
+  testedStates: optional(list(object<TestedState>({ state: text, at: time, item: uuid, buildset: uuid }))),
 });

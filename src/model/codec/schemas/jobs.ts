@@ -30,6 +30,8 @@ const ownTrace = words<'own'>({ own: 1 });
 
 const frozenJobSchema = object<FrozenJob>({
   name: text,
+  plainName: optional(text),
+  change: optional(whole),
   description: optional(text),
   preRun: playbooks,
   run: playbooks,

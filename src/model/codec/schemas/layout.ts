@@ -83,6 +83,7 @@ const pipelines = list(
     supercedes: list(text),
     dequeueOnNewPatchset: flag,
     allowOtherConnections: flag,
+    reuseResults: optional(mark),
     disableAfterConsecutiveFailures: optional(whole),
   }),
 );

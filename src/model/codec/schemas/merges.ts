@@ -13,7 +13,6 @@ import type {
   MergerRequest,
   ProjectState,
 } from '../../merge.ts';
-import type { MergeMode } from '../../merge-mode.ts';
 import type { WorkerLoss } from '../../worker-loss.ts';
 import {
   added,
@@ -30,9 +29,9 @@ import {
   time,
   uuid,
   whole,
-  words,
 } from '../schema.ts';
 import { hostTroubleSchema } from './causes.ts';
+import { mergeMode } from './change.ts';
 import { stepsSchema } from './spans.ts';
 
 /** {@link WorkerLoss} */
@@ -53,18 +52,15 @@ const common = {
   ),
 };
 
-const mode = optional(
-  words<MergeMode>({
-    merge: 1,
-    'merge-resolve': 1,
-    'merge-ort': 1,
-    'merge-recursive': 1,
-    'squash-merge': 1,
-    rebase: 1,
-    'cherry-pick': 1,
-  }),
-);
-const input = object<MergeInput>({ change, project, branch: text, ref: text, commit, message: text, mode });
+const input = object<MergeInput>({
+  change,
+  project,
+  branch: text,
+  ref: text,
+  commit,
+  message: text,
+  mode: mergeMode,
+});
 const states = list(object<ProjectState>({ project, branches: list(text) }));
 
 /** {@link MergerRequest}, the record `merger-request`. */
@@ -115,7 +111,14 @@ export const mergedBranchSchema = object<MergedBranch>({
   before: commit,
   beforeTree: added(nullable(text), () => null),
   inputs: optional(
-    list(object<NonNullable<MergedBranch['inputs']>[number]>({ ref: text, commit, message: text, mode })),
+    list(
+      object<NonNullable<MergedBranch['inputs']>[number]>({
+        ref: text,
+        commit,
+        message: text,
+        mode: mergeMode,
+      }),
+    ),
   ),
 });
 

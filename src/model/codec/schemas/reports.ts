@@ -62,6 +62,7 @@ const decision = object<Decision>({
     'pipeline-disabled': 1,
     'result-ignored': 1,
     reported: 1,
+    'tested-before': 1,
     'landed-tree-differs': 1,
     left: 1,
   }),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gitDriver } from '../../../../drivers/git/index.ts';
 import { driverTable } from '../../../../src/cmd/service/driver-table.ts';
 import { openLayouts } from '../../../../src/cmd/service/open-layouts.ts';
+import type { ItemChange } from '../../../../src/layout/freeze-item-graph.ts';
 import type { LayoutFacts } from '../../../../src/layout/layout-facts.ts';
 import { createLayouts, type Layouts } from '../../../../src/scheduler/tenant/layouts.ts';
 import { BOMBS, KNOWN_JOBS, misspeltJobs } from '../../layout/bombs.ts';
@@ -17,7 +18,10 @@ const BASE = `
 - job: {name: base, parent: null, pre-run: setup.yaml}
 - project: {check: {jobs: [functional-tests-py0001]}}
 `;
-const CHANGE = { project: APP, branch: 'master', files: ['README'] };
+const CHANGE: ItemChange = {
+  name: '1',
+  change: { project: APP, branch: 'master', files: ['README'] },
+};
 
 let layouts: Layouts;
 let facts: LayoutFacts;
@@ -41,12 +45,16 @@ describe('layouts in a thread', () => {
 
   test('freeze the jobs of a change with the configuration it brings', async () => {
     const proposed = [branchConfig(APP, '- project: {check: {jobs: [functional-tests-py0007]}}\n')];
-    const { outcome, cached } = await layouts.freeze(facts, { pipeline: 'check', change: CHANGE, proposed });
+    const { outcome, cached } = await layouts.freeze(facts, {
+      pipeline: 'check',
+      changes: [CHANGE],
+      proposed,
+    });
     expect(cached).toBe(false);
     expect(outcome.kind === 'frozen' && outcome.jobs.map(({ name }) => name)).toEqual([
       'functional-tests-py0007',
     ]);
-    const again = await layouts.freeze(facts, { pipeline: 'check', change: CHANGE, proposed });
+    const again = await layouts.freeze(facts, { pipeline: 'check', changes: [CHANGE], proposed });
     expect(again).toMatchObject({ cached: true, outcome });
   });
 
@@ -60,7 +68,7 @@ describe('layouts in a thread', () => {
         const before = process.threadCpuUsage();
         const { outcome, cached } = await layouts.freeze(facts, {
           pipeline: 'check',
-          change: CHANGE,
+          changes: [CHANGE],
           proposed,
         });
         const { user, system } = process.threadCpuUsage(before);
@@ -77,7 +85,7 @@ describe('layouts in a thread', () => {
     const text = `- job: {name: big, parent: base, run: a.yaml, vars: {text: ${'x'.repeat(950_000)}}}\n- project: {check: {jobs: [big]}}\n`;
     const { outcome } = await layouts.freeze(facts, {
       pipeline: 'check',
-      change: CHANGE,
+      changes: [CHANGE],
       proposed: [branchConfig(APP, text)],
     });
     expect(outcome.kind === 'misconfigured' && outcome.errors.map(({ code }) => code)).toEqual([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { LayoutTable } from '../../../../src/layout/layout-table.ts';
+import type { FreezeQuestion, LayoutTable } from '../../../../src/layout/layout-table.ts';
 import type { Calls } from '../../../../src/lib/calls.ts';
 import { CallLost } from '../../../../src/lib/worker-calls.ts';
 import { createLayouts } from '../../../../src/scheduler/tenant/layouts.ts';
@@ -11,9 +11,9 @@ const CONFIGS = [
   branchConfig(APP, ''),
   branchConfig(LIB, ''),
 ];
-const QUESTION = {
+const QUESTION: Omit<FreezeQuestion, 'layout'> = {
   pipeline: 'check',
-  change: { project: APP, branch: 'master', files: ['a'] },
+  changes: [{ name: '1', change: { project: APP, branch: 'master', files: ['a'] } }],
   proposed: [],
 };
 

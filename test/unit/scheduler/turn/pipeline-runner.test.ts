@@ -69,7 +69,7 @@ async function open(stand: Stand, share = createFairShare()) {
     driverOf: () => ({ config: {} }) as never,
     record: key => records.get(key),
     dependentsOf: () => [],
-    queueOf: () => ({ key: 'q', name: 'q' }),
+    queueOf: () => ({ key: 'q', name: 'q', allowsCycles: false }),
     rechecks: createRechecks(),
     pending: { waiting: 0, sort: async entries => ({ taken: entries, freezes: new Map() }) },
     learn: () => {},

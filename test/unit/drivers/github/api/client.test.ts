@@ -1,6 +1,6 @@
 /** The client over HTTP, before a host that answers by script. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { NotHolder } from '../../../../../drivers/github/api/not-holder.ts';
+import { NotHolder } from '../../../../../src/driver/not-holder.ts';
 import { openClientWorld, SECOND_TOKEN, TOKEN } from './client-world.ts';
 
 type World = Awaited<ReturnType<typeof openClientWorld>>;

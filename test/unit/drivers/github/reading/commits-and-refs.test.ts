@@ -292,6 +292,23 @@ describe('a push', () => {
     });
   });
 
+  test('that moves an annotated tag is one from the commit that it marked', async () => {
+    const { world, receive } = scriptedGithub();
+    world.marked.set(sha('old tag'), sha('a'));
+    world.refs.set('refs/tags/v1', { object: sha('tag'), commit: sha('b') });
+    const first = await receive(push('refs/tags/v1', 'old tag', 'tag'));
+    expect(first.events).toMatchObject([{ change: { oldCommit: sha('a'), newCommit: sha('b') } }]);
+    expect(world.requests).toEqual(['ref-state', 'marked-commit']);
+    world.refs.set('refs/tags/v1', { object: sha('c') });
+    const second = await receive(push('refs/tags/v1', 'tag', 'c'));
+    expect(second.events).toMatchObject([{ change: { oldCommit: sha('b'), newCommit: sha('c') } }]);
+    expect((await receive(push('refs/tags/v1', 'tag', 'c'))).events).toEqual([]);
+    world.refs.delete('refs/tags/v1');
+    const third = await receive(push('refs/tags/v1', 'c', null));
+    expect(third.events).toMatchObject([{ change: { oldCommit: sha('c'), newCommit: null } }]);
+    expect(world.requests.slice(2)).toEqual(['ref-state', 'ref-state', 'ref-state']);
+  });
+
   test('of an annotated tag is an update to the commit it marks (24)', async () => {
     const { world, receive } = scriptedGithub();
     world.refs.set('refs/tags/v1', { object: sha('tag'), commit: sha('a') });

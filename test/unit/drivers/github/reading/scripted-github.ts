@@ -110,6 +110,8 @@ interface World {
   name: string;
   readonly pulls: Map<number, PullNode>;
   readonly refs: Map<string, { readonly object: string; readonly commit?: string; readonly tree?: string }>;
+  /** Commits by the tag objects that mark them; all other objects are commits. */
+  readonly marked: Map<string, string>;
   readonly branches: { readonly name: string; readonly protected: boolean; readonly locked?: true }[];
   moreContexts: readonly ContextNode[];
   rulesets: readonly RulesetRule[];
@@ -134,6 +136,7 @@ export function scriptedGithub() {
     name: 'acme/app',
     pulls: new Map(),
     refs: new Map(),
+    marked: new Map(),
     branches: [],
     moreContexts: [],
     rulesets: [],
@@ -282,7 +285,7 @@ function withComments(found: PullNode | undefined): object | null {
 
 function graphqlAnswer(
   operation: string,
-  { number, ref, commit, after }: { readonly [name: string]: unknown },
+  { number, ref, commit, object, after }: { readonly [name: string]: unknown },
   world: World,
 ): object {
   const pulls = [...world.pulls.values()];
@@ -307,6 +310,11 @@ function graphqlAnswer(
       const nodes = world.branches.filter(each => each.locked).map(({ name }) => ({ name }));
       const pageInfo = { hasNextPage: false, endCursor: null };
       return { branchProtectionRules: { nodes: [{ lockBranch: true, matchingRefs: { nodes } }], pageInfo } };
+    }
+    case 'marked-commit': {
+      const marked = world.marked.get(String(object));
+      if (marked === undefined) return { object: { __typename: 'Commit', oid: object } };
+      return { object: { __typename: 'Tag', oid: object, target: { __typename: 'Commit', oid: marked } } };
     }
     case 'ref-state': {
       const found = world.refs.get(String(ref));

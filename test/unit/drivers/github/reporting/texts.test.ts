@@ -2,16 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { planAnnotations } from '../../../../../drivers/github/reporting/annotations.ts';
-import {
-  cutAtLine,
-  cutBytes,
-  cutLine,
-  LONGEST_BODY,
-} from '../../../../../drivers/github/reporting/cut-text.ts';
+import { LONGEST_BODY } from '../../../../../drivers/github/reporting/longest-body.ts';
 import { markdownLink, markdownText } from '../../../../../drivers/github/reporting/markdown-text.ts';
 import { reportSummary, reportTitle } from '../../../../../drivers/github/reporting/report-summary.ts';
 import { wantedRun } from '../../../../../drivers/github/reporting/wanted-run.ts';
 import { fromMilliseconds } from '../../../../../src/lib/clock.ts';
+import { cutAtLine, cutBytes, cutLine } from '../../../../../src/lib/cut-text.ts';
 import { projectKey } from '../../../../../src/model/project.ts';
 import type { FileComment, ReportedJob } from '../../../../../src/model/report.ts';
 import { sampleReport } from '../../../../fake/report.ts';

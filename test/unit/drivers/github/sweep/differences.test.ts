@@ -142,6 +142,22 @@ describe('a sweep compares a listing with the memory', () => {
     expect(branchDifferences(now, undefined)).toEqual([]);
   });
 
+  test('branches that are gone are found among more than a listing holds, those pushed out of it are not', () => {
+    const names = Array.from({ length: 104 }, (_, at) => `b${String(at).padStart(3, '0')}`);
+    const listing = (all: readonly string[]) =>
+      seenOf(repository([], Object.fromEntries(all.slice(0, 100).map(name => [name, 'a']))));
+    const then = listing(names);
+    const without = names.filter(name => name !== 'b000' && name !== 'b050');
+    const gone = (all: readonly string[]) =>
+      branchDifferences(listing(all), then).flatMap(({ branch, after }) => (after === null ? [branch] : []));
+    expect(gone(without)).toEqual(['b000', 'b050']);
+    expect(gone(['a-new', ...names])).toEqual([]);
+    expect(gone(['a-new', ...without])).toEqual(['b000', 'b050']);
+    // With the last of a listing it is not known whether it was pushed out.
+    expect(gone([...names.slice(0, 99), 'b098-new', ...names.slice(100)])).toEqual([]);
+    expect(gone(Array.from({ length: 100 }, (_, at) => `c${at}`))).toEqual([]);
+  });
+
   test('branches that are gone are found where the listing shows all there are', () => {
     const then = seenOf(repository([], { main: 'a', topic: 'b' }));
     expect(branchDifferences(seenOf(repository([], { main: 'a' })), then)).toEqual([

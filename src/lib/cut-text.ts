@@ -1,7 +1,4 @@
-/** GitHub's limits on texts. What is too long is refused as a whole (422), so texts are cut here, visibly. Pure. */
-
-/** Characters of a check run's summary, and of a comment's or review's body. */
-export const LONGEST_BODY = 65_535;
+/** Cuts texts to the limits of a host, visibly: what is too long is refused as a whole. Pure. */
 
 /**
  * Cuts at the end of a line, or inside a single line that is too long.

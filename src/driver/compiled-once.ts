@@ -2,7 +2,7 @@
  * What pipelines say is read again in every turn for every change. The stored JSON of a layout stays the same object for as long as
  * the layout is in force, so what is made of it is kept with it.
  */
-import type { Json } from '../../../src/model/job.ts';
+import type { Json } from '../model/job.ts';
 
 /** @param make a pure function; its results live as long as their arguments. Texts and numbers are not kept. */
 export function compiledOnce<T>(make: (value: Json) => T): (value: Json) => T {

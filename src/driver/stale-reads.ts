@@ -1,12 +1,13 @@
 /**
- * GitHub's API may answer with a state older than its webhook. Such an event is processed again after 0.5, 1, 2 and 4 seconds; then
+ * A host's API may answer with a state older than its webhook or stream. Such an event is processed again after 0.5, 1, 2 and 4 seconds; then
  * the answer is taken as it is, and the next event or sweep finds the rest.
  *
  * Counted in this process alone: after a crash the count begins again, with the event.
  */
-import type { HostLater } from '../../../src/driver/host-later.ts';
-import { addMilliseconds, type Clock } from '../../../src/lib/clock.ts';
-import type { Uuid } from '../../../src/lib/ids.ts';
+
+import { addMilliseconds, type Clock } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { HostLater } from './host-later.ts';
 
 /** Milliseconds. */
 const PAUSES = [500, 1_000, 2_000, 4_000];
@@ -21,8 +22,8 @@ export interface StaleReads {
   settle(event: Uuid): number;
 }
 
-/** @param clock for the time of the next try. */
-export function createStaleReads(clock: Pick<Clock, 'now'>): StaleReads {
+/** @param clock for the time of the next try. @param host as people name it, e.g. `GitHub`. */
+export function createStaleReads(clock: Pick<Clock, 'now'>, host: string): StaleReads {
   const counts = new Map<Uuid, number>();
   return {
     again(event, what) {
@@ -34,7 +35,7 @@ export function createStaleReads(clock: Pick<Clock, 'now'>): StaleReads {
       if (counts.size > MOST_EVENTS && oldest !== undefined) counts.delete(oldest);
       return {
         reason: 'other',
-        text: `GitHub's answer about ${what} is older than its webhook`,
+        text: `${host}'s answer about ${what} is older than its event`,
         notBefore: addMilliseconds(clock.now(), pause),
       };
     },

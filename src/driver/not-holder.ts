@@ -2,6 +2,6 @@
 export class NotHolder extends Error {
   override readonly name = 'NotHolder';
   constructor(operation: string) {
-    super(`${operation} was not sent: this process may not act at GitHub any more`);
+    super(`${operation} was not sent: this process may not act at the code host any more`);
   }
 }

@@ -3,11 +3,11 @@
  * rarely write the same one, and none grows large.
  */
 
-import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
-import { isMapping } from '../../../src/driver/read-mapping.ts';
-import { sha256 } from '../../../src/lib/ids.ts';
-import { RecordError } from '../../../src/model/codec/record.ts';
-import type { Json } from '../../../src/model/job.ts';
+import { sha256 } from '../lib/ids.ts';
+import { RecordError } from '../model/codec/record.ts';
+import type { Json } from '../model/job.ts';
+import type { DriverMemory } from './driver-memory.ts';
+import { isMapping } from './read-mapping.ts';
 
 const VERSION = 1;
 /** Texts in one entry. */
