@@ -48,6 +48,11 @@ export const QUERIES = {
     project: { kind: 'text' },
     limit: { kind: 'integer', min: 1, max: 1000, default: 500 },
   },
+  checks: {
+    project: { kind: 'text', description: 'Name of its project at the code host; required' },
+    connection: { kind: 'text', description: 'The code host, where several have such a project' },
+    patchset: { kind: 'text', description: 'Only of this revision' },
+  },
   delays: {
     since: {
       kind: 'text',

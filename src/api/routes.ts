@@ -9,6 +9,7 @@
  *     live-item.ts, live-view.ts      documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
  *     builds.ts, delays.ts, explanation.ts, components.ts, connections.ts, service.ts    one document, or a few small ones, each
+ *     change-checks.ts                runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
  *
@@ -16,6 +17,7 @@
  * reads a clock or the store, except for what it is passed.
  */
 import { buildSchema, buildsetSchema } from './builds.ts';
+import { changeChecksSchema } from './change-checks.ts';
 import { componentsSchema, requestedStateSchema, STATE_ACTIONS } from './components.ts';
 import { connectionsSchema } from './connections.ts';
 import { delaysSchema } from './delays.ts';
@@ -45,6 +47,7 @@ export const DOCUMENTS = {
   Alive: aliveSchema,
   Build: buildSchema,
   Buildset: buildsetSchema,
+  ChangeChecks: changeChecksSchema,
   Components: componentsSchema,
   ConfigErrors: configErrorsSchema,
   Connections: connectionsSchema,
@@ -188,6 +191,14 @@ const READ: readonly RouteDescription[] = [
       document: 'Decisions',
     },
     { query: QUERIES.decisions },
+  ),
+  read(
+    `${TENANT}/changes/{change}/checks`,
+    "Runs of a change, as Gerrit's Checks tab shows them",
+    {
+      document: 'ChangeChecks',
+    },
+    { query: QUERIES.checks },
   ),
   read(`${TENANT}/builds`, 'Builds, newest first', { listOf: 'Build' }, { query: QUERIES.builds }),
   read(`${TENANT}/build/{uuid}`, 'One build, running or finished', { document: 'Build' }),

@@ -110,7 +110,8 @@ function isWanted(
   return row.left_at >= since && (until === undefined || row.left_at < until);
 }
 
-async function itemsById(database: Database, ids: readonly number[]): Promise<readonly QueueItem[]> {
+/** Newest first; an id without a row is left out. */
+export async function itemsById(database: Database, ids: readonly number[]): Promise<readonly QueueItem[]> {
   if (ids.length === 0) return [];
   const rows = await database
     .selectFrom('item')

@@ -38,6 +38,7 @@ import {
   type LeftPage,
   type LeftQuestion,
 } from './find-items.ts';
+import { findItemsOfChange, type ItemsOfChangeQuestion } from './find-items-of-change.ts';
 import { migrate } from './migrations.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import { type Pruned, type PruneStep, prune } from './prune.ts';
@@ -86,6 +87,8 @@ export interface HistoryQueries {
   }): Promise<readonly FinishedItemRow[]>;
   /** Items that left in a period, page by page. */
   itemsLeft(question: LeftQuestion): Promise<LeftPage>;
+  /** Newest first. */
+  itemsOfChange(question: ItemsOfChangeQuestion): Promise<readonly QueueItem[]>;
   /** Oldest first. */
   decisions(question: DecisionQuestion): Promise<readonly Decision[]>;
   /** Mean of the last successes of a job for a project in milliseconds; undefined: it never succeeded. */
@@ -196,6 +199,7 @@ export function historyQueries(database: Kysely<HistoryTables>): HistoryQueries 
     item: (tenant, uuid) => findFinishedItem(database, tenant, uuid),
     recentItems: question => findRecentItems(database, question),
     itemsLeft: question => findItemsLeft(database, question),
+    itemsOfChange: question => findItemsOfChange(database, question),
     decisions: question => findDecisions(database, question),
     expectedDuration: question => expectedDuration(database, question),
     recentDurations: () => recentDurations(database),

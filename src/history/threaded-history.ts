@@ -55,6 +55,7 @@ export async function openThreadedHistory(
     item: lookUp.item,
     recentItems: list.recentItems,
     itemsLeft: list.itemsLeft,
+    itemsOfChange: list.itemsOfChange,
     decisions: list.decisions,
     expectedDuration: lookUp.expectedDuration,
     recentDurations: list.recentDurations,

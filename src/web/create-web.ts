@@ -32,6 +32,7 @@ import { addressRanges } from '../lib/address-ranges.ts';
 import { badRequest, notFound, send } from './answer.ts';
 import type { Authentication, ListenerKind } from './auth/caller.ts';
 import { addBadgeRoute } from './badge-route.ts';
+import { addChecksRoute } from './checks-route.ts';
 import { addComponentRoutes, componentActionRoute } from './component-routes.ts';
 import { type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDelaysRoute } from './delays-route.ts';
@@ -193,6 +194,7 @@ function apiRoutes(
   addStatusRoutes(tenant, deps, expected);
   addItemRoutes(tenant, deps, expected);
   addHistoryRoutes(tenant, deps);
+  addChecksRoute(tenant, deps, expected);
   addDelaysRoute(tenant, deps);
   addBadgeRoute(tenant, deps);
   tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {

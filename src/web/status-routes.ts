@@ -110,6 +110,7 @@ const INDEX = {
   item_trace: '/api/tenant/{tenant}/item/{uuid}/trace',
   item_explain: '/api/tenant/{tenant}/item/{uuid}/explain',
   decisions: '/api/tenant/{tenant}/changes/{change}/decisions',
+  checks: '/api/tenant/{tenant}/changes/{change}/checks',
   events: '/api/tenant/{tenant}/events',
   payload: '/api/connection/{connection}/payload',
   otlp_traces: '/api/otlp/v1/traces',

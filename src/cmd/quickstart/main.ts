@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { waterfall } from '../../explain/waterfall.ts';
 import { painter } from '../../lib/ansi.ts';
 import { fromMilliseconds } from '../../lib/clock.ts';
@@ -32,6 +32,7 @@ interface Options {
   readonly directory: string;
   readonly port: string;
   readonly github: boolean;
+  readonly gerrit: boolean;
 }
 
 const options: Options = new Command('quickstart')
@@ -41,6 +42,11 @@ const options: Options = new Command('quickstart')
   .option('--directory <dir>', 'working directory; emptied first', '.quickstart')
   .option('--port <port>', 'preferred port of the status page', '9000')
   .option('--github', 'gate pull requests of a GitHub for tests, which runs on this machine', false)
+  .addOption(
+    new Option('--gerrit', 'gate changes of a Gerrit for tests, which runs on this machine')
+      .default(false)
+      .conflicts('github'),
+  )
   .parse()
   .opts();
 
@@ -52,18 +58,22 @@ async function quickstart({
   directory: wanted,
   port: wantedPort,
   github,
+  gerrit,
 }: Options): Promise<number> {
   const began = performance.now();
   const screen = createScreen(process.stdout);
   const paint = painter(screen.colour);
   const directory = path.resolve(wanted);
   const port = await freePort(Number(wantedPort));
-  await using prepared = await demoOf(github, {
-    directory,
-    port,
-    token: randomBytes(16).toString('hex'),
-    logLevel: 'info',
-  });
+  await using prepared = await demoOf(
+    { github, gerrit },
+    {
+      directory,
+      port,
+      token: randomBytes(16).toString('hex'),
+      logLevel: 'info',
+    },
+  );
   const { site, places, invitation } = prepared;
   screen.line(`${paint('Gatehouse quickstart', 'bold')}`);
   for (const place of places) screen.line(place);
@@ -116,8 +126,15 @@ async function quickstart({
   }
 }
 
-/** The GitHub for tests belongs to the tests, and needs their packages. */
-async function demoOf(github: boolean, options: SiteOptions): Promise<LocalDemo> {
+/** The hosts for tests belong to the tests, and need their packages. */
+async function demoOf(
+  { github, gerrit }: Pick<Options, 'github' | 'gerrit'>,
+  options: SiteOptions,
+): Promise<LocalDemo> {
+  if (gerrit) {
+    const { startGerritDemo } = await import('../../../test/gerrit/demo/start-gerrit-demo.ts');
+    return startGerritDemo(options);
+  }
   if (!github) return startGitDemo(options);
   const { startGithubDemo } = await import('../../../test/github/demo/start-github-demo.ts');
   return startGithubDemo(options);

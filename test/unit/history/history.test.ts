@@ -11,6 +11,7 @@ import { postgresDialect } from '../../../src/history/postgres-dialect.ts';
 import { nodeSqliteDialect } from '../../../src/history/sqlite-dialect.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import type { HistoryRow } from '../../../src/model/history.ts';
+import { checkedItems, unlandedItem } from '../../fake/gerrit-change-items.ts';
 import { type PostgresServer, startPostgres } from '../../fake/postgres-server.ts';
 import { finishedItems, gateItems, sampleDecisions } from '../web/sample-gate.ts';
 import { at, sampleItem, uuidOf } from '../web/sample-item.ts';
@@ -195,6 +196,26 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
     expect(decisions.map(decision => decision.code)).toEqual(['trigger-matched', 'enqueued']);
     const recent = await history.recentItems({ tenant: 'main', limit: 2, skip: 0 });
     expect(recent.map(({ item }) => item.uuid)).toEqual([uuidOf('spike'), uuidOf('metrics')]);
+  });
+
+  test('items of a change come newest first, by project, patch set and tenant', async () => {
+    const [older, newer] = checkedItems();
+    await history.record([older, newer, unlandedItem()].map(item => ({ kind: 'item', item }) as const));
+    const question = { tenant: 'main', project: 'acme/app', change: '12', limit: 10 };
+    const uuids = async (more: object) =>
+      (await history.itemsOfChange({ ...question, ...more })).map(item => item.uuid);
+    const unlanded = uuidOf('unlanded');
+    expect(await uuids({})).toEqual([unlanded, newer.uuid, older.uuid]);
+    expect(await uuids({ limit: 1 })).toEqual([unlanded]);
+    expect(await uuids({ patchset: '3' })).toEqual([newer.uuid, older.uuid]);
+    expect(await uuids({ projectKey: 'local/acme/app', patchset: '4' })).toEqual([unlanded]);
+    for (const other of [
+      { projectKey: 'other/acme/app' },
+      { project: 'acme/lib' },
+      { change: '1' },
+      { tenant: 'x' },
+    ])
+      expect(await uuids(other)).toEqual([]);
   });
 
   test('items that left a pipeline in a stretch of time come page by page, newest first', async () => {

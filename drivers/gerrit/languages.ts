@@ -1,0 +1,22 @@
+/** What pipelines may say about connections of the `gerrit` driver. */
+import type { DriverLanguages } from '../../src/driver/driver.ts';
+import { gerritLandingMode, parseGerritReporter } from './language/reporter-config.ts';
+import { parseGerritRequirement } from './language/requirement-config.ts';
+import { gerritRecheckAt, gerritRejects, gerritRequirementMet } from './language/requirement-met.ts';
+import { parseGerritTrigger } from './language/trigger-config.ts';
+import { gerritTriggerMatches } from './language/trigger-matches.ts';
+
+/** Part of the driver, and listed in `drivers/languages.ts`. */
+export const gerritLanguages: DriverLanguages = {
+  name: 'gerrit',
+  config: {
+    parseTrigger: parseGerritTrigger,
+    parseRequirement: parseGerritRequirement,
+    parseReporter: parseGerritReporter,
+    matches: gerritTriggerMatches,
+    meets: gerritRequirementMet,
+    rejects: gerritRejects,
+    recheckAt: gerritRecheckAt,
+    landingMode: gerritLandingMode,
+  },
+};

@@ -1,0 +1,75 @@
+/** What the processing of one event works with, and what its parts return. */
+import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
+import type { ProcessedEvent, ProcessedLater } from '../../../src/driver/source.ts';
+import type { StaleReads } from '../../../src/driver/stale-reads.ts';
+import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
+import type { Change, ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
+import type { ConnectionEvent } from '../../../src/model/event.ts';
+import type { ConnectionName, ProjectKey } from '../../../src/model/project.ts';
+import type { GerritApi, GerritCall } from '../api/port.ts';
+import type { GerritNotification } from '../intake/notification.ts';
+import type { GerritEventFacts } from '../language/event-facts.ts';
+import type { ChangeReader } from './change-reader.ts';
+
+/** What a notification says of a change. */
+export type ChangeAbout = Extract<GerritNotification['about'], { readonly kind: 'change' }>;
+
+/** Of one connection. */
+export interface GerritReadingDeps {
+  readonly api: GerritApi;
+  readonly reader: Pick<ChangeReader, 'read' | 'patchsetsOf'>;
+  readonly clock: Clock;
+  readonly connection: ConnectionName;
+  /** Of Gerrit's pages, without trailing slash. */
+  readonly baseUrl: string;
+}
+
+/** Of one connection. */
+export interface GerritProcessDeps extends GerritReadingDeps {
+  readonly staleReads: StaleReads;
+}
+
+/** One event of a project that some tenant has. */
+export interface GerritProcessing {
+  readonly event: ConnectionEvent;
+  readonly notification: GerritNotification;
+  readonly project: ProjectKey;
+  /** Those any tenant has on this connection. */
+  readonly projects: ReadonlySet<ProjectKey>;
+  readonly memory: DriverMemory;
+  /** When the first event of the project came in, by Gerrit's clock where it names a time. */
+  readonly watchedSince: Nanoseconds;
+  /** What is stored of a change; undefined: nothing. */
+  readonly record: (key: ChangeKey) => ChangeRecord | undefined;
+  readonly call: GerritCall;
+  readonly deps: GerritProcessDeps;
+}
+
+/** An event without what it has in common with all others. */
+export interface GerritHappening {
+  readonly type: string;
+  readonly change: Change;
+  readonly facts: GerritEventFacts;
+  readonly configMayHaveChanged?: readonly string[];
+  readonly branchesChanged?: boolean;
+}
+
+/** What a part found, before it becomes trigger events. */
+export interface GerritFinding {
+  readonly happened: readonly GerritHappening[];
+  readonly changes: readonly ChangeRecord[];
+  readonly memory: ProcessedEvent['memory'];
+  /** Configuration is compared with what was read before. */
+  readonly lookAgain?: true;
+  readonly again?: NonNullable<ProcessedEvent['again']>;
+  /** Why nothing happened, where that is known. */
+  readonly discarded?: string;
+}
+
+/** A finding, or that Gerrit does not serve now. */
+export type GerritFound = GerritFinding | ProcessedLater;
+
+/** @param discarded why, in one clause for people. */
+export function nothingOfGerrit(discarded: string, memory: ProcessedEvent['memory'] = []): GerritFinding {
+  return { happened: [], changes: [], memory, discarded };
+}

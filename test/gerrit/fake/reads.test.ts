@@ -1,0 +1,287 @@
+/** What REST shows: queries, a lagging index, ChangeInfo by options, projects, the server, faults. */
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { isShape, type Shape } from '../../github/fake/shape.ts';
+import { askGerrit } from './ask-gerrit.ts';
+import { CODE_REVIEW, VERIFIED } from './defaults.ts';
+import { type FakeGerrit, startFakeGerrit } from './fake-gerrit.ts';
+
+async function numbersOf(gerrit: FakeGerrit, query: string, more = ''): Promise<readonly unknown[]> {
+  const { json } = await askGerrit(
+    gerrit,
+    'gatehouse',
+    'GET',
+    `changes/?q=${encodeURIComponent(query)}${more}`,
+  );
+  return Array.isArray(json) ? json.map(each => each._number) : [];
+}
+
+test('queries find changes by what a driver asks for', async () => {
+  let now = Date.UTC(2026, 0, 1);
+  await using gerrit = await startFakeGerrit({ now: () => now });
+  await gerrit.project('acme/cap');
+  await gerrit.project('acme/lib');
+  const lib = await gerrit.push({ project: 'acme/lib', files: { a: 'a\n' }, topic: 't1' });
+  now += 3_600_000;
+  const message = `Second\n\nDepends-On: ${gerrit.url}/c/acme/lib/+/1`;
+  const two = await gerrit.push({ project: 'acme/cap', files: { a: 'a\n' }, message });
+  await gerrit.push({ project: 'acme/cap', files: { b: 'b\n' } });
+  await gerrit.abandon(3);
+
+  expect(await numbersOf(gerrit, 'status:open')).toEqual([2, 1]);
+  expect(await numbersOf(gerrit, 'since:"2026-01-01 01:00:00.000000000"')).toEqual([3, 2]);
+  expect(await numbersOf(gerrit, '-age:30m project:acme/cap')).toEqual([3, 2]);
+  expect(await numbersOf(gerrit, 'project:acme/cap is:open')).toEqual([2]);
+  expect(await numbersOf(gerrit, '(change:1 OR change:3)')).toEqual([3, 1]);
+  expect(await numbersOf(gerrit, `commit:${lib.now.patchSets[0]?.commit}`)).toEqual([1]);
+  expect(await numbersOf(gerrit, `change:${two.changeId}`)).toEqual([2]);
+  expect(await numbersOf(gerrit, 'topic:t1')).toEqual([1]);
+  expect(await numbersOf(gerrit, `message:"${gerrit.url}/c/acme/lib/+/1" status:open`)).toEqual([2]);
+  const refused = await askGerrit(gerrit, 'gatehouse', 'GET', 'changes/?q=nonsense:1');
+  expect(refused).toMatchObject({ status: 400, text: 'Unsupported operator nonsense:1\n' });
+});
+
+test('pages say that there is more', async () => {
+  await using gerrit = await startFakeGerrit();
+  await gerrit.project('acme/cap');
+  for (const file of ['a', 'b', 'c']) await gerrit.push({ project: 'acme/cap', files: { [file]: '\n' } });
+  const page = async (more: string) =>
+    (await askGerrit(gerrit, 'bob', 'GET', `changes/?q=is:open${more}`)).json;
+  expect(await page('&n=2')).toMatchObject([{ _number: 3 }, { _number: 2, _more_changes: true }]);
+  const rest = await page('&n=2&S=2');
+  expect(rest).toMatchObject([{ _number: 1 }]);
+  expect(JSON.stringify(rest)).not.toContain('_more_changes');
+});
+
+test('queries lag behind while the index is frozen; a change read by its number does not', async () => {
+  await using gerrit = await startFakeGerrit();
+  await gerrit.project('acme/cap');
+  await gerrit.push({ project: 'acme/cap', files: { a: 'a\n' } });
+  gerrit.freezeIndex(2);
+  await gerrit.abandon(1);
+  await gerrit.push({ project: 'acme/cap', files: { b: 'b\n' } });
+  expect(await numbersOf(gerrit, 'status:open')).toEqual([1]);
+  expect((await askGerrit(gerrit, 'bob', 'GET', 'changes/1')).json).toMatchObject({ status: 'ABANDONED' });
+  expect(await numbersOf(gerrit, 'status:open')).toEqual([1]);
+  expect(await numbersOf(gerrit, 'status:open')).toEqual([2]);
+});
+
+test('a change has the fields that its options ask for', async () => {
+  await using gerrit = await startFakeGerrit();
+  await gerrit.project('acme/cap');
+  const change = await gerrit.push({ project: 'acme/cap', files: { a: 'a\n' }, message: 'First change' });
+  await gerrit.vote(change, 'gatehouse', { Verified: -1 });
+  const plain = await shape(gerrit, 'changes/1');
+  for (const name of ['labels', 'messages', 'revisions', 'submittable', 'submit_records', 'current_revision'])
+    expect(plain).not.toHaveProperty(name);
+  expect(plain).toMatchObject({
+    id: `acme%2Fcap~master~${change.changeId}`,
+    owner: { _account_id: 1000001 },
+  });
+  expect(plain.owner).not.toHaveProperty('username');
+
+  const detail = await shape(gerrit, 'changes/1/detail?o=CURRENT_REVISION&o=CURRENT_COMMIT&o=SUBMITTABLE');
+  const commit = change.now.patchSets[0]?.commit ?? '';
+  expect(detail).toMatchObject({
+    submittable: false,
+    mergeable: true,
+    permitted_labels: { Verified: ['-2', '-1', ' 0', '+1', '+2'], Workflow: ['-1', ' 0', '+1'] },
+    reviewers: { REVIEWER: [{ username: 'gatehouse' }] },
+    current_revision: commit,
+    revisions: {
+      [commit]: { _number: 1, ref: 'refs/changes/01/1/1', fetch: {}, commit: { subject: 'First change' } },
+    },
+    labels: { Verified: { disliked: { username: 'gatehouse' }, value: -1, default_value: 0 } },
+    messages: [
+      { tag: 'autogenerated:gerrit:newPatchSet', message: 'Uploaded patch set 1.' },
+      { author: { username: 'gatehouse' }, message: 'Patch Set 1: Verified-1', _revision_number: 1 },
+    ],
+  });
+  const { headers } = await askGerrit(gerrit, 'gatehouse', 'GET', 'changes/1/detail');
+  const again = await fetch(`${gerrit.url}/a/changes/1/detail`, {
+    headers: { authorization: gerrit.basic('gatehouse'), 'if-none-match': headers.get('etag') ?? '' },
+  });
+  expect(again.status).toBe(304);
+  expect(String(detail.updated)).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.000000000$/);
+  await gerrit.vote(change, 'gatehouse', { Verified: 2 });
+  await gerrit.vote(change, 'bob', { 'Code-Review': 2, Workflow: 1 });
+  expect(await shape(gerrit, 'changes/1?o=SUBMITTABLE')).toMatchObject({ submittable: true });
+});
+
+async function shape(gerrit: FakeGerrit, path: string): Promise<Shape> {
+  const { json } = await askGerrit(gerrit, 'gatehouse', 'GET', path);
+  if (!isShape(json)) throw new Error(`${path} is no object`);
+  return json;
+}
+
+test('3.11 has submit records always, and submit requirements on request', async () => {
+  await using gerrit = await startFakeGerrit({ version: '3.11' });
+  const rule = {
+    name: 'Gated',
+    submittableIf: 'label:Verified=MAX AND -label:Code-Review=MIN',
+    applicableIf: '-is:wip',
+  };
+  await gerrit.project('acme/cap', { labels: [], requirements: [rule] });
+  const project = gerrit.world.projects.get('acme/cap');
+
+  for (const label of [CODE_REVIEW, VERIFIED]) project?.labels.push({ ...label, function: 'NoBlock' });
+  const change = await gerrit.push({ project: 'acme/cap', files: { a: 'a\n' } });
+  expect(await shape(gerrit, 'changes/1')).toMatchObject({
+    submit_records: [
+      { rule_name: 'gerrit~DefaultSubmitRule', status: 'OK', labels: [{ status: 'MAY' }, { status: 'MAY' }] },
+    ],
+  });
+  expect(await shape(gerrit, 'changes/1?o=SUBMIT_REQUIREMENTS&o=SUBMITTABLE')).toMatchObject({
+    submittable: false,
+    submit_requirements: [
+      {
+        name: 'Gated',
+        status: 'UNSATISFIED',
+        is_legacy: false,
+        applicability_expression_result: { fulfilled: true },
+        submittability_expression_result: { expression: rule.submittableIf, fulfilled: false },
+      },
+    ],
+  });
+  const submit = () => askGerrit(gerrit, 'gatehouse', 'POST', 'changes/1/submit', {});
+  expect(await submit()).toMatchObject({
+    status: 409,
+    text: "Failed to submit 1 change due to the following problems:\nChange 1: submit requirement 'Gated' is unsatisfied.\n",
+  });
+  await gerrit.vote(change, 'gatehouse', { Verified: 2 });
+  expect(await submit()).toMatchObject({ status: 200, json: { status: 'MERGED' } });
+
+  await gerrit.project('acme/lib');
+  await gerrit.push({ project: 'acme/lib', files: { a: 'a\n' } });
+  await gerrit.setWip(2, true);
+  expect(await askGerrit(gerrit, 'gatehouse', 'POST', 'changes/2/submit', {})).toMatchObject({
+    text: expect.stringContaining('Change 2: Change 2 is marked work in progress'),
+  });
+  expect(await shape(gerrit, 'changes/2?o=SUBMIT_REQUIREMENTS')).toMatchObject({
+    submit_records: [{ status: 'OK' }],
+    submit_requirements: ['Code-Review', 'Verified', 'Workflow'].map(name => ({
+      name,
+      status: 'UNSATISFIED',
+    })),
+  });
+});
+
+test('projects, branches, accounts and the server are as a real one shows them', async () => {
+  await using gerrit = await startFakeGerrit();
+  await gerrit.project('acme/cap');
+  await gerrit.createBranch('acme/cap', 'stable');
+  const tip = await gerrit.tip('acme/cap');
+  const get = async (path: string) => (await askGerrit(gerrit, 'gatehouse', 'GET', path)).json;
+  expect(await get('projects/?d')).toEqual({ 'acme/cap': { id: 'acme%2Fcap', state: 'ACTIVE' } });
+  expect(await get('projects/acme%2Fcap/branches/')).toEqual([
+    { ref: 'HEAD', revision: 'master' },
+    { ref: 'refs/heads/master', revision: tip },
+    { ref: 'refs/heads/stable', revision: tip },
+  ]);
+  expect(await get('projects/acme%2Fcap/branches/stable')).toEqual({
+    ref: 'refs/heads/stable',
+    revision: tip,
+  });
+  expect(await get('projects/acme%2Fcap/HEAD')).toBe('refs/heads/master');
+  expect(await get('accounts/self')).toMatchObject({ _account_id: 1000003, username: 'gatehouse' });
+  expect(await get('accounts/self/capabilities')).toEqual({
+    emailReviewers: true,
+    streamEvents: true,
+    queryLimit: { min: 0, max: 500 },
+  });
+  expect(await get('config/server/version')).toMatch(/^3\.2\./);
+  expect((await askGerrit(gerrit, null, 'GET', 'projects/')).status).toBe(200);
+});
+
+test('requests fail by script, are counted, and may have been done though the answer says otherwise', async () => {
+  await using gerrit = await startFakeGerrit();
+  await gerrit.project('acme/cap');
+  await gerrit.push({ project: 'acme/cap', files: { a: 'a\n' } });
+  gerrit.faults.add({ operation: 'changes/detail', does: { kind: 'status', status: 503 } });
+  gerrit.faults.add({ operation: 'changes/review', does: { kind: 'status', status: 502, after: true } });
+  gerrit.faults.add({ operation: 'changes/topic', does: { kind: 'reset', after: true } });
+  const get = () => askGerrit(gerrit, 'bob', 'GET', 'changes/1/detail');
+  expect((await get()).status).toBe(503);
+  expect((await get()).status).toBe(200);
+  expect(gerrit.count('changes/detail')).toBe(2);
+  const review = await askGerrit(gerrit, 'bob', 'POST', 'changes/1/revisions/current/review', {
+    message: 'lost',
+  });
+  expect(review.status).toBe(502);
+  expect(gerrit.change(1).now.messages.at(-1)?.text).toBe('Patch Set 1:\n\nlost');
+  await expect(askGerrit(gerrit, 'alice', 'PUT', 'changes/1/topic', { topic: 't' })).rejects.toThrow();
+  await gerrit.carriedOut();
+  expect(gerrit.change(1).now.topic).toBe('t');
+});
+
+test('bearer tokens, cookies and Digest are taken', async () => {
+  await using gerrit = await startFakeGerrit();
+  const self = `${gerrit.url}/a/accounts/self`;
+  const token = 'git-bob-token';
+  for (const headers of [{ authorization: `Bearer ${token}` }, { cookie: `o=${token}` }])
+    expect((await fetch(self, { headers })).status).toBe(200);
+  await using digest = await startFakeGerrit({ auth: 'digest' });
+  const refused = await fetch(`${digest.url}/a/accounts/self`, {
+    headers: { authorization: digest.basic('bob') },
+  });
+  expect(refused.status).toBe(401);
+  const asked = refused.headers.get('www-authenticate') ?? '';
+  expect(asked).toMatch(/^Digest realm="Gerrit Code Review"/);
+  const nonce = /nonce="([^"]+)"/.exec(asked)?.[1] ?? '';
+  const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+  const secret = md5('bob:Gerrit Code Review:bob-password');
+  const response = md5(`${secret}:${nonce}:00000001:abc:auth:${md5('GET:/a/accounts/self')}`);
+  const answer = `Digest username="bob", realm="Gerrit Code Review", nonce="${nonce}", uri="/a/accounts/self", qop=auth, nc=00000001, cnonce="abc", response="${response}"`;
+  expect((await fetch(`${digest.url}/a/accounts/self`, { headers: { authorization: answer } })).status).toBe(
+    200,
+  );
+});
+
+test('messages, comments and files of a change are lists of their own; tags are read one by one', async () => {
+  await using gerrit = await startFakeGerrit({ version: '3.11' });
+  await gerrit.project('acme/cap');
+  const change = await gerrit.push({ project: 'acme/cap', files: { a: 'a\n' } });
+  await gerrit.comment(change, 'bob', '', { comments: { '/PATCHSET_LEVEL': [{ message: 'recheck' }] } });
+  const said = change.now.messages.at(-1);
+  expect(said?.text).toBe('Patch Set 1:\n\n(1 comment)');
+  const get = async (path: string) => (await askGerrit(gerrit, 'gatehouse', 'GET', path)).json;
+  expect(await get('changes/1/messages')).toMatchObject([
+    { _revision_number: 1 },
+    { id: said?.id, message: said?.text },
+  ]);
+  expect(await get('changes/1/comments')).toMatchObject({
+    '/PATCHSET_LEVEL': [{ message: 'recheck', change_message_id: said?.id, author: { username: 'bob' } }],
+  });
+  expect(Object.keys((await get('changes/1/revisions/current/files')) as Shape)).toEqual([
+    '/COMMIT_MSG',
+    'a',
+  ]);
+  const tag = await gerrit.tag('acme/cap', 'v1');
+  expect(await get('projects/acme%2Fcap/tags/v1')).toMatchObject({ ref: 'refs/tags/v1', revision: tag });
+  expect((await askGerrit(gerrit, 'gatehouse', 'GET', 'projects/acme%2Fcap/tags/v2')).status).toBe(404);
+});
+
+test('the action to submit is offered to those with the right to, once nothing is missing', async () => {
+  await using gerrit = await startFakeGerrit();
+  await gerrit.project('acme/cap');
+  const change = await gerrit.push({ project: 'acme/cap', files: { a: 'a\n' } });
+  const offered = async (who: string) => {
+    const query = 'changes/?q=is:submittable&o=CURRENT_REVISION&o=CURRENT_ACTIONS';
+    return JSON.stringify((await askGerrit(gerrit, who, 'GET', query)).json).includes('"submit":');
+  };
+  expect(await offered('gatehouse')).toBe(false);
+  await gerrit.vote(change, 'gatehouse', { Verified: 2 });
+  await gerrit.vote(change, 'bob', { 'Code-Review': 2, Workflow: 1 });
+  expect(await offered('gatehouse')).toBe(true);
+  expect(await offered('bob')).toBe(false);
+});
+
+test('an option that this version does not know refuses the request', async () => {
+  await using gerrit = await startFakeGerrit();
+  await gerrit.project('acme/cap');
+  await gerrit.push({ project: 'acme/cap', files: { a: 'a\n' } });
+  expect(await askGerrit(gerrit, 'bob', 'GET', 'changes/1/detail?o=SUBMIT_REQUIREMENTS')).toMatchObject({
+    status: 400,
+    text: '"SUBMIT_REQUIREMENTS" is not a valid value for "-o"\n',
+  });
+});
