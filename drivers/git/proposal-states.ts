@@ -196,7 +196,7 @@ async function dependenciesOf(
   };
 }
 
-/** Stable otherwise; a circle of `Depends-On` is cut where it is entered. */
+/** Stable otherwise; a cycle of `Depends-On` is cut where it is entered. */
 function dependenciesFirst(states: readonly ProposalState[]): readonly ProposalState[] {
   const byKey = new Map<string, ProposalState>();
   for (const state of states) if (state.kind === 'read') byKey.set(state.record.change.key, state);

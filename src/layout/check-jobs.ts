@@ -78,7 +78,7 @@ function parentReferenceError(
       file,
       at,
       'parent-cycle',
-      `jobs ${cycle} inherit from each other in a circle; change one of the parents`,
+      `jobs ${cycle} inherit from each other in a cycle; change one of the parents`,
     );
   }
   const { final, guarded } = restrictions(parents);
@@ -122,14 +122,14 @@ export function referenceError(
   return undefined;
 }
 
-/** Jobs on a circle of parents → the circle as text. A job that names itself was refused before. */
+/** Jobs on a cycle of parents → the cycle as text. A job that names itself was refused before. */
 function jobsInParentCycles(jobs: ReadonlyMap<string, readonly JobVariant[]>): ReadonlyMap<string, string> {
   const parents = (name: string) => (jobs.get(name) ?? []).flatMap(({ parent }) => parent ?? []);
-  const circles = stronglyConnected(jobs.keys(), parents).filter(({ length }) => length > 1);
+  const cycles = stronglyConnected(jobs.keys(), parents).filter(({ length }) => length > 1);
   return new Map(
-    circles.flatMap(circle => {
-      const text = shortList(circle.toSorted());
-      return circle.map((name): [string, string] => [name, text]);
+    cycles.flatMap(cycle => {
+      const text = shortList(cycle.toSorted());
+      return cycle.map((name): [string, string] => [name, text]);
     }),
   );
 }

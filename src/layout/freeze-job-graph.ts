@@ -109,20 +109,20 @@ function dependencyCycles(
   dependencies: ReadonlyMap<JobName, readonly JobDependency[]>,
 ): readonly ConfigError[] {
   const needs = (name: JobName) => (dependencies.get(name) ?? []).map(dependency => dependency.name);
-  return stronglyConnected(dependencies.keys(), needs).flatMap(circle => {
-    const [first] = circle;
-    if (first === undefined || (circle.length === 1 && !needs(first).includes(first))) return [];
-    const inCircle = new Set(circle);
-    const members = circle.length === 1 ? circle : [...outcomes.keys()].filter(name => inCircle.has(name));
+  return stronglyConnected(dependencies.keys(), needs).flatMap(cycle => {
+    const [first] = cycle;
+    if (first === undefined || (cycle.length === 1 && !needs(first).includes(first))) return [];
+    const inCycle = new Set(cycle);
+    const members = cycle.length === 1 ? cycle : [...outcomes.keys()].filter(name => inCycle.has(name));
     const outcome = outcomes.get(members[0] ?? first);
     if (outcome?.kind !== 'runs') return [];
     const { draft, listing } = outcome;
     const subject =
       members.length === 1
         ? `job ${members[0]} depends on itself`
-        : `jobs ${shortList(members)} depend on each other in a circle`;
+        : `jobs ${shortList(members)} depend on each other in a cycle`;
     const text = `${subject}; remove a dependency`;
-    const offset = draft.dependencies.find(({ name }) => inCircle.has(name))?.offset ?? listing.stanza.offset;
+    const offset = draft.dependencies.find(({ name }) => inCycle.has(name))?.offset ?? listing.stanza.offset;
     return [errorAt(draft.dependenciesFile ?? listing.file, offset, 'dependency-cycle', text)];
   });
 }

@@ -13,7 +13,7 @@ const patience = 30_000 * more;
 
 interface Setting {
   readonly window: number;
-  /** Per change: its project, and the others it needs; those are of any age, so that circles are usual. */
+  /** Per change: its project, and the others it needs; those are of any age, so that cycles are usual. */
   readonly changes: readonly {
     readonly lib: boolean;
     readonly needs: readonly number[];
@@ -73,7 +73,7 @@ function mayMerge(setting: Setting, world: World): string[] {
   return [...good].sort();
 }
 
-function circlesOf(world: World): readonly (readonly string[])[] {
+function cyclesOf(world: World): readonly (readonly string[])[] {
   return stronglyConnected([...world.changes.keys()], each => world.get(each).dependsOn);
 }
 
@@ -113,10 +113,8 @@ describe('a dependent pipeline that allows cycles', () => {
           chaos.drain();
           expect(chaos.check()).toEqual([]);
           expect([...world.landed].sort()).toEqual(mayMerge(setting, world));
-          for (const circle of circlesOf(world)) {
-            const [first = -1, ...rest] = circle
-              .map(each => world.landed.indexOf(each))
-              .sort((a, b) => a - b);
+          for (const cycle of cyclesOf(world)) {
+            const [first = -1, ...rest] = cycle.map(each => world.landed.indexOf(each)).sort((a, b) => a - b);
             if (first >= 0) expect(rest).toEqual(rest.map((_, place) => first + place + 1));
           }
         }),

@@ -1,4 +1,4 @@
-/** The rooms import one another only as `doc/architecture.md` says, and never in a circle. */
+/** The rooms import one another only as `doc/architecture.md` says, and never in a cycle. */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -2,7 +2,7 @@
  * A bound for pipelines that trigger each other by their reports: the check of one brings the change into the other, whose check
  * brings it into the first, without end. A driver names the report that an event shows (`TriggerEvent.ownReport`); here the events of
  * each name are counted, per change, until something else happens to it: a new commit, a comment, a label, a vote of another. Beyond
- * the bound an event triggers no pipeline. So a circle ends after some rounds, and what people or other systems do begins anew.
+ * the bound an event triggers no pipeline. So a cycle ends after some rounds, and what people or other systems do begins anew.
  *
  *     check reports 1, gate reports 1, check reports 2, …, gate reports 10, check reports 11: refused
  *     bob comments `recheck`: all counts are gone
@@ -15,7 +15,7 @@ import type { TriggerEvent } from '../../model/event.ts';
 
 /** One round of a pipeline may show up as a status, a check run and a label of one name. */
 const MOST_IN_A_ROW = 10;
-/** Names counted for one change, the newest; a circle of more reports than that is not ended. */
+/** Names counted for one change, the newest; a cycle of more reports than that is not ended. */
 const MOST_NAMES = 100;
 
 type Counts = NonNullable<ChangeRecord['ownReports']>;

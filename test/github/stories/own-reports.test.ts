@@ -18,7 +18,7 @@ githubStory('a gate does not take a change again for its own failed check run', 
   expect(await itemsOf(world, pull, 'gate')).toHaveLength(1);
 });
 
-const CIRCLE = `
+const CYCLE = `
 - pipeline:
     name: ping
     manager: independent
@@ -44,7 +44,7 @@ const CIRCLE = `
     pong: {jobs: [play]}
 `;
 
-githubStory('two pipelines that trigger each other end after ten rounds', { layout: CIRCLE }, async world => {
+githubStory('two pipelines that trigger each other end after ten rounds', { layout: CYCLE }, async world => {
   const { github, app, stage } = world;
   world.free();
   const pull = await world.open();

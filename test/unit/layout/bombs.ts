@@ -22,7 +22,7 @@ export const BOMBS: readonly (readonly [name: string, text: string])[] = [
   ['60 000 unknown keys', `- job:\n    name: a\n${many(60_000, index => `    key${index}: 1\n`)}`],
   ['20 000 stanzas with a duplicate key', many(20_000, () => '- job:\n    name: a\n    name: b\n')],
   [
-    'a circle of 20 000 parents',
+    'a cycle of 20 000 parents',
     many(20_000, index => `- job: {name: j${index}, parent: j${(index + 1) % 20_000}}\n`),
   ],
   ['20 000 stanzas', many(20_000, () => '- project:\n    check:\n      jobs: [x]\n')],

@@ -25,7 +25,7 @@ interface Visit {
 }
 
 type Shape =
-  | { readonly form: 'circle'; readonly radius: number }
+  | { readonly form: 'disc'; readonly radius: number }
   | { readonly form: 'box' | 'square'; readonly sides: readonly number[] };
 
 interface Tree {
@@ -35,7 +35,7 @@ interface Tree {
 
 const visit = object<Visit>({ name: text, tries: whole, remark: optional(text) });
 const shape = tagged<Shape, 'form'>('form', {
-  circle: { radius: whole },
+  disc: { radius: whole },
   box: { sides: list(whole) },
   square: { sides: list(whole) },
 });
@@ -75,7 +75,7 @@ describe('a schema that is not its type does not compile:', () => {
 
   test('a case of a union is missing', () => {
     // @ts-expect-error square is missing
-    tagged<Shape, 'form'>('form', { circle: { radius: whole }, box: { sides: list(whole) } });
+    tagged<Shape, 'form'>('form', { disc: { radius: whole }, box: { sides: list(whole) } });
   });
 });
 
@@ -95,10 +95,10 @@ describe('what is wrong is named with its place:', () => {
     [nullable(visit), { name: 'a', tries: '' }, 'tries is "", not a count'],
     [nullable(text), 7, 'it is 7, not a text'],
     [shape, { form: 'square', sides: [1] }, undefined],
-    [shape, { form: 'circle', sides: [1] }, 'radius is missing'],
-    [shape, { form: 'star' }, 'form is "star", not one of circle, box, square'],
+    [shape, { form: 'disc', sides: [1] }, 'radius is missing'],
+    [shape, { form: 'star' }, 'form is "star", not one of disc, box, square'],
     [shape, {}, 'form is missing'],
-    [shape, 'circle', 'it is "circle", not an object'],
+    [shape, 'disc', 'it is "disc", not an object'],
     [tree, { name: 'a', below: [{ name: 'b', below: [] }] }, undefined],
     [tree, { name: 'a', below: [{ name: 'b', below: [{}] }] }, 'below.0.below.0.name is missing'],
   ])('%#: %o', ({ node }, value, fault) => {

@@ -100,8 +100,8 @@ describe('events of reports of ours', () => {
   });
 
   it('trigger pipelines ten times in a row, and no more', () => {
-    const circle = Array.from({ length: 22 }, (_, at) => (at % 2 === 0 ? 'acme/check' : 'acme/gate'));
-    const events = host().see(circle);
+    const cycle = Array.from({ length: 22 }, (_, at) => (at % 2 === 0 ? 'acme/check' : 'acme/gate'));
+    const events = host().see(cycle);
     expect(events.slice(0, 20).map(circleText)).toEqual(Array.from({ length: 20 }, () => undefined));
     expect(events.slice(20).map(circleText)).toEqual([
       expect.stringContaining('number 11 of our own reports "acme/check"'),
