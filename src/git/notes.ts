@@ -8,12 +8,12 @@
 import { createBatcher } from './batcher.ts';
 import { isWorthAnotherTry } from './failure-table.ts';
 import type { FetchOutcome } from './fetch.ts';
-import type { GitResult } from './git.ts';
+import type { Git, GitResult } from './git.ts';
 import type { ObjectId } from './object-id.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { pastLocks } from './past-locks.ts';
 import { pathName } from './path-name.ts';
-import { type PushDeps, push } from './push.ts';
+import type { PushOutcome, RefChange } from './push.ts';
 import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
 import { type RemoteFailure, remoteFailure } from './remote-failure.ts';
@@ -37,8 +37,11 @@ export type NoteOutcome =
   | RemoteFailure;
 
 /** One mirror. `fetch` brings the notes at once, without the queue of other fetches. */
-export interface NotesDeps extends PushDeps {
+export interface NotesDeps {
+  readonly git: Git;
+  readonly gitDir: string;
   readonly reader: ObjectReader;
+  readonly push: (remote: Remote, changes: readonly RefChange[]) => Promise<PushOutcome>;
   readonly fetch: (remote: Remote, ref: RefName) => Promise<FetchOutcome>;
 }
 
@@ -89,7 +92,7 @@ async function appendTogether(
     const before = fetched.commits[0] ?? null;
     const { tip, outcomes } = await writeNotes(deps, ref, before, jobs);
     if (tip === before || tip === null) return outcomes;
-    const pushed = await push(deps, remote, [{ ref, from: before, to: tip }]);
+    const pushed = await deps.push(remote, [{ ref, from: before, to: tip }]);
     if (pushed.kind === 'pushed') return outcomes;
     if (pushed.kind === 'remote-failed') return all(pushed);
     const [{ reason, nature, message }] = pushed.rejections;

@@ -197,11 +197,16 @@ export function openRepository({
     return lsRemote(git, remote, prefixes);
   }
 
+  function pushNow(remote: Remote, changes: readonly RefChange[]): Promise<PushOutcome> {
+    counts.pushes += 1;
+    return push({ git, gitDir: path, isAncestor }, remote, changes);
+  }
+
   const noteLane = createNoteLane({
+    reader,
+    push: pushNow,
     git,
     gitDir: path,
-    reader,
-    isAncestor,
     async fetch(remote, ref) {
       const [outcome] = await fetchNow([{ remote, wants: [{ ref }] }]);
       return outcome ?? { kind: 'fetched', commits: [] };
@@ -215,10 +220,7 @@ export function openRepository({
     chain,
     fetch,
     lsRemote: (remote, prefixes = []) => list({ remote, prefixes }),
-    push(remote, changes) {
-      counts.pushes += 1;
-      return push({ git, gitDir: path, isAncestor }, remote, changes);
-    },
+    push: pushNow,
     appendNote: (remote, note) => noteLane({ remote, note }),
     isAncestor,
     changedPaths: async (before, after, budget) =>

@@ -43,6 +43,7 @@ const BENCHMARKS: { readonly [name: string]: () => Promise<readonly Row[]> } = {
   executor: async () => (await import('./executor.ts')).benchExecutor(),
   latency: async () => (await import('./push-latency.ts')).benchPushLatency(),
   burst: async () => (await import('./burst.ts')).benchBurst(),
+  gate: async () => (await import('./gate.ts')).benchGate(),
   hosts: async () => (await import('./hosts.ts')).benchHosts(),
   webhook: async () => (await import('./webhook.ts')).benchWebhook(),
   github: async () => (await import('./github.ts')).benchGithub(),

@@ -1,0 +1,83 @@
+/**
+ * Counts the work of a service in its own process: processes started (also those that its helpers start for it), requests to code
+ * hosts, multi-writes to the embedded store. To be imported before anything that starts processes.
+ */
+import childProcess, { type ChildProcess } from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+import path from 'node:path';
+import { EmbeddedSession } from '../../../src/store/embedded/session.ts';
+import { operationBytes } from '../../../src/store/size.ts';
+
+/** Since the start of the process. */
+export interface WorkCounts {
+  /** By what they do, e.g. `git push`, `job`. */
+  readonly processes: Readonly<Record<string, number>>;
+  readonly transactions: number;
+  /** Paths, data and framing of all operations. */
+  readonly bytes: number;
+  /** Of the helpers, through which nearly all processes are started. */
+  readonly helpers: readonly number[];
+}
+
+const processes: Record<string, number> = {};
+const helpers: number[] = [];
+let transactions = 0;
+let bytes = 0;
+
+export function workCounts(): WorkCounts {
+  return { processes: { ...processes }, transactions, bytes, helpers: [...helpers] };
+}
+
+function started(what: string): void {
+  processes[what] = (processes[what] ?? 0) + 1;
+}
+
+/** Both helpers are asked with a message `start`. */
+function watchHelper(child: ChildProcess): ChildProcess {
+  if (child.pid !== undefined) helpers.push(child.pid);
+  const send = child.send.bind(child);
+  child.send = ((message: object, ...rest: []) => {
+    if ('type' in message && message.type === 'start') started(labelOf(message as Start));
+    return send(message, ...rest);
+  }) as typeof child.send;
+  return child;
+}
+
+interface Start {
+  readonly request?: { readonly file: string; readonly args: readonly string[] };
+  readonly spec?: { readonly argv: readonly string[]; readonly output: { readonly kind: string } };
+}
+
+function labelOf({ request, spec }: Start): string {
+  if (spec?.output.kind === 'log') return 'job';
+  const argv = request === undefined ? (spec?.argv ?? []) : [request.file, ...request.args];
+  const git = argv.findIndex(word => word === 'git' || word.endsWith('/bin/git'));
+  if (git < 0) return path.basename(argv[0] ?? '');
+  const rest = argv.slice(git + 1);
+  return `git ${rest.find((word, at) => !word.startsWith('-') && rest[at - 1] !== '-c' && rest[at - 1] !== '-C') ?? ''}`;
+}
+
+function instrument(): void {
+  const { fork, spawn, execFile } = childProcess;
+  childProcess.fork = ((...args: Parameters<typeof fork>) => {
+    started('helper');
+    return watchHelper(fork(...args));
+  }) as typeof fork;
+  childProcess.spawn = ((...args: Parameters<typeof spawn>) => {
+    started(`own ${path.basename(args[0])}`);
+    return spawn(...args);
+  }) as typeof spawn;
+  childProcess.execFile = ((...args: Parameters<typeof execFile>) => {
+    started(`own ${path.basename(args[0])}`);
+    return execFile(...args);
+  }) as typeof execFile;
+  syncBuiltinESMExports();
+  const multi = EmbeddedSession.prototype.multi;
+  EmbeddedSession.prototype.multi = function counted(operations) {
+    transactions += 1;
+    for (const operation of operations) bytes += operationBytes(operation);
+    return multi.call(this, operations);
+  };
+}
+
+instrument();
