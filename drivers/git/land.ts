@@ -1,12 +1,14 @@
 /**
- * Landing a change: the branch goes from where the test began to exactly the tested commit, and proposal and approval
- * go away, in one atomic push in which every ref has its own lease.
+ * Landing changes of one repository: each branch goes from where the first test began to exactly the commit that was tested last,
+ * and proposals and approvals go away, in one atomic push in which every ref has its own lease.
  *
  *     refs/heads/master              before → commit      the compare-and-set of the gate
  *     refs/heads/for/master/login    change → gone        a commit pushed meanwhile is never lost
  *     refs/heads/gate/master/login   approved → gone
+ *     refs/heads/for/master/logout   change → gone        tested on top of login
+ *     refs/heads/gate/master/logout  approved → gone
  *
- * A repetition after a crash or a lost answer finds the commit in the branch and only cleans up. When the push is
+ * A repetition after a crash or a lost answer finds the commits in the branch and only cleans up. When the push of one change is
  * refused, the refs are listed again and the answer follows from them, not from the text of the refusal:
  *
  *     the tested commit is in the branch      landed
@@ -14,189 +16,151 @@
  *     proposal or approval is elsewhere       refused
  *     nothing moved, a rule of the host       refused, with the host's text
  *     nothing moved, no rule                  host trouble (a lock, a full disk): HostFailed, try again later
+ *
+ * The push of several that is refused has moved nothing, and does not say which of them is the culprit: the first half is
+ * pushed alone, and so on, until one change has an answer of its own.
  */
 
-import type { LandingOutcome, LandingRequest } from '../../src/driver/landing.ts';
+import type { LandingOutcome } from '../../src/driver/landing.ts';
 import { isWorthAnotherTry } from '../../src/git/failure-table.ts';
-import type { ChainStep } from '../../src/git/merge-chain.ts';
-import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
+import type { ObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
-import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
-import { changeText, type ProposedChange } from '../../src/model/change.ts';
+import type { RefName } from '../../src/git/ref-name.ts';
 import type { LandedBranch } from '../../src/model/landed.ts';
-import { mergeMessage } from './merge-message.ts';
-import { branchRef, parseChangeId, type Refs, type Templates } from './ref-view.ts';
+import {
+  approvalOf,
+  done,
+  ensureTested,
+  holds,
+  type LandingStep,
+  landingStep,
+  obstacleAt,
+  type TestedChange,
+} from './landing-step.ts';
+import type { Refs, Templates } from './ref-view.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
-/** One change on its way into its branch. */
-interface Landing {
-  readonly change: ProposedChange;
-  /** The change's own commit. */
-  readonly head: ObjectId;
-  /** Where the branch must be. */
-  readonly before: ObjectId;
-  /** Where it goes. */
-  readonly commit: ObjectId;
-  /** How the merger made `commit` of `before` and `head`. */
-  readonly step: ChainStep;
-  /** What the host holds then: exactly what is pushed. */
-  readonly landed: LandedBranch;
-}
-
-/** Where the three refs of a landing are. */
-interface Places {
-  readonly branch: RefName;
-  readonly tip: ObjectId | undefined;
-  readonly proposal: RefName;
-  readonly proposed: ObjectId | undefined;
-  readonly approval: RefName;
-  readonly approved: ObjectId | undefined;
-}
-
-/** @throws HostFailed when the remote cannot be reached, did nothing, or the outcome is unknown; Error when the tested commit is not available. */
-export async function land(
-  change: ProposedChange,
-  tested: NonNullable<LandingRequest['tested']>,
+/**
+ * @param changes of one repository, each tested on what the one before it leaves.
+ * @returns outcomes of the first ones, at least of one; all but the last have landed.
+ * @throws HostFailed when the remote cannot be reached, did nothing, or the outcome is unknown; Error when a tested commit is not available.
+ */
+export async function landInOrder(
+  changes: readonly [TestedChange, ...TestedChange[]],
   templates: Templates,
   git: ProjectGit,
-): Promise<LandingOutcome> {
-  const landing = landingOf(change, tested);
-  const name = parseChangeId(change.id);
-  if (name === undefined) return { kind: 'refused', text: `${change.id} is not the id of a proposal` };
-  const approval = branchRef(templates.approvals.format(name));
-  const readPlaces = async () => placesOf(change, approval, await git.refs());
-
-  const places = await readPlaces();
-  if (await holds(places, landing, git)) return cleanUp(places, landing, git);
-  const obstacle = obstacleIn(places, landing);
-  if (obstacle !== undefined) return obstacle;
-  await ensureTested(landing, places, git);
-  const pushed = await git.push(pushOf(places, landing));
-  if (pushed.kind === 'pushed') return done(landing);
-
-  const after = await readPlaces();
-  if (await holds(after, landing, git)) return cleanUp(after, landing, git);
-  const moved = obstacleIn(after, landing);
-  if (moved !== undefined) return moved;
-  if (after.approved !== places.approved)
-    return { kind: 'refused', text: 'its approval changed while it was merged' };
-  if (isWorthAnotherTry(pushed.nature))
-    throw new HostFailed(change.project, { message: `the push was not done: ${pushed.text}` });
-  return { kind: 'refused', text: `the code host refused the push: ${pushed.text}` };
+): Promise<readonly LandingOutcome[]> {
+  const steps = changes.map(landingStep);
+  const refs = await git.refs();
+  const landed = await landedOf(refs, steps, git);
+  if (landed.length > 0) {
+    await cleanUp(refs, landed, templates, git);
+    return landed.map(done);
+  }
+  const { free, obstacle } = freeSteps(refs, steps, templates);
+  if (free.length === 0 && obstacle !== undefined) return [obstacle];
+  for (const step of free) await ensureTested(step, git);
+  const pushed = await git.push([...moves(free), ...removals(refs, free, templates)]);
+  if (pushed.kind === 'pushed') return free.map(done);
+  const [first, ...others] = changes.slice(0, Math.ceil(free.length / 2));
+  if (free.length > 1 && first !== undefined) return landInOrder([first, ...others], templates, git);
+  return [await answerAfter(pushed, { before: refs, now: await git.refs() }, steps, templates, git)];
 }
 
 /** What has landed, empty: nothing; changes nothing. @throws HostFailed when the remote cannot be reached. */
-export async function landedSoFar(
-  change: ProposedChange,
-  tested: NonNullable<LandingRequest['tested']>,
+export async function landedSoFar(tested: TestedChange, git: ProjectGit): Promise<readonly LandedBranch[]> {
+  const step = landingStep(tested);
+  return (await holds(await git.refs(), step, git)) ? [step.landed] : [];
+}
+
+/** Those of the first ones that their branches hold. */
+async function landedOf(
+  refs: Refs,
+  steps: readonly LandingStep[],
   git: ProjectGit,
-): Promise<readonly LandedBranch[]> {
-  const branch = branchRef(change.branch);
-  const refs = await git.refs();
-  const landing = landingOf(change, tested);
-  return (await holds({ branch, tip: refs.get(branch) }, landing, git)) ? [landing.landed] : [];
-}
-
-function done({ landed }: Landing): LandingOutcome {
-  return { kind: 'landed', landed: [landed] };
-}
-
-function landingOf(change: ProposedChange, tested: NonNullable<LandingRequest['tested']>): Landing {
-  const head = parseObjectId(change.commit);
-  const [own] = tested.inputs ?? [];
-  return {
-    change,
-    head,
-    step: { change: head, message: own?.message ?? mergeMessage(change), mode: own?.mode ?? 'merge' },
-    before: parseObjectId(tested.before),
-    commit: parseObjectId(tested.commit),
-    landed: {
-      project: change.project,
-      branch: change.branch,
-      commit: tested.commit,
-      tree: tested.tree,
-    },
-  };
-}
-
-function placesOf(change: ProposedChange, approval: RefName, refs: Refs): Places {
-  const [branch, proposal] = [branchRef(change.branch), parseRefName(change.ref)];
-  return {
-    branch,
-    tip: refs.get(branch),
-    proposal,
-    proposed: refs.get(proposal),
-    approval,
-    approved: refs.get(approval),
-  };
-}
-
-/** Whether the branch holds the tested commit already. */
-async function holds(
-  { branch, tip }: Pick<Places, 'branch' | 'tip'>,
-  { before, commit }: Landing,
-  git: ProjectGit,
-): Promise<boolean> {
-  if (tip === commit) return true;
-  if (tip === undefined || tip === before) return false;
-  if ((await git.bring([{ ref: branch, commit: tip }])).length > 0) return false;
-  return git.isAncestor(commit, tip);
-}
-
-function obstacleIn(
-  { tip, proposed }: Places,
-  { change, head, before }: Landing,
-): LandingOutcome | undefined {
-  if (tip === undefined) return { kind: 'refused', text: `branch ${change.branch} is gone` };
-  if (tip !== before) {
-    return {
-      kind: 'base-moved',
-      text: `${change.branch} is at ${tip.slice(0, 8)}, the test began at ${before.slice(0, 8)}`,
-    };
+): Promise<readonly LandingStep[]> {
+  const landed: LandingStep[] = [];
+  for (const step of steps) {
+    if (!(await holds(refs, step, git))) break;
+    landed.push(step);
   }
-  if (proposed === undefined) return { kind: 'refused', text: 'the proposal was withdrawn' };
-  if (proposed !== head) {
-    return {
-      kind: 'refused',
-      text: `the proposal is at ${proposed.slice(0, 8)}, tested was ${head.slice(0, 8)}`,
-    };
-  }
-  return undefined;
+  return landed;
 }
 
-/** The merger of another machine may have made the commit: the same inputs give the same commit here. */
-async function ensureTested(
-  { change, head, before, commit, step }: Landing,
-  places: Places,
+/** The first ones that nothing hinders as far as refs show, and what hinders the next. */
+function freeSteps(
+  refs: Refs,
+  steps: readonly LandingStep[],
+  templates: Templates,
+): { readonly free: readonly LandingStep[]; readonly obstacle?: LandingOutcome } {
+  const tips = new Map<RefName, ObjectId>();
+  const free: LandingStep[] = [];
+  for (const step of steps) {
+    const { change, branch, commit } = step;
+    const obstacle =
+      approvalOf(change, templates) === undefined
+        ? ({ kind: 'refused', text: `${change.id} is not the id of a proposal` } as const)
+        : obstacleAt(tips.get(branch) ?? refs.get(branch), refs, step);
+    if (obstacle !== undefined) return { free, obstacle };
+    tips.set(branch, commit);
+    free.push(step);
+  }
+  return { free };
+}
+
+/** Each branch once, from where the first test of it began. */
+function moves(steps: readonly LandingStep[]): readonly RefChange[] {
+  const moved = new Map<RefName, RefChange>();
+  for (const { branch, before, commit } of steps)
+    moved.set(branch, { ref: branch, from: moved.get(branch)?.from ?? before, to: commit });
+  return [...moved.values()];
+}
+
+/** Proposals that are where they were tested, and their approvals wherever they are. */
+function removals(refs: Refs, steps: readonly LandingStep[], templates: Templates): readonly RefChange[] {
+  return steps.flatMap(({ change, proposal, head }) => {
+    if (refs.get(proposal) !== head) return [];
+    const approval = approvalOf(change, templates);
+    const approved = approval === undefined ? undefined : refs.get(approval);
+    return [
+      { ref: proposal, from: head, to: null },
+      ...(approval === undefined || approved === undefined
+        ? []
+        : [{ ref: approval, from: approved, to: null }]),
+    ];
+  });
+}
+
+/** Removes the refs that an interrupted call, or the landing of another change of the item, left. The changes have landed even if this fails. */
+async function cleanUp(
+  refs: Refs,
+  landed: readonly LandingStep[],
+  templates: Templates,
   git: ProjectGit,
 ): Promise<void> {
-  if (await git.has(commit)) return;
-  const missing = await git.bring([
-    { ref: places.branch, commit: before },
-    { ref: places.proposal, commit: head },
-  ]);
-  const made = missing.length > 0 ? undefined : await git.merge(before, step);
-  if (made !== commit)
-    throw new Error(
-      `tested commit ${commit} of ${changeText(change)} is not on this machine and cannot be made again`,
-    );
+  const left = removals(refs, landed, templates);
+  if (left.length > 0) await git.push(left);
 }
 
-function pushOf(places: Places, { head, before, commit }: Landing): RefChange[] {
-  return [
-    { ref: places.branch, from: before, to: commit },
-    { ref: places.proposal, from: head, to: null },
-    ...(places.approved === undefined ? [] : [{ ref: places.approval, from: places.approved, to: null }]),
-  ];
-}
-
-/** Removes the refs that an interrupted call, or the landing of another change of the item, left. The change has landed even if this fails. */
-async function cleanUp(places: Places, landing: Landing, git: ProjectGit): Promise<LandingOutcome> {
-  const { head } = landing;
-  if (places.proposed !== head) return done(landing);
-  await git.push([
-    { ref: places.proposal, from: places.proposed, to: null },
-    ...(places.approved === undefined ? [] : [{ ref: places.approval, from: places.approved, to: null }]),
-  ]);
-  return done(landing);
+/** Of the first change, whose push alone was refused. */
+async function answerAfter(
+  refusal: Exclude<Awaited<ReturnType<ProjectGit['push']>>, { readonly kind: 'pushed' }>,
+  refs: { readonly before: Refs; readonly now: Refs },
+  [step]: readonly LandingStep[],
+  templates: Templates,
+  git: ProjectGit,
+): Promise<LandingOutcome> {
+  if (step === undefined) throw new Error('nothing to land');
+  if (await holds(refs.now, step, git)) {
+    await cleanUp(refs.now, [step], templates, git);
+    return done(step);
+  }
+  const moved = obstacleAt(refs.now.get(step.branch), refs.now, step);
+  if (moved !== undefined) return moved;
+  const approval = approvalOf(step.change, templates);
+  if (approval !== undefined && refs.now.get(approval) !== refs.before.get(approval))
+    return { kind: 'refused', text: 'its approval changed while it was merged' };
+  if (isWorthAnotherTry(refusal.nature))
+    throw new HostFailed(step.change.project, { message: `the push was not done: ${refusal.text}` });
+  return { kind: 'refused', text: `the code host refused the push: ${refusal.text}` };
 }

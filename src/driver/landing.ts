@@ -53,6 +53,22 @@ export interface Landing {
    */
   land(request: LandingRequest, signal: AbortSignal, mayAct: () => boolean): Promise<LandingOutcome>;
   /**
+   * Lands changes of one repository in the given order, each tested on what the one before it leaves. It ends as calls of `land` one
+   * after the other would, and takes as few writes as the host allows. Repeatable like `land`.
+   *
+   * Absent: the host lands one change at a time, or makes commits of its own.
+   *
+   * @param requests at least one, all of one project.
+   * @returns outcomes of the first requests, at least one. All but the last have landed; if the last has landed as well, the caller
+   *   asks again for the rest.
+   * @throws as `land`: which of them have landed is found by the repetition.
+   */
+  landInOrder?(
+    requests: readonly LandingRequest[],
+    signal: AbortSignal,
+    mayAct: () => boolean,
+  ): Promise<readonly LandingOutcome[]>;
+  /**
    * What of the request has landed so far; empty: nothing. Writes nothing.
    *
    * @throws when the host cannot be reached.

@@ -35,8 +35,16 @@ export interface Gate {
   proposal(key: ChangeKey): ProposedChange;
   /** What a merger makes of the changes, in order, on the present tip. */
   merge(...keys: readonly ChangeKey[]): Promise<Tested>;
+  /** The same after each change: every one is tested on what the one before it was tested as. */
+  mergeInOrder(...keys: readonly ChangeKey[]): Promise<readonly Tested[]>;
   report(key: ChangeKey, config: Json, about?: Partial<Report>): Promise<ReporterOutcome>;
   land(key: ChangeKey, config: Json, tested?: Tested, mayAct?: () => boolean): Promise<LandingOutcome>;
+  /** All of them, asking again for the rest as the scheduler does; undefined: the host lands one change at a time. */
+  landInOrder(
+    keys: readonly ChangeKey[],
+    config: Json,
+    tested: readonly Tested[],
+  ): Promise<readonly LandingOutcome[] | undefined>;
   /** What of it has landed so far. */
   landed(key: ChangeKey, config: Json, tested: Tested): Promise<readonly LandedBranch[]>;
 }
@@ -114,6 +122,41 @@ export function createGate(host: CodeHost): Gate {
     return change;
   }
 
+  async function mergeInOrder(...keys: readonly ChangeKey[]): Promise<readonly Tested[]> {
+    const changes = keys.map(proposal);
+    const [first] = changes;
+    if (first === undefined) throw new Error('nothing to merge');
+    const { connection, name } = projectIdOf(first.project);
+    const repository = await host.repositories.repository(connection, name);
+    const remote = await host.connection.remote(first.project, 'read');
+    const branch = parseRefName(`refs/heads/${first.branch}`);
+    const wants = changes.map(({ ref, commit }) => ({
+      ref: parseRefName(ref),
+      commit: parseObjectId(commit),
+    }));
+    const fetched = await repository.fetch(remote, [{ ref: branch }, ...wants]);
+    const base = fetched.kind === 'fetched' ? fetched.commits[0] : undefined;
+    if (base === undefined) throw new Error(`cannot fetch ${first.branch}: ${JSON.stringify(fetched)}`);
+    const steps = changes.map(change => ({
+      change: parseObjectId(change.commit),
+      message: host.connection.source.mergeMessage(change),
+    }));
+    const outcome = await repository.chain.merge(base, steps);
+    if (outcome.kind !== 'merged') throw new Error(`cannot merge: ${JSON.stringify(outcome)}`);
+    let [before, beforeTree] = [parseCommitId(base), (await repository.reader.commit(base)).tree];
+    return outcome.links.map(link => {
+      const tested = {
+        base: parseCommitId(base),
+        before,
+        beforeTree,
+        commit: parseCommitId(link.commit),
+        tree: link.tree,
+      };
+      [before, beforeTree] = [tested.commit, tested.tree];
+      return tested;
+    });
+  }
+
   return {
     memory,
     record,
@@ -139,35 +182,32 @@ export function createGate(host: CodeHost): Gate {
       };
     },
     async merge(...keys) {
-      const changes = keys.map(proposal);
-      const [first] = changes;
-      if (first === undefined) throw new Error('nothing to merge');
-      const { connection, name } = projectIdOf(first.project);
-      const repository = await host.repositories.repository(connection, name);
-      const remote = await host.connection.remote(first.project, 'read');
-      const branch = parseRefName(`refs/heads/${first.branch}`);
-      const wants = changes.map(({ ref, commit }) => ({
-        ref: parseRefName(ref),
-        commit: parseObjectId(commit),
-      }));
-      const fetched = await repository.fetch(remote, [{ ref: branch }, ...wants]);
-      const base = fetched.kind === 'fetched' ? fetched.commits[0] : undefined;
-      if (base === undefined) throw new Error(`cannot fetch ${first.branch}: ${JSON.stringify(fetched)}`);
-      const steps = changes.map(change => ({
-        change: parseObjectId(change.commit),
-        message: host.connection.source.mergeMessage(change),
-      }));
-      const outcome = await repository.chain.merge(base, steps);
-      if (outcome.kind !== 'merged') throw new Error(`cannot merge: ${JSON.stringify(outcome)}`);
-      const before = parseCommitId(base);
-      const { commit, tree } = outcome.links.at(-1) ?? expect.unreachable('nothing was merged');
-      const beforeTree = (await repository.reader.commit(base)).tree;
-      return { base: before, before, beforeTree, commit: parseCommitId(commit), tree };
+      const tested = await mergeInOrder(...keys);
+      const [{ before, beforeTree }, last] = [
+        tested[0] ?? expect.unreachable('nothing was merged'),
+        tested.at(-1) ?? expect.unreachable('nothing was merged'),
+      ];
+      return { ...last, before, beforeTree };
     },
+    mergeInOrder,
     report: (key, config, about = {}) =>
       withCheckedSteps(() => reporter().report(requestOf(key, config, about), signal)),
     land: (key, config, tested, mayAct = () => true) =>
       withCheckedSteps(() => landing().land(landingOf(key, config, tested), signal, mayAct)),
+    async landInOrder(keys, config, tested) {
+      const { landInOrder } = landing();
+      if (landInOrder === undefined) return undefined;
+      const outcomes: LandingOutcome[] = [];
+      do {
+        const requests = keys
+          .map((key, index) => landingOf(key, config, tested[index]))
+          .slice(outcomes.length);
+        const answer = await landInOrder(requests, signal, () => true);
+        expect(answer.length).toBeGreaterThan(0);
+        outcomes.push(...answer);
+      } while (outcomes.length < keys.length && outcomes.at(-1)?.kind === 'landed');
+      return outcomes;
+    },
     landed: async (key, config, tested) => landing().landed(landingOf(key, config, tested), signal),
   };
 

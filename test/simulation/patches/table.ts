@@ -376,14 +376,14 @@ export const PATCHES: readonly Patch[] = [
     rule: 'a branch goes from where the test began to what was tested',
     edits: [
       {
-        file: 'drivers/git/land.ts',
-        find: '  if (tip !== before) {\n',
+        file: 'drivers/git/landing-step.ts',
+        find: '  if (tip !== before && tip !== commit) {\n',
         replace: '  if (tip === head) {\n',
       },
       {
         file: 'drivers/git/land.ts',
-        find: '{ ref: places.branch, from: before, to: commit },',
-        replace: '{ ref: places.branch, from: places.tip ?? before, to: commit },',
+        find: '...moves(free),',
+        replace: '...moves(free).map(move => ({ ...move, from: refs.get(move.ref) ?? move.from })),',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'lost-race', calm: true },

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseBranchTemplate } from '../../../../drivers/git/branch-template.ts';
-import { land } from '../../../../drivers/git/land.ts';
+import { landInOrder } from '../../../../drivers/git/land.ts';
 import type { Templates } from '../../../../drivers/git/ref-view.ts';
 import { HostFailed, openProjectGit, type ProjectGit } from '../../../../drivers/git/remote-git.ts';
+import type { LandingOutcome } from '../../../../src/driver/landing.ts';
 import { createGit } from '../../../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../../src/git/repository-cache.ts';
 import { startAside } from '../../../../src/git/starter/start-aside.ts';
@@ -44,6 +45,11 @@ async function projectGit(repositories: RepositoryCache = host.repositories): Pr
     start: startAside,
   });
   return openProjectGit(host.projects[0], { repositories, git, remoteOf: host.connection.remote });
+}
+
+async function land(key: ChangeKey, tested: Tested, git: ProjectGit): Promise<LandingOutcome | undefined> {
+  const [outcome] = await landInOrder([{ change: gate.proposal(key), tested }], templates, git);
+  return outcome;
 }
 
 const landed = ({ commit, tree }: Tested) => ({
@@ -114,7 +120,7 @@ describe('landing', () => {
         return git.push(changes);
       },
     };
-    expect(await land(gate.proposal(key), tested, templates, racing)).toMatchObject({ kind: 'base-moved' });
+    expect(await land(key, tested, racing)).toMatchObject({ kind: 'base-moved' });
     expect(await host.tip(host.projects[0])).toBe(tip);
     expect(await heads()).toEqual(['for/main/a', 'gate/main/a', 'main']);
   });
@@ -130,7 +136,7 @@ describe('landing', () => {
         return git.push(changes);
       },
     };
-    const outcome = await land(gate.proposal(key), tested, templates, racing);
+    const outcome = await land(key, tested, racing);
     expect(outcome).toMatchObject({
       kind: 'refused',
       text: expect.stringContaining('the proposal is at'),
@@ -150,7 +156,7 @@ describe('landing', () => {
         return git.push(changes);
       },
     };
-    const outcome = await land(gate.proposal(key), tested, templates, racing);
+    const outcome = await land(key, tested, racing);
     expect(outcome).toEqual({ kind: 'refused', text: 'its approval changed while it was merged' });
     expect(await host.tip(host.projects[0])).toBe(tested.before);
   });
@@ -166,7 +172,7 @@ describe('landing', () => {
         throw new Error('the connection broke');
       },
     };
-    await expect(land(gate.proposal(key), tested, templates, deaf)).rejects.toThrow('broke');
+    await expect(land(key, tested, deaf)).rejects.toThrow('broke');
     expect(await gate.land(key, MERGE, tested)).toEqual(landed(tested));
   });
 
@@ -237,7 +243,7 @@ describe('landing', () => {
     const other = await openRepositoryCache({ root, git, mergeTreeMode: 'process-per-merge' });
     try {
       const elsewhere = await projectGit(other);
-      expect(await land(gate.proposal(key), tested, templates, elsewhere)).toEqual(landed(tested));
+      expect(await land(key, tested, elsewhere)).toEqual(landed(tested));
       expect(await host.tip(host.projects[0])).toBe(tested.commit);
     } finally {
       await other.close();
@@ -250,6 +256,142 @@ describe('landing', () => {
     const tested = { ...(await gate.merge(key)), commit: parseCommitId('d'.repeat(40)) };
     await expect(gate.land(key, MERGE, tested)).rejects.toThrow('cannot be made again');
     expect(await heads()).toEqual(['for/main/a', 'gate/main/a', 'main']);
+  });
+});
+
+describe('landing several', () => {
+  const TOPICS = ['a', 'b', 'c', 'd', 'e'];
+
+  /** Proposed, approved, and tested one on top of the other. */
+  async function ready(topics: readonly string[] = TOPICS) {
+    const keys: ChangeKey[] = [];
+    for (const topic of topics) keys.push(await proposed(topic));
+    return { keys, tested: await gate.mergeInOrder(...keys) };
+  }
+
+  const pushes = () => host.repositories.counters().pushes;
+  const kinds = (outcomes: readonly LandingOutcome[] | undefined) => outcomes?.map(({ kind }) => kind);
+
+  /** The branch refuses commits that hold this file. */
+  async function refuseFile(file: string): Promise<void> {
+    const hooks = join(app.path, 'hooks');
+    await mkdir(hooks, { recursive: true });
+    const script = `#!/bin/sh
+[ "$1" = refs/heads/main ] || exit 0
+git cat-file -e "$3:${file}" 2>/dev/null || exit 0
+echo "a rule forbids ${file}" >&2
+exit 1
+`;
+    await writeFile(join(hooks, 'update'), script, { mode: 0o755 });
+  }
+
+  test('moves the branch once and removes all their refs in that push', async () => {
+    const { keys, tested } = await ready();
+    const before = pushes();
+    expect(await gate.landInOrder(keys, MERGE, tested)).toEqual(tested.map(landed));
+    expect(pushes() - before).toBe(1);
+    expect(await heads()).toEqual(['main']);
+    expect(await host.tip(host.projects[0])).toBe(tested.at(-1)?.commit);
+  });
+
+  test('moves every branch of the repository that they are for', async () => {
+    await app.git('branch', 'stable', 'main');
+    const a = await proposed('a');
+    await host.propose({ topic: 'b' });
+    await app.git('update-ref', 'refs/heads/for/stable/b', 'refs/heads/for/main/b');
+    await app.git('update-ref', '-d', 'refs/heads/for/main/b');
+    await gate.settle();
+    const b = gate.records().find(({ change }) => change.kind === 'change' && change.id === 'stable/b');
+    const key = b?.change.key ?? expect.unreachable();
+    const tested = [await gate.merge(a), await gate.merge(key)];
+    const before = pushes();
+    expect(kinds(await gate.landInOrder([a, key], MERGE, tested))).toEqual(['landed', 'landed']);
+    expect(pushes() - before).toBe(1);
+    expect(await heads()).toEqual(['main', 'stable']);
+  });
+
+  test('names the one that the host refuses, lands those before it, and leaves those behind it', async () => {
+    const { keys, tested } = await ready();
+    await refuseFile('64.txt');
+    const before = pushes();
+    const outcomes = await gate.landInOrder(keys, MERGE, tested);
+    expect(kinds(outcomes)).toEqual(['landed', 'landed', 'landed', 'refused']);
+    expect(outcomes?.at(-1)).toMatchObject({ text: expect.stringContaining('a rule forbids 64.txt') });
+    expect(await host.tip(host.projects[0])).toBe(tested[2]?.commit);
+    expect(await heads()).toEqual(['for/main/d', 'for/main/e', 'gate/main/d', 'gate/main/e', 'main']);
+    // Halves: five refused, three landed, two refused, one refused.
+    expect(pushes() - before).toBe(4);
+  });
+
+  test('is found done when the answer of the push was lost', async () => {
+    const { keys, tested } = await ready();
+    const git = await projectGit();
+    const deaf: ProjectGit = {
+      ...git,
+      async push(changes) {
+        await git.push(changes);
+        throw new Error('the connection broke');
+      },
+    };
+    const changes = keys.map((key, index) => ({
+      change: gate.proposal(key),
+      tested: tested[index] ?? expect.unreachable(),
+    }));
+    const [first = expect.unreachable(), ...others] = changes;
+    await expect(landInOrder([first, ...others], templates, deaf)).rejects.toThrow('broke');
+    const before = pushes();
+    expect(await gate.landInOrder(keys, MERGE, tested)).toEqual(tested.map(landed));
+    expect(pushes()).toBe(before);
+  });
+
+  test('never deletes a proposal of them that was pushed to between look and push', async () => {
+    const { keys, tested } = await ready(['a', 'b', 'c']);
+    const git = await projectGit();
+    let isFirst = true;
+    const racing: ProjectGit = {
+      ...git,
+      async push(changes) {
+        if (isFirst) await host.amend('b', { b: 'precious' });
+        isFirst = false;
+        return git.push(changes);
+      },
+    };
+    const [first = expect.unreachable(), ...others] = keys.map((key, index) => ({
+      change: gate.proposal(key),
+      tested: tested[index] ?? expect.unreachable(),
+    }));
+    expect(kinds(await landInOrder([first, ...others], templates, racing))).toEqual(['landed']);
+    expect(await host.tip(host.projects[0])).toBe(tested[0]?.commit);
+    expect(await app.git('show', 'for/main/b:b')).toBe('precious');
+    expect(kinds(await gate.landInOrder(keys, MERGE, tested))).toEqual(['landed', 'refused']);
+  });
+
+  test('that were not tested on each other lands the first', async () => {
+    const [a, b] = [await proposed('a'), await proposed('b')];
+    const tested = [await gate.merge(a), await gate.merge(b)];
+    expect(kinds(await gate.landInOrder([a, b], MERGE, tested))).toEqual(['landed', 'base-moved']);
+    expect(await host.tip(host.projects[0])).toBe(tested[0]?.commit);
+  });
+
+  test('works on a machine whose merger made none of the merges', async () => {
+    const { keys, tested } = await ready(['a', 'b']);
+    const root = await mkdtemp(join(tmpdir(), 'gatehouse-other-'));
+    const git = createGit({
+      identity: { name: 'Gatehouse', email: 'gatehouse@example.org' },
+      start: startAside,
+    });
+    const other = await openRepositoryCache({ root, git, mergeTreeMode: 'process-per-merge' });
+    try {
+      const [first = expect.unreachable(), ...others] = keys.map((key, index) => ({
+        change: gate.proposal(key),
+        tested: tested[index] ?? expect.unreachable(),
+      }));
+      const elsewhere = await projectGit(other);
+      expect(await landInOrder([first, ...others], templates, elsewhere)).toEqual(tested.map(landed));
+    } finally {
+      await other.close();
+      await rm(root, { recursive: true });
+    }
   });
 });
 
