@@ -8,6 +8,8 @@ import { parseRefName, type RefName, refNameProblem } from '../git/ref-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import type { Want } from '../git/run-fetch.ts';
+import type { TooLarge } from '../git/too-large.ts';
+import type { TooLargeBranch } from '../model/merge.ts';
 import type { BranchName, ProjectKey } from '../model/project.ts';
 import { parseCommitId, projectIdOf } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';
@@ -21,7 +23,7 @@ export interface ProjectNeeds {
   readonly branches: ReadonlySet<BranchName>;
   /** The tips of all branches are wanted. */
   readonly allBranches: boolean;
-  /** True: tips that are too large to read are omitted as if they did not exist. Default: they are a failure. */
+  /** True: tips that are too large to read are named in the answer. Default: they are a failure. */
   readonly readableTips?: boolean;
   readonly commits: readonly NeededCommit[];
 }
@@ -41,6 +43,8 @@ export interface FetchedProject {
   readonly repository: Repository;
   /** Tips of the branches asked for, as far as they exist; in order of names. */
   readonly tips: ReadonlyMap<BranchName, ObjectId>;
+  /** Branches asked for that are not among the tips for another reason. */
+  readonly tooLarge: readonly TooLargeBranch[];
 }
 
 const HEADS = 'refs/heads/';
@@ -95,10 +99,12 @@ async function fetchInto(
   const wanted = await headsWanted(repository, remote, needs);
   if ('kind' in wanted) return wanted;
   let heads = wanted;
+  let unreadable: TooLarge | undefined;
   let outcome = await repository.fetch(remote, [...wants, ...heads]);
   if (needs.readableTips === true && outcome.kind !== 'fetched' && outcome.tooLarge !== undefined) {
-    const unreadable = new Set(outcome.tooLarge.refs.map(({ ref }) => ref));
-    heads = heads.filter(({ ref }) => !unreadable.has(ref));
+    unreadable = outcome.tooLarge;
+    const refs = new Set(unreadable.refs.map(({ ref }) => ref));
+    heads = heads.filter(({ ref }) => !refs.has(ref));
     outcome = await repository.fetch(remote, [...wants, ...heads]);
   }
   if (outcome.kind !== 'fetched') return fetchFailure(project, outcome);
@@ -115,7 +121,17 @@ async function fetchInto(
     const tip = outcome.commits[wants.length + index];
     if (tip !== undefined) tips.set(ref.slice(HEADS.length), tip);
   });
-  return { kind: 'fetched', project, repository, tips };
+  return { kind: 'fetched', project, repository, tips, tooLarge: tooLargeBranches(unreadable) };
+}
+
+function tooLargeBranches(unreadable: TooLarge | undefined): readonly TooLargeBranch[] {
+  if (unreadable === undefined) return [];
+  const { refs, text } = unreadable;
+  return refs.map(({ ref, commit }) => ({
+    branch: ref.slice(HEADS.length),
+    commit: parseCommitId(commit),
+    text,
+  }));
 }
 
 /** For all branches the remote lists its refs first; then only missing tips are fetched. */

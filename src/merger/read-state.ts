@@ -4,7 +4,13 @@ import { type ObjectId, parseObjectId } from '../git/object-id.ts';
 import { isRefName } from '../git/ref-name.ts';
 import type { Repository } from '../git/repository.ts';
 import { tipRef } from '../git/run-fetch.ts';
-import type { BranchConfig, BranchHead, ConfigFilesRequest, RepoStateRequest } from '../model/merge.ts';
+import type {
+  BranchConfig,
+  BranchHead,
+  ConfigFilesRequest,
+  RepoStateRequest,
+  TooLargeBranch,
+} from '../model/merge.ts';
 import { type BranchName, type ProjectKey, parseCommitId, projectIdOf } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { readConfig } from './config-files.ts';
@@ -17,9 +23,13 @@ import { configAt } from './read-changed-config.ts';
 export type RepoStateAnswer =
   | { readonly kind: 'repo-state'; readonly heads: readonly BranchHead[] }
   | Failure;
-/** Likewise. `branches` omits those that do not exist. */
+/** Likewise. */
 export type ConfigFilesAnswer =
-  | { readonly kind: 'config-files'; readonly branches: readonly BranchConfig[] }
+  | {
+      readonly kind: 'config-files';
+      readonly branches: readonly BranchConfig[];
+      readonly tooLarge?: readonly TooLargeBranch[];
+    }
   | Failure;
 
 /** Always asks the remotes. Branches that do not exist are omitted. */
@@ -62,8 +72,8 @@ export async function readConfigFiles(
     project,
     branches: new Set(request.branches),
     allBranches: request.branches.length === 0,
-    // One branch that cannot be read does not hold up the others.
-    readableTips: request.branches.length !== 1,
+    // What a branch holds is no trouble of its host, and does not hold up the others.
+    readableTips: true,
     commits: [],
   };
   const fetched = known === undefined ? await fetchProject(deps, steps, needs) : undefined;
@@ -77,7 +87,8 @@ export async function readConfigFiles(
       facts: { project, branches: configs.length, files: configs.flatMap(({ files }) => files).length },
     }),
   );
-  return { kind: 'config-files', branches };
+  const tooLarge = fetched?.tooLarge ?? [];
+  return { kind: 'config-files', branches, ...(tooLarge.length === 0 ? {} : { tooLarge }) };
 }
 
 async function readBranch(

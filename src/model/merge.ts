@@ -116,6 +116,14 @@ export interface BranchConfig {
   readonly files: readonly ConfigFile[];
 }
 
+/** A branch whose tip takes more memory than git may use. */
+export interface TooLargeBranch {
+  readonly branch: BranchName;
+  readonly commit: CommitId;
+  /** Completes the sentence "the commit is …". */
+  readonly text: string;
+}
+
 /** Head of one branch of one project, as this buildset sees it. */
 export interface BranchHead {
   readonly project: ProjectKey;
@@ -204,7 +212,10 @@ export type MergerOutcome =
     }
   | {
       readonly kind: 'config-files';
+      /** Without branches that do not exist and those in `tooLarge`. */
       readonly branches: readonly BranchConfig[];
+      /** Absent: none. */
+      readonly tooLarge?: readonly TooLargeBranch[];
       readonly steps: readonly Step[];
       readonly worker: string;
     }

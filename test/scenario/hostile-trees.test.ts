@@ -4,13 +4,15 @@ import { runGit } from '../fake/git-repository.ts';
 import { measureTurns } from '../fake/turn-cost.ts';
 import { type BombEntry, commitWith, gitBomb } from '../unit/git/git-bomb.ts';
 import { commitUnfolding } from '../unit/git/unfolding-pack.ts';
-import { classicLayout } from './layouts.ts';
+import { classicLayout, layoutWith } from './layouts.ts';
 import type { ShownDecision } from './outcomes.ts';
 import { TENANT } from './site.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
 const MEGABYTE = 1_000_000;
+
+const GATE_OLD = '- project: {gate: {jobs: [old]}}\n';
 
 /** Proposes what `entries` make of the project's root. */
 async function propose(world: World, topic: string, entries: readonly BombEntry[]): Promise<void> {
@@ -81,6 +83,37 @@ story(
     expect(decisions.map(({ text }) => text)).toEqual([
       expect.stringContaining(
         'not taken up: its commit is too large to read: more than 150 MB of memory, limit [merger] git_memory_limit',
+      ),
+    ]);
+  },
+);
+
+story(
+  'a branch that takes more memory than git may have keeps its configuration, and counts again once it is made good',
+  {
+    layout: layoutWith('- job: {name: old}\n- job: {name: new}\n'),
+    projects: { 'org/project': { '.zuul.yaml': GATE_OLD } },
+    sections: ['[merger]', 'git_memory_limit = 150'],
+    expectedTrouble: [/too large to read/],
+  },
+  async world => {
+    const { bare, tip, commit } = world.developer('org/project');
+    const good = (await tip('refs/heads/master')) ?? '';
+    await world.push('org/project', await commitUnfolding(bare, good), 'refs/heads/master');
+    await world.observer.until('the branch to be named', () =>
+      world.log.trouble.some(line => line.includes('too large')),
+    );
+    const files = { '.zuul.yaml': GATE_OLD.replace('old', 'new') };
+    const mended = await commit({ files, message: 'New job\n', parent: good });
+    await world.push('org/project', mended, 'refs/heads/master');
+    await world.propose('A');
+    await world.approve('A');
+    await world.runs('new: A');
+    world.free();
+    await world.leaves('A', 'SUCCESS');
+    expect(world.log.trouble.filter(line => !line.includes('sandbox'))).toEqual([
+      expect.stringMatching(
+        /^warn branch master of \S+org\/project is too large to read: more than 150 MB of memory, limit \[merger\] git_memory_limit; its known configuration stays in force/,
       ),
     ]);
   },

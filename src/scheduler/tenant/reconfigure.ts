@@ -12,7 +12,7 @@ import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { configErrorText } from '../../model/config-error.ts';
 import type { Tenant } from '../../model/layout.ts';
-import type { BranchConfig } from '../../model/merge.ts';
+import type { BranchConfig, TooLargeBranch } from '../../model/merge.ts';
 import {
   type BranchName,
   type CommitId,
@@ -185,14 +185,13 @@ async function readProject(
   const known = new Set(before.get(wanted.project)?.keys());
   try {
     const { branches, existing } = await branchesToRead(wanted, known, deps, signal);
-    const { configs, read } =
+    const { configs, tooLarge, read } =
       branches.length === 0 ? NO_CONFIGS : await configsOf(wanted, branches, deps, signal);
-    const unread = branches.filter(branch => !configs.some(config => config.branch === branch));
-    if (unread.length > 0)
-      deps.log.info(
-        { project: wanted.project, branches: unread.slice(0, 20) },
-        `${wanted.project} has branches that are gone or too large to read; their known configuration stays in force`,
-      );
+    logUnread(wanted.project, branches, configs, tooLarge, deps.log);
+    const [culprit] = tooLarge;
+    // To begin with no configuration at all would be as if its jobs had been deleted.
+    if (culprit !== undefined && configs.length === 0 && known.size === 0)
+      throw new Error(tooLargeText(wanted.project, culprit));
     return { project: wanted.project, configs, existing, read };
   } catch (error) {
     signal.throwIfAborted();
@@ -206,7 +205,35 @@ async function readProject(
   }
 }
 
-const NO_CONFIGS = { configs: [], read: null };
+const NO_CONFIGS = { configs: [], tooLarge: [], read: null };
+
+/** Branches named in the log for one reading. */
+const MOST_NAMED = 20;
+
+function logUnread(
+  project: ProjectKey,
+  branches: readonly BranchName[],
+  configs: readonly BranchConfig[],
+  tooLarge: readonly TooLargeBranch[],
+  log: Log,
+): void {
+  for (const each of tooLarge.slice(0, MOST_NAMED))
+    log.warn(
+      { project, branch: each.branch, commit: each.commit, branches: tooLarge.length },
+      `${tooLargeText(project, each)}; its known configuration stays in force`,
+    );
+  const read = new Set([...configs, ...tooLarge].map(({ branch }) => branch));
+  const gone = branches.filter(branch => !read.has(branch));
+  if (gone.length > 0)
+    log.info(
+      { project, branches: gone.slice(0, MOST_NAMED) },
+      `${project} has branches that are gone; their known configuration stays in force`,
+    );
+}
+
+function tooLargeText(project: ProjectKey, { branch, text }: TooLargeBranch): string {
+  return `branch ${branch} of ${project} is ${text}`;
+}
 
 /** Where the host's rules select branches, it is asked which they are: a branch may be among them since, or not any more. */
 async function branchesToRead(
@@ -240,7 +267,7 @@ async function configsOf(
   branches: readonly BranchName[],
   deps: ReconfigureDeps,
   signal: AbortSignal,
-): Promise<Pick<ProjectRead, 'configs' | 'read'>> {
+): Promise<Pick<ProjectRead, 'configs' | 'read'> & { readonly tooLarge: readonly TooLargeBranch[] }> {
   const askedAt = deps.clock.now();
   const request = {
     kind: 'config-files' as const,
@@ -254,9 +281,10 @@ async function configsOf(
   };
   const outcome = await askMerger(request, deps, signal);
   if (outcome.kind === 'config-files') {
-    const { branches: configs, worker, steps } = outcome;
+    const { branches: configs, tooLarge = [], worker, steps } = outcome;
     return {
       configs,
+      tooLarge,
       read: { project: wanted.project, askedAt, answeredAt: deps.clock.now(), worker, steps },
     };
   }

@@ -158,22 +158,24 @@ describe('a config files request', () => {
 });
 
 describe('a branch whose tip is too large to read', () => {
-  it('is left out of the configuration of many branches, and fails a question for it alone', async () => {
+  it('is named in the answer, alone and among others, and is fetched once', async () => {
     await using small = await openStage({ memoryBytes: 150_000_000 });
     const app = await small.host('app');
     const main = await app.commit({ files: { 'zuul.yaml': 'main\n' } });
-    await app.git('update-ref', 'refs/heads/evil', await commitUnfolding(app.path, main));
-    for (const branches of [[], ['evil', 'main']]) {
-      const read = await small.serve(configFilesRequest('app', { branches }));
-      expect(expectKind(read, 'config-files').branches).toMatchObject([{ branch: 'main', commit: main }]);
-    }
-    expect(
-      expectKind(await small.serve(configFilesRequest('app', { branches: ['evil'] })), 'failed'),
-    ).toMatchObject({
-      text: expect.stringMatching(
-        /^Unable to update local\/app: commit \w{8} of refs\/heads\/evil is too large to read: more than 150 MB of memory/,
-      ),
-      trouble: { reason: 'too-large' },
-    });
+    const huge = await commitUnfolding(app.path, main);
+    await app.git('update-ref', 'refs/heads/evil', huge);
+    const ask = async (...branches: readonly string[]) =>
+      expectKind(await small.serve(configFilesRequest('app', { branches })), 'config-files');
+    const { text } = (await ask('evil')).tooLarge?.[0] ?? {};
+    expect(text).toBe('too large to read: more than 150 MB of memory, limit [merger] git_memory_limit');
+    const tooLarge = [{ branch: 'evil', commit: huge, text }];
+    const read = [{ branch: 'main', commit: main }];
+    expect(await ask('evil', 'main')).toMatchObject({ branches: read, tooLarge });
+    const { fetches } = small.cache.counters();
+    for (let time = 1; time <= 3; time += 1)
+      expect(await ask('evil')).toMatchObject({ branches: [], tooLarge });
+    expect(await ask()).toMatchObject({ branches: read, tooLarge });
+    expect(await ask('main')).not.toHaveProperty('tooLarge');
+    expect(small.cache.counters().fetches).toBe(fetches + 1);
   });
 });

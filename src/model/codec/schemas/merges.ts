@@ -12,6 +12,7 @@ import type {
   MergerOutcome,
   MergerRequest,
   ProjectState,
+  TooLargeBranch,
 } from '../../merge.ts';
 import type { WorkerLoss } from '../../worker-loss.ts';
 import {
@@ -136,6 +137,7 @@ export const filesChangedSchema = list(
 );
 
 const leftOut = optional(list(object<LeftOut>({ ...conflictFields, item: whole })));
+const tooLarge = optional(list(object<TooLargeBranch>({ branch: text, commit, text })));
 const work = { steps: stepsSchema, worker: text };
 
 /** {@link MergerOutcome}, the record `merger-outcome`. */
@@ -150,6 +152,6 @@ export const mergerOutcomeSchema = tagged<MergerOutcome, 'kind'>('kind', {
   },
   conflict: { ...conflictFields, leftOut, ...work },
   'repo-state': { heads: headsSchema, ...work },
-  'config-files': { branches: list(branchConfigSchema), ...work },
+  'config-files': { branches: list(branchConfigSchema), tooLarge, ...work },
   failed: { text, retryable: flag, trouble: optional(hostTroubleSchema), ...work },
 });
