@@ -34,11 +34,7 @@ async function startService(folder: string, mode: string, body: string, ...more:
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     said += text;
   });
-  const line = await until(
-    () => (said.includes('\n') ? said : undefined),
-    'the service to run its job',
-    25_000,
-  );
+  const line = await until(() => (said.includes('\n') ? said : undefined), 'the service to run its job');
   return { child, build: /"build":"([0-9a-f]{32})"/.exec(line)?.[1] ?? '', said: () => said };
 }
 
@@ -73,7 +69,7 @@ describe('a service that is stopped in its tracks', () => {
     'loses its jobs when its session would be over, and says RETRY when it goes on (sandbox = %s)',
     async mode => {
       const number = mode === 'none' ? '4724' : '4725';
-      const { child, said } = await startService(await newFolder(), mode, `echo begun; sleep ${number}`, '1');
+      const { child, said } = await startService(await newFolder(), mode, `echo begun; sleep ${number}`, '2');
       await until(
         async () => ((await processesWith(number)).length > 0 ? true : undefined),
         'the job to run what follows its first line',
@@ -90,8 +86,8 @@ describe('a service that is stopped in its tracks', () => {
   );
 
   test('keeps its jobs while it speaks, however long they run', async () => {
-    const body = 'echo begun; sleep 3; echo done';
-    const { said } = await startService(await newFolder(), 'none', body, '0.5');
+    const body = 'echo begun; sleep 4; echo done';
+    const { said } = await startService(await newFolder(), 'none', body, '1.5');
     await until(() => (said().includes('"result"') ? true : undefined), 'the result');
     expect(said()).toContain('{"result":"SUCCESS"}');
   });
@@ -106,7 +102,6 @@ describe('several executors of one machine with one job_dir', () => {
     await until(
       async () => ((await processesWith('4726')).length === 0 ? true : undefined),
       'the job to be gone',
-      5_000,
     );
     {
       await using bench = await openBench({ sandbox: 'auto' }, { folder });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ProcessSpec } from '../../../src/executor/spawner/protocol.ts';
 import { createSpawner, type Spawner } from '../../../src/executor/spawner/spawner.ts';
+import { slowness } from '../../fake/slowness.ts';
 import { until } from './fixture.ts';
 import { processesWith } from './processes.ts';
 
@@ -113,7 +114,7 @@ describe('the spawner', () => {
       because: 'timeout',
       signal: 'SIGTERM',
     });
-    expect(performance.now() - before).toBeLessThan(5_000);
+    expect(performance.now() - before).toBeLessThan(5_000 * slowness());
   });
 
   test('writes both streams to one log in their order, a time stamp before each line', async () => {

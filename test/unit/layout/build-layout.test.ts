@@ -7,6 +7,7 @@ import { layoutFacts, mergeModeIn } from '../../../src/layout/layout-facts.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 import type { BranchConfig } from '../../../src/model/merge.ts';
 import { projectKey } from '../../../src/model/project.ts';
+import { processorTime } from '../../fake/processor-time.ts';
 import { APP, BASE, branchConfig, CONFIG, errorsOf, LIB, layoutInput, layoutOf, TENANT } from './fixture.ts';
 
 describe('pipelines', () => {
@@ -374,26 +375,27 @@ describe('hostile configuration is refused in bounded time', () => {
   });
 
   it('very many or very costly regular expressions', () => {
-    const started = performance.now();
-    const many = Array.from(
-      { length: 300 },
-      (_, i) => `- job: {name: j${i}, run: x, files: [${Array(100).fill(`a${i}`).join(', ')}]}\n`,
-    );
-    expect(errorsOf(layoutOf({ app: many.join('') })).at(-1)).toMatch(
-      /too many or too costly regular expressions; split it$/,
-    );
-    const costly = Array.from(
-      { length: 1000 },
-      (_, i) => `- job: {name: j${i}, run: x, files: '\\pL{1000}'}\n`,
-    );
-    expect(errorsOf(layoutOf({ app: costly.join('') })).at(-1)).toMatch(
-      /too many or too costly regular expressions; split it$/,
-    );
-    const long = `- job: {name: j, run: x, files: [${Array(201).fill('a').join(', ')}]}\n`;
-    expect(errorsOf(layoutOf({ app: long }))).toEqual([
-      'local/acme/app@master:zuul.yaml:1:26: files of job j has more than 200 regular expressions; join some with |',
-    ]);
-    expect(performance.now() - started).toBeLessThan(15_000);
+    const cost = processorTime(() => {
+      const many = Array.from(
+        { length: 300 },
+        (_, i) => `- job: {name: j${i}, run: x, files: [${Array(100).fill(`a${i}`).join(', ')}]}\n`,
+      );
+      expect(errorsOf(layoutOf({ app: many.join('') })).at(-1)).toMatch(
+        /too many or too costly regular expressions; split it$/,
+      );
+      const costly = Array.from(
+        { length: 1000 },
+        (_, i) => `- job: {name: j${i}, run: x, files: '\\pL{1000}'}\n`,
+      );
+      expect(errorsOf(layoutOf({ app: costly.join('') })).at(-1)).toMatch(
+        /too many or too costly regular expressions; split it$/,
+      );
+      const long = `- job: {name: j, run: x, files: [${Array(201).fill('a').join(', ')}]}\n`;
+      expect(errorsOf(layoutOf({ app: long }))).toEqual([
+        'local/acme/app@master:zuul.yaml:1:26: files of job j has more than 200 regular expressions; join some with |',
+      ]);
+    });
+    expect(cost).toBeLessThan(10_000);
   });
 });
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { redact, stripUserinfo } from '../../../src/lib/redact.ts';
 import { Secret } from '../../../src/lib/secret.ts';
+import { processorTime } from '../../fake/processor-time.ts';
 
 describe('redaction', () => {
   it.each([
@@ -42,9 +43,7 @@ describe('redaction', () => {
   });
 
   it('is quick on hostile text', () => {
-    const started = performance.now();
-    stripUserinfo('a://'.repeat(20_000));
-    expect(performance.now() - started).toBeLessThan(2_000);
+    expect(processorTime(() => stripUserinfo('a://'.repeat(20_000)))).toBeLessThan(1_000);
   });
 });
 

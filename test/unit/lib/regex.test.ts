@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileRegex, type Regex } from '../../../src/lib/regex.ts';
+import { processorTime } from '../../fake/processor-time.ts';
 
 function compile(source: string): Regex {
   const compiled = compileRegex(source);
@@ -89,8 +90,7 @@ describe('any input', () => {
   });
 
   it('takes linear time', () => {
-    const started = performance.now();
-    expect(compile('^(a+)+$').test(`${'a'.repeat(20_000)}b`)).toBe(false);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const cost = processorTime(() => expect(compile('^(a+)+$').test(`${'a'.repeat(20_000)}b`)).toBe(false));
+    expect(cost).toBeLessThan(1_000);
   });
 });

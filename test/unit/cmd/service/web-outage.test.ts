@@ -169,9 +169,7 @@ describe('a web whose store is away', () => {
     await reading;
   });
 
-  test('never accepts a webhook it could not store: 503 within 8 s, at once when the store has been away for long', {
-    timeout: 15_000,
-  }, async () => {
+  test('never accepts a webhook it could not store: 503 within 8 s, at once when the store has been away for long', async () => {
     const session = new FaultyStore(server.connect());
     web.join(session);
     await web.ready;
@@ -181,7 +179,7 @@ describe('a web whose store is away', () => {
     const refused = await push();
     expect(refused.status).toBe(503);
     expect(refused.headers.get('retry-after')).toBe('10');
-    expect(performance.now() - begun).toBeLessThan(8_000);
+    expect(performance.now() - begun).toBeLessThan(8_000 * slowness());
     const again = performance.now();
     expect((await push()).status).toBe(503);
     expect(performance.now() - again).toBeLessThan(1_000 * slowness());
