@@ -18,8 +18,8 @@ export interface ReportRequest {
   /** What came of earlier reports about the same item and change. Absent: not known, so the host is asked before it is written to. */
   readonly earlier?: EarlierReports;
   /**
-   * Since when this process alone makes reports of the pipeline, on the first try of a report that it requested itself: what the host
-   * showed after that can differ by its own writes only. Absent: this report may have been tried before.
+   * Since when this process alone makes reports of the pipeline, on the first try of a report that it requested itself and that repeats
+   * no other: what the host showed after that can differ by its own writes only. Absent: this report may have been tried before.
    */
   readonly aloneSince?: Nanoseconds;
 }

@@ -22,6 +22,8 @@ export interface ReportIntent {
   readonly awaited?: true;
   /** Its item has had the answer: what is left are words. */
   readonly answered?: true;
+  /** The same was requested before, and the host may have taken it without an answer; absent: it was not. */
+  readonly repeats?: true;
   /** In Zuul's words; empty for start and enqueue. */
   readonly result: string;
   readonly requestedAt: Nanoseconds;

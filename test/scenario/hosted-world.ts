@@ -24,6 +24,8 @@ export interface StoryHost extends AsyncDisposable {
   readonly driverLines: readonly string[];
   /** Untrusted projects. */
   readonly projects: readonly string[];
+  /** Default `org/config`. */
+  readonly configProject?: string;
   /** Where its webhooks go from now on: the address of the service. */
   notify(url: string): void;
   /** Resolves when what it announced was answered. */
@@ -41,6 +43,8 @@ export interface HostedSetup {
     readonly store: Extract<SiteStore, { readonly kind: 'zookeeper' }>;
     readonly driverLines: (lines: readonly string[]) => readonly string[];
   };
+  /** Of the one service; default embedded. */
+  readonly store?: SiteStore;
   /** Warnings and errors of the log that belong to the story. */
   readonly expectedTrouble?: readonly RegExp[];
   readonly clock?: Clock;
@@ -110,13 +114,14 @@ export async function openHostedWorld<Host extends StoryHost>(
   const site: SiteOptions = {
     root,
     projects: host.projects,
+    ...(host.configProject === undefined ? {} : { configProject: host.configProject }),
     moreTenants: [],
     collector: sink.url,
     tracingOff: false,
     executor: [],
     tracing: [],
     sections: [],
-    store: setup.executorApart?.store ?? { kind: 'embedded' },
+    store: setup.executorApart?.store ?? setup.store ?? { kind: 'embedded' },
     ...(setup.executorApart === undefined ? {} : { components: ['scheduler', 'merger', 'web'] as const }),
     clock: setup.clock ?? systemClock(),
     driverLines: host.driverLines,

@@ -19,6 +19,8 @@ export const TOKEN = 'token of the scenario';
 export interface SiteOptions {
   readonly root: string;
   readonly projects: readonly string[];
+  /** Default {@link CONFIG_PROJECT}. */
+  readonly configProject?: string;
   /** Those of the connection {@link FAR}; default none, and no such connection. */
   readonly far?: readonly string[];
   /** That connection only reads. */
@@ -174,6 +176,7 @@ session_timeout = 10
 
 function tenantsText({
   projects,
+  configProject = CONFIG_PROJECT,
   moreTenants,
   projectOptions,
   tenantOptions = [],
@@ -185,7 +188,7 @@ function tenantsText({
     name: ${name}
 ${tenantOptions.map(line => `    ${line}\n`).join('')}    source:
       ${CONNECTION}:
-        config-projects: [${CONFIG_PROJECT}]
+        config-projects: [${configProject}]
         untrusted-projects: [${projects.map(each => (projectOptions === undefined ? each : `{${each}: ${projectOptions}}`)).join(', ')}]
 ${far.length === 0 ? '' : `      ${FAR}: {untrusted-projects: [${far.join(', ')}]}\n`}`,
     )

@@ -157,6 +157,7 @@ async function performPart(
     };
     return { outcome, record: kept.length === 0 ? record : { ...record, steps: kept } };
   };
+  const isFirst = deps.isFirstTry && intent.repeats !== true;
   let unsettled = false;
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
@@ -165,7 +166,7 @@ async function performPart(
     try {
       const outcome =
         standing === 'held'
-          ? await act(intent, part, { ...deps, took, isFirstTry: deps.isFirstTry && tries === 1 }, signal)
+          ? await act(intent, part, { ...deps, took, isFirstTry: isFirst && tries === 1 }, signal)
           : await outcomeSoFar(intent, part, deps, signal);
       return ended(outcome, tries);
     } catch (error) {

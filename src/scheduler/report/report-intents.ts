@@ -35,9 +35,15 @@ export function itemReportIntent(
     uuid: command.report,
     ...storedReport(itemReport(occasionOf(command), item, context)),
     ...(command.awaited ? { awaited: true } : {}),
+    ...(earlier.some(record => mayHaveArrived(record, command)) ? { repeats: true } : {}),
     requestedAt: context.now,
     parts: withEarlier(landingFirst(parts), earlier),
   };
+}
+
+/** The same report, after which the host was away: what it was sent may have reached it. */
+function mayHaveArrived({ action, done }: QueueItem['reports'][number], command: ReportCommand): boolean {
+  return action === command.action && (done?.parts ?? []).some(({ reason }) => reason === 'host');
 }
 
 /** Of several parts of one connection about one change, the first knows what there is at the host. */

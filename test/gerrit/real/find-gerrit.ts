@@ -21,8 +21,9 @@ const HOW = `npm run test:gerrit needs a Gerrit 3.2 or later:
                                        it must be there for tests: they create accounts and projects and rewrite All-Projects
 The program comes from https://www.gerritcodereview.com/. One without pages can be put together from Maven Central: the jars of
 com.google.gerrit:gerrit-plugin-api, com.google.gerrit:gerrit-acceptance-framework (of one version) and org.bouncycastle's bcprov,
-bcpg, bcpkix and bcutil below WEB-INF/lib of an archive that has com/google/gerrit/launcher/ of the second one, and names
-com.google.gerrit.launcher.GerritLauncher as its Main-Class.`;
+bcpg, bcpkix and bcutil below WEB-INF/lib of an archive that has com/google/gerrit/launcher/ of the first one, and names
+com.google.gerrit.launcher.GerritLauncher as its Main-Class. Its version is one line in com/google/gerrit/common/Version of one more jar;
+without it Gerrit says (dev).`;
 
 /** @throws Error that says what to give, when the environment gives nothing usable. */
 export function findGerrit(env: Readonly<Record<string, string | undefined>> = process.env): GerritPlace {

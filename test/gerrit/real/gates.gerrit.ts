@@ -1,150 +1,143 @@
 /** The whole service with the driver at a real Gerrit: from the push to the landing. */
-import { execFile } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
-import { type HostedWorld, openHostedWorld, storyFolder } from '../../scenario/hosted-world.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { DEADLINE } from '../../scenario/observer.ts';
 import { gerritLayout } from '../stories/gerrit-layout.ts';
 import { askWell } from './account.ts';
 import type { PushedChange } from './deeds.ts';
+import { openRealWorld } from './real-world.ts';
 import { type GerritOfTests, startGerrit } from './start-gerrit.ts';
 
-interface RealWorld extends AsyncDisposable {
-  readonly gerrit: GerritOfTests;
-  readonly world: HostedWorld;
-  leaves(change: PushedChange, result: string, pipeline?: string): Promise<unknown>;
-  status(change: PushedChange): Promise<unknown>;
-}
+vi.setConfig({ testTimeout: 4 * DEADLINE });
 
-/** Our account finds the host key where an operator would put it. */
-async function knownHosts({ ssh }: GerritOfTests, folder: string): Promise<string> {
-  const file = path.join(folder, 'known_hosts');
-  const { stdout } = await promisify(execFile)('ssh-keyscan', ['-p', String(ssh.port), ssh.host]);
-  await writeFile(file, stdout);
-  return file;
-}
+let gerrit: GerritOfTests;
+const stack = new AsyncDisposableStack();
+beforeAll(async () => {
+  gerrit = stack.use(await startGerrit());
+});
+afterAll(() => stack.disposeAsync());
 
-async function openRealWorld(): Promise<RealWorld> {
-  const stack = new AsyncDisposableStack();
-  const gerrit = stack.use(await startGerrit());
-  const root = await storyFolder('gatehouse-gerrit-real-');
-  stack.defer(() => rm(root, { recursive: true, force: true }));
-  const config = await gerrit.createProject('org/config');
-  const { world } = await openHostedWorld(root, {}, async stage => {
-    await gerrit.pushBranch(gerrit.admin, config, {
-      'zuul.yaml': gerritLayout(),
-      'playbooks/job.sh': stage.playbook,
-    });
-    return {
-      projects: ['acme/app', 'acme/library'],
-      driverLines: [
-        'driver = gerrit',
-        `server = ${gerrit.ssh.host}`,
-        `baseurl = ${gerrit.url}`,
-        `user = ${gerrit.ci.username}`,
-        `password = ${gerrit.ci.password}`,
-        `port = ${gerrit.ssh.port}`,
-        `sshkey = ${gerrit.ci.keyFile}`,
-        `ssh_known_hosts = ${await knownHosts(gerrit, root)}`,
-      ],
-      notify() {},
-      settled: async () => {},
-      carriedOut: async () => {},
-      takeViolations: () => [],
-      async [Symbol.asyncDispose]() {},
-    };
-  });
-  stack.use(world);
-  return {
-    gerrit,
-    world,
-    leaves: (change, result, pipeline = 'gate') =>
-      world.left({ number: change.number, project: change.project }, result, pipeline),
-    async status({ number }) {
-      const info = await askWell(gerrit.ask, gerrit.ci, 'GET', `changes/${number}`);
-      return typeof info === 'object' && info !== null && 'status' in info ? info.status : undefined;
-    },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  };
-}
+/** Of what waits for the host. */
+const TROUBLE = [/host|Gerrit|trouble|later|stream/i];
 
-test('a change is checked, voted on, approved, gated and submitted', { timeout: 4 * DEADLINE }, async () => {
-  await using real = await openRealWorld();
-  const { gerrit, world } = real;
+test('a change is checked, voted on, approved, gated and submitted', async () => {
+  await using world = await openRealWorld(gerrit, 'main');
   world.free();
-  const change = await gerrit.push({ by: gerrit.alice, subject: 'Log in' });
-  await real.leaves(change, 'SUCCESS', 'check');
-  await gerrit.vote(change, gerrit.bob, { 'Code-Review': 2, Workflow: 1 });
-  await real.leaves(change, 'SUCCESS');
-  expect(await real.status(change)).toBe('MERGED');
+  const change = await world.push({ subject: 'Log in' });
+  await world.leaves(change, 'SUCCESS', 'check');
+  await world.approve(change);
+  await world.leaves(change, 'SUCCESS');
+  expect(await world.status(change)).toBe('MERGED');
   await world.end();
 });
 
-test('a dependency of another project lands first', { timeout: 4 * DEADLINE }, async () => {
-  await using real = await openRealWorld();
-  const { gerrit, world } = real;
+test('a dependency of another project lands first', async () => {
+  await using world = await openRealWorld(gerrit, 'needs');
   world.free();
-  const needed = await gerrit.push({ by: gerrit.alice, subject: 'Needed', project: 'acme/library' });
-  const body = `Depends-On: ${gerrit.url}/c/${needed.project}/+/${needed.number}`;
-  const dependent = await gerrit.push({ by: gerrit.alice, subject: 'Dependent', body });
-  await real.leaves(dependent, 'SUCCESS', 'check');
-  for (const change of [needed, dependent])
-    await gerrit.vote(change, gerrit.bob, { 'Code-Review': 2, Workflow: 1 });
-  await real.leaves(dependent, 'SUCCESS');
-  expect([await real.status(needed), await real.status(dependent)]).toEqual(['MERGED', 'MERGED']);
+  const needed = await world.push({ subject: 'Needed', project: 'library' });
+  const dependent = await world.push({ subject: 'Dependent', body: dependsOn(needed) });
+  await world.leaves(dependent, 'SUCCESS', 'check');
+  for (const change of [needed, dependent]) await world.approve(change);
+  await world.leaves(dependent, 'SUCCESS');
+  expect([await world.status(needed), await world.status(dependent)]).toEqual(['MERGED', 'MERGED']);
   await world.end();
 });
 
-test('a change in the gate survives a restart of Gerrit', { timeout: 4 * DEADLINE }, async context => {
-  await using real = await openRealWorld();
-  const { gerrit, world } = real;
+test('changes of two projects that need each other are tested as one, and both are submitted', async () => {
+  const layout = (options: object) =>
+    gerritLayout({ ...options, queue: ['allow-circular-dependencies: true'] });
+  await using world = await openRealWorld(gerrit, 'cycle', { layout });
+  const one = await world.push({ subject: 'One', project: 'library' });
+  const other = await world.push({ subject: 'Other', body: dependsOn(one) });
+  const again = await world.push({ subject: 'One', body: dependsOn(other), amends: one, project: 'library' });
+  await world.observer.until('both to be checked as one', () =>
+    world.observer.items().some(({ changes }) => changes.length === 2),
+  );
+  world.free();
+  await world.leaves(other, 'SUCCESS', 'check');
+  await world.approve(again);
+  await world.observer.settle();
+  expect(world.observer.items()).toEqual([]);
+  await world.approve(other);
+  const left = await world.leaves(other, 'SUCCESS');
+  expect(left.changes).toHaveLength(2);
+  expect([await world.status(again), await world.status(other)]).toEqual(['MERGED', 'MERGED']);
+  await world.end();
+});
+
+test('changes in the gate survive a restart of Gerrit, and what happened before it answered is found', async context => {
   const { stop, start } = gerrit;
   if (stop === undefined || start === undefined) return context.skip('this Gerrit is not ours to restart');
-  const change = await gerrit.push({ by: gerrit.alice, subject: 'Survives' });
-  const unit = `unit: ${change.number}`;
-  await world.runs(unit);
-  world.release(/unit/);
-  await real.leaves(change, 'SUCCESS', 'check');
-  await gerrit.vote(change, gerrit.bob, { 'Code-Review': 2, Workflow: 1 });
-  await world.runs(unit);
+  await using world = await openRealWorld(gerrit, 'restart', { expectedTrouble: TROUBLE });
+  const [first, second] = [await world.push({ subject: 'First' }), await world.push({ subject: 'Second' })];
+  for (const change of [first, second]) await world.approve(change);
+  await world.runs(`unit: ${first.number}`, `unit: ${first.number} ${second.number}`);
   await stop();
+  world.release(new RegExp(`^unit: ${first.number}$`));
   await start();
+  const third = await world.push({ subject: 'Third' });
   world.free();
-  await real.leaves(change, 'SUCCESS');
-  expect(await real.status(change)).toBe('MERGED');
-});
-
-// A requirement that is no longer met is reported as FAILURE, with the reason requirement-lost.
-test.each([
-  [
-    'made work in progress',
-    'FAILURE',
-    (gerrit: GerritOfTests, change: PushedChange) => gerrit.setWip(change, gerrit.alice, true),
-  ],
-  [
-    'refused its approval',
-    'FAILURE',
-    (gerrit: GerritOfTests, change: PushedChange) => gerrit.vote(change, gerrit.bob, { Workflow: 0 }),
-  ],
-  [
-    'abandoned',
-    'DEQUEUED',
-    (gerrit: GerritOfTests, change: PushedChange) => gerrit.abandon(change, gerrit.alice),
-  ],
-])('a change leaves the gate when it is %s', { timeout: 4 * DEADLINE }, async (_, result, deed) => {
-  await using real = await openRealWorld();
-  const { gerrit, world } = real;
-  const change = await gerrit.push({ by: gerrit.alice, subject: 'Not after all' });
-  const unit = `unit: ${change.number}`;
-  await world.runs(unit);
-  world.release(/unit/);
-  await real.leaves(change, 'SUCCESS', 'check');
-  await gerrit.vote(change, gerrit.bob, { 'Code-Review': 2, Workflow: 1 });
-  await world.runs(unit);
-  await deed(gerrit, change);
-  await real.leaves(change, result);
-  expect(await real.status(change)).not.toBe('MERGED');
+  for (const change of [first, second]) await world.leaves(change, 'SUCCESS');
+  expect([await world.status(first), await world.status(second)]).toEqual(['MERGED', 'MERGED']);
+  await world.leaves(third, 'SUCCESS', 'check');
   await world.end();
 });
+
+test('each way out of the gate is seen, and work that is ready again comes back', async () => {
+  await using world = await openRealWorld(gerrit, 'leaves');
+  const vote = (change: PushedChange, label: string) =>
+    `changes/${change.number}/reviewers/${gerrit.bob.username}/votes/${label}`;
+  // A requirement that is no longer met is reported as FAILURE, with the reason requirement-lost.
+  const ways: readonly [string, string, (change: PushedChange) => Promise<unknown>][] = [
+    ['made work in progress', 'FAILURE', change => gerrit.setWip(change, gerrit.alice, true)],
+    ['refused its approval', 'FAILURE', change => gerrit.vote(change, gerrit.bob, { Workflow: 0 })],
+    [
+      'vote removed',
+      'FAILURE',
+      change => askWell(gerrit.ask, gerrit.admin, 'DELETE', vote(change, 'Code-Review')),
+    ],
+    [
+      'reviewer removed',
+      'FAILURE',
+      change =>
+        askWell(
+          gerrit.ask,
+          gerrit.admin,
+          'DELETE',
+          `changes/${change.number}/reviewers/${gerrit.bob.username}`,
+        ),
+    ],
+    ['abandoned', 'DEQUEUED', change => gerrit.abandon(change, gerrit.alice)],
+    [
+      'deleted',
+      'DEQUEUED',
+      change => askWell(gerrit.ask, gerrit.admin, 'DELETE', `changes/${change.number}`),
+    ],
+  ];
+  const changes: PushedChange[] = [];
+  for (const [subject] of ways) {
+    const change = await world.push({ subject });
+    await world.approve(change);
+    await world.observer.until(`${subject} to enter the gate`, () => world.isLive(change));
+    changes.push(change);
+  }
+  const found: string[] = [];
+  // From the last one on, so that none is behind the one that leaves.
+  for (const [at, [subject, result, deed]] of [...ways.entries()].toReversed()) {
+    const change = changes[at];
+    if (change === undefined) throw new Error(`no change for ${subject}`);
+    await deed(change);
+    const left = await world.leaves(change, result);
+    found.unshift(`${subject}: ${left.result}`);
+  }
+  expect(found).toEqual(ways.map(([subject, result]) => `${subject}: ${result}`));
+  world.free();
+  const [unfinished] = changes;
+  if (unfinished === undefined) throw new Error('no change');
+  await gerrit.setWip(unfinished, gerrit.alice, false);
+  await world.observer.until('it to come back', async () => (await world.status(unfinished)) === 'MERGED');
+  await world.end();
+});
+
+function dependsOn({ project, number }: PushedChange): string {
+  return `Depends-On: ${gerrit.url}/c/${project}/+/${number}`;
+}

@@ -66,10 +66,13 @@ export function groupUuid(group: Json): string {
   return decodeURIComponent(id);
 }
 
-/** By default since 3.6 (3.5 has them as an experiment, and answers `[]`); later versions accept no label that decides by its function. */
+/**
+ * By default since 3.6 (3.5 has them as an experiment, and answers `[]`); later versions accept no label that decides by its function.
+ * One that was put together by hand may say `(dev)`: it counts as new.
+ */
 export function hasSubmitRequirements(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(part => Number.parseInt(part, 10));
-  return major > 3 || (major === 3 && minor >= 6);
+  return !(major < 3 || (major === 3 && minor < 6));
 }
 
 /** Environment of a git that asks as this account. */

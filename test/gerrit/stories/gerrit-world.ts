@@ -28,6 +28,7 @@ import type { Stage } from '../../scenario/stage.ts';
 import type { PushRequest } from '../fake/deeds/changes.ts';
 import type { ProjectRequest } from '../fake/deeds/projects.ts';
 import { type FakeGerrit, type FakeGerritOptions, startFakeGerrit } from '../fake/fake-gerrit.ts';
+import type { FakeSsh } from '../fake/ssh/fake-ssh.ts';
 import type { FakeChange } from '../fake/world.ts';
 import { gerritLayout } from './gerrit-layout.ts';
 
@@ -49,6 +50,8 @@ export interface GerritSetup extends HostedSetup {
 
 export interface GerritWorld extends Omit<HostedWorld, 'left' | 'live'> {
   readonly gerrit: FakeGerrit;
+  /** The stream and its network. @throws Error unless the stream announces changes */
+  readonly ssh: FakeSsh;
   /** A change of acme/app; default: one file of its own. */
   push(request?: Partial<PushRequest>): Promise<FakeChange>;
   /** bob votes Code-Review +2 and Workflow +1. */
@@ -79,6 +82,7 @@ async function openGerritWorld(setup: GerritSetup): Promise<GerritWorld> {
 
 interface GerritHost extends StoryHost {
   readonly gerrit: FakeGerrit;
+  readonly ssh: FakeSsh | undefined;
 }
 
 async function openGerrit(setup: GerritSetup, stage: Stage): Promise<GerritHost> {
@@ -96,6 +100,7 @@ async function openGerrit(setup: GerritSetup, stage: Stage): Promise<GerritHost>
       : [`port = ${door.port}`, `sshkey = ${door.keyFile}`, `ssh_known_hosts = ${door.knownHostsFile}`];
   return {
     gerrit,
+    ssh: door?.ssh,
     projects,
     driverLines: [
       'driver = gerrit',
@@ -119,7 +124,7 @@ async function openGerrit(setup: GerritSetup, stage: Stage): Promise<GerritHost>
   };
 }
 
-function gerritWorld({ gerrit }: GerritHost, world: HostedWorld): GerritWorld {
+function gerritWorld({ gerrit, ssh }: GerritHost, world: HostedWorld): GerritWorld {
   const named = ({ number, project }: FakeChange) => ({ number, project: project.name });
   let pushed = 0;
   return {
@@ -135,6 +140,10 @@ function gerritWorld({ gerrit }: GerritHost, world: HostedWorld): GerritWorld {
       return world.observer;
     },
     gerrit,
+    get ssh() {
+      if (ssh === undefined) throw new Error('this story has no stream');
+      return ssh;
+    },
     push(request = {}) {
       pushed += 1;
       const file = `file-${pushed}.txt`;

@@ -92,6 +92,7 @@ export const reportIntentSchema = object<ReportIntent>({
   action: reportActionSchema,
   awaited: optional(mark),
   answered: optional(mark),
+  repeats: optional(mark),
   result: text,
   requestedAt: time,
   message: text,

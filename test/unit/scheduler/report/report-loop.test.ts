@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Connection } from '../../../../src/driver/connection.ts';
 import type { Landing, LandingOutcome, LandingRequest } from '../../../../src/driver/landing.ts';
 import type { Reporter, ReporterOutcome, ReportRequest } from '../../../../src/driver/reporter.ts';
-import { addMilliseconds, systemClock } from '../../../../src/lib/clock.ts';
+import { addMilliseconds, fromMilliseconds, systemClock } from '../../../../src/lib/clock.ts';
 import {
   pipelineEventCodec,
   queueItemCodec,
@@ -247,7 +247,12 @@ describe('what is known of earlier reports', () => {
   const none = { kind: 'none' } as const;
   const remembered = { kind: 'remembered', memory: { run: 7 } } as const;
 
-  async function earlierGiven(isFirstTry: boolean, parts: ReportIntent['parts'], answers: readonly Answer[]) {
+  async function earlierGiven(
+    isFirstTry: boolean,
+    parts: ReportIntent['parts'],
+    answers: readonly Answer[],
+    more: Pick<ReportIntent, 'repeats'> = {},
+  ) {
     await using stand = openStand();
     const given: ReportRequest['earlier'][] = [];
     const alone: boolean[] = [];
@@ -263,7 +268,8 @@ describe('what is known of earlier reports', () => {
     const landing: Pick<Landing, 'land'> = { land: async () => LANDED };
     const connection = { name: 'local', reporter, landing } as unknown as Connection;
     const all = { ...deps(stand, connection), isFirstTry };
-    const performed = await performReport(intent(stand, parts), all, AbortSignal.timeout(5000));
+    const wanted = { ...intent(stand, parts), ...more };
+    const performed = await performReport(wanted, all, AbortSignal.timeout(5000));
     return { given, alone, parts: performed.parts };
   }
 
@@ -285,6 +291,18 @@ describe('what is known of earlier reports', () => {
     ] as const;
     for (const [{ given, alone }, expected, first] of cases)
       expect([given, alone]).toEqual([expected, first]);
+  });
+
+  test('does not reach the driver with what repeats a report that the host may have taken', async () => {
+    const { given, alone } = await earlierGiven(
+      true,
+      [{ ...part(false), earlier: none }],
+      [{ kind: 'done' }],
+      {
+        repeats: true,
+      },
+    );
+    expect([given, alone]).toEqual([[undefined], [false]]);
   });
 
   test('is what the driver returned, with the change it is about; what is too long is dropped', async () => {
@@ -312,7 +330,7 @@ describe('what is known of earlier reports', () => {
       traceUrl: null,
       landingMode: () => null,
     };
-    const earlierOf = (about: QueueItem) => {
+    const intentOf = (about: QueueItem) => {
       const report = about.reports.at(-1);
       if (report === undefined) return expect.unreachable('a report was requested');
       const command = {
@@ -324,8 +342,9 @@ describe('what is known of earlier reports', () => {
         change: change.key,
         awaited: true,
       } as const;
-      return itemReportIntent(command, about, context).parts.map(({ earlier }) => earlier);
+      return itemReportIntent(command, about, context);
     };
+    const earlierOf = (about: QueueItem) => intentOf(about).parts.map(({ earlier }) => earlier);
     const [lead] = item.changes;
     const first = itemStory().report().item;
     expect(earlierOf(first)).toEqual([{ kind: 'none' }, undefined]);
@@ -353,6 +372,18 @@ describe('what is known of earlier reports', () => {
     expect(earlierOf({ ...second, reports })).toEqual([remembered, undefined]);
     const [stored] = [queueItemCodec.decode(queueItemCodec.encode({ ...second, reports }))];
     expect(stored.reports).toEqual(reports);
+
+    // The host was away after the same report: it repeats that one. After another one it does not.
+    const away = second.reports.map((record, index) =>
+      index > 0 || record.done === null
+        ? record
+        : { ...record, done: { ...record.done, outcome: 'failed' as const, parts: [AWAY] } },
+    );
+    const again = away.map(record => ({ ...record, action: 'success' as const }));
+    expect([away, again].map(each => intentOf({ ...second, reports: each }).repeats)).toEqual([
+      undefined,
+      true,
+    ]);
   });
 
   test('is that nothing was begun only for reports of this term that were not put back', async () => {
@@ -371,6 +402,17 @@ describe('what is known of earlier reports', () => {
     expect((await offers.next()).map(({ isFirst }) => isFirst)).toEqual([false, false]);
   });
 });
+
+const AWAY = {
+  kind: 'HostReport',
+  connection: 'local',
+  startedAt: fromMilliseconds(0),
+  endedAt: fromMilliseconds(1),
+  tries: 1,
+  outcome: 'failed',
+  reason: 'host',
+  text: 'away',
+} as const;
 
 const TWO_REPORTERS = [
   { connection: 'local', config: {}, definedAt: 'acme/config@master:zuul.yaml:1' },
