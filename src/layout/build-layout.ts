@@ -11,13 +11,13 @@
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant, TenantProject } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
-import type { ProjectKey } from '../model/project.ts';
+import type { BranchName, ProjectKey } from '../model/project.ts';
 import type { Languages } from './build-pipeline.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkProjects } from './check-projects.ts';
 import { collectFile } from './collect-stanzas.ts';
 import { type Collected, emptyCollection } from './collected.ts';
-import { chooseBranches, chooseConfigFiles, compareText } from './config-files.ts';
+import { chooseBranches, chooseConfigFiles, compareText, isBranchIncluded } from './config-files.ts';
 import type { Layout, LayoutFile, ProjectConfig } from './layout.ts';
 import type { ParseCache } from './parse-cache.ts';
 import { projectResolver } from './resolve-project.ts';
@@ -55,8 +55,22 @@ export function buildLayout({ tenant, configs, languages, cache }: LayoutInput):
     templates: collected.templates,
     projects: new Map(tenant.projects.map(project => [project.project, projectConfig(project, collected)])),
     resolveProject: resolve,
+    branches: new Map(
+      tenant.projects.map(project => [
+        project.project,
+        includedBranches(project, byProject.get(project.project)),
+      ]),
+    ),
     errors: inOrder(collected.errors, tenant),
   };
+}
+
+function includedBranches(
+  project: TenantProject,
+  configs: readonly BranchConfig[] = [],
+): ReadonlySet<BranchName> {
+  const included = configs.filter(({ branch }) => isBranchIncluded(project, branch));
+  return new Set(included.map(({ branch }) => branch));
 }
 
 function filesOf(

@@ -5,8 +5,10 @@ import type { ConfigError } from '../model/config-error.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
+import { notUndone } from './job-draft.ts';
 import { DEFAULT_PARENT } from './job-variant.ts';
 import type { JobVariant, LayoutFile } from './layout.ts';
+import { NOOP_JOB } from './noop-job.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import { shortList } from './short-list.ts';
 import type { JobStanza } from './stanzas.ts';
@@ -24,6 +26,7 @@ export function checkJobs(collected: Collected, resolve: ProjectResolver): void 
       const broken =
         parentReferenceError(variant, collected, cyclic, restrictions) ??
         referenceError(variant.stanza, variant.file, collected, resolve);
+      collected.errors.push(...unknownDependencies(variant.stanza, variant.file, collected));
       if (broken === undefined) return variant;
       collected.errors.push(broken);
       return { ...variant, broken };
@@ -36,12 +39,15 @@ interface Restrictions {
   readonly final: JobVariant | undefined;
   /** `protected`. All variants of a job are of one project. */
   readonly guarded: JobVariant | undefined;
+  /** `post-review`. */
+  readonly reviewed: JobVariant | undefined;
 }
 
 function restrictionsOf(variants: readonly JobVariant[]): Restrictions {
   return {
     final: variants.find(({ stanza }) => stanza.attributes.final === true),
     guarded: variants.find(({ stanza }) => stanza.attributes.protected === true),
+    reviewed: variants.find(({ stanza }) => stanza.attributes.postReview === true),
   };
 }
 
@@ -81,7 +87,7 @@ function parentReferenceError(
       `jobs ${cycle} inherit from each other in a cycle; change one of the parents`,
     );
   }
-  const { final, guarded } = restrictions(parents);
+  const { final, guarded, reviewed } = restrictions(parents);
   if (final !== undefined) {
     const place = placeText(final.file, final.stanza.offset);
     const text = `job ${parent} is final (${place}), so job ${name} cannot inherit from it; choose another parent`;
@@ -91,6 +97,15 @@ function parentReferenceError(
     const owner = projectIdOf(guarded.file.project).name;
     const text = `job ${parent} is protected, only jobs of project ${owner} can inherit from it; choose another parent for ${name}`;
     return errorAt(file, at, 'protected-job', text);
+  }
+  if (reviewed !== undefined && stanza.attributes.postReview === false) {
+    const place = placeText(reviewed.file, reviewed.stanza.offset);
+    return errorAt(
+      file,
+      stanza.offsets.get('post-review') ?? at,
+      'post-review-job',
+      notUndone(name, `job ${parent}`, place),
+    );
   }
   return undefined;
 }
@@ -120,6 +135,25 @@ export function referenceError(
     if (resolved.kind === 'unknown') return errorAt(file, required.offset, resolved.code, resolved.text);
   }
   return undefined;
+}
+
+/**
+ * Dependencies on undefined jobs, of a definition or of a project's override. They break nothing: a hard dependency stops the
+ * change that would wait for it, a soft one waits for nothing.
+ */
+export function unknownDependencies(
+  { name, attributes }: JobStanza,
+  file: LayoutFile,
+  { jobs, hints }: Collected,
+): readonly ConfigError[] {
+  const unknown = (attributes.dependencies ?? []).filter(
+    needed => needed.name !== NOOP_JOB && !jobs.has(needed.name),
+  );
+  return unknown.map(needed => {
+    const hint = didYouMean(needed.name, jobs.keys(), hints);
+    const text = `job ${name} depends on job ${needed.name}, which is not defined${hint}`;
+    return errorAt(file, needed.offset, 'job-not-defined', text);
+  });
 }
 
 /** Jobs on a cycle of parents → the cycle as text. A job that names itself was refused before. */

@@ -1,20 +1,24 @@
-/** Second pass: references of project stanzas and templates. A stanza with a bad reference is broken as a whole. */
+/**
+ * Second pass: references of project stanzas and templates. A stanza with a bad reference is broken as a whole; an unknown pipeline is
+ * none, as a rule.
+ */
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import { projectIdOf } from '../model/project.ts';
-import { referenceError } from './check-jobs.ts';
+import { referenceError, unknownDependencies } from './check-jobs.ts';
 import type { Collected } from './collected.ts';
 import { errorAt } from './config-place.ts';
 import { attributeError } from './job-variant.ts';
 import type { LayoutFile, ProjectVariant } from './layout.ts';
+import type { PlacedName } from './mapping-reader.ts';
 import { NOOP_JOB } from './noop-job.ts';
 import { PROJECT_KEYS } from './parse-project.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import type { JobStanza } from './stanzas.ts';
 
 /**
- * Marks each stanza that names an unknown template, pipeline or job, or overrides a job wrongly, and adds all errors of it.
+ * Marks each stanza that names an unknown template or job, or overrides a job wrongly, and adds all errors of it.
  * Changes `collected`, which must hold all stanzas.
  */
 export function checkProjects(collected: Collected, tenant: Tenant, resolve: ProjectResolver): void {
@@ -47,18 +51,37 @@ function variantErrors(
   }
   for (const { pipeline, jobs } of stanza.pipelines) {
     if (!collected.pipelineNames.has(pipeline.name)) {
-      const names = [...PROJECT_KEYS, ...collected.pipelineNames.keys()];
-      const pipelines = [...collected.pipelineNames.keys()].join(', ') || 'none';
-      const hint = didYouMean(pipeline.name, names, collected.hints) || `; pipelines: ${pipelines}`;
-      const text = `"${pipeline.name}" of ${subject} is neither an attribute nor a pipeline${hint}`;
-      errors.push(errorAt(file, pipeline.offset, 'unknown-pipeline', text));
+      const unknown = unknownPipeline(pipeline, subject, file, collected);
+      if (unknown.severity === 'error') errors.push(unknown);
+      else collected.errors.push(unknown);
     }
     for (const job of jobs) {
+      collected.errors.push(...unknownDependencies(job, file, collected));
       const error = listedJobError(job, file, collected, tenant, resolve);
       if (error !== undefined) errors.push(error);
     }
   }
   return errors;
+}
+
+/**
+ * A repository that several tenants share names pipelines that only some of them have, so an unknown one is a warning, as long as it
+ * is not a misspelt attribute, or in the project's own files a misspelt pipeline.
+ */
+function unknownPipeline(
+  { name, offset }: PlacedName,
+  subject: string,
+  file: LayoutFile,
+  { pipelineNames, hints }: Collected,
+): ConfigError {
+  const text = `"${name}" of ${subject} is neither an attribute nor a pipeline`;
+  const attribute = didYouMean(name, PROJECT_KEYS, hints);
+  if (attribute !== '') return errorAt(file, offset, 'unknown-pipeline', `${text}${attribute}`);
+  const near = didYouMean(name, pipelineNames.keys(), hints);
+  if (near !== '' && !file.trusted) return errorAt(file, offset, 'unknown-pipeline', `${text}${near}`);
+  const known = [...pipelineNames.keys()].join(', ') || 'none';
+  const ignored = `${text} of this tenant, so what it lists is ignored${near || `; pipelines: ${known}`}`;
+  return errorAt(file, offset, 'unknown-pipeline', ignored, 'warning');
 }
 
 function listedJobError(

@@ -2,10 +2,12 @@
  * The variants that make up a job for one change: those whose branches match, each after those of its parents.
  *
  * Zuul's rules: an explicit `branches` decides; without one, a job of a multi-branch untrusted project counts for changes
- * of its own branch only; a variant needs at least one matching variant of its parent.
+ * of its own branch only; a variant needs at least one matching variant of its parent. The default parent is that of the first variant
+ * only: what applies after another one has its parents already. An `override-checkout` of the project that defines a job chooses among
+ * the job's variants, as if the change were for that branch.
  */
 import type { ConfigError } from '../model/config-error.ts';
-import type { JobName } from '../model/project.ts';
+import type { BranchName, JobName, ProjectKey } from '../model/project.ts';
 import { errorAt } from './config-place.ts';
 import type { FreezeChange } from './freeze-request.ts';
 import type { JobVariant, Layout, LayoutFile } from './layout.ts';
@@ -25,10 +27,20 @@ const MAX_GENERATIONS = 100;
 /** Each is applied in every freeze. */
 const MAX_VARIANTS = 1000;
 
-/** An error is that of the first broken variant among those that apply, or a bound: 100 generations of parents, 1000 variants. */
-export function collectVariants(layout: Layout, name: JobName, change: FreezeChange): CollectedVariants {
+/**
+ * An error is that of the first broken variant among those that apply, or a bound: 100 generations of parents, 1000 variants.
+ *
+ * @param listings overrides of the job that apply to the change.
+ */
+export function collectVariants(
+  layout: Layout,
+  name: JobName,
+  change: FreezeChange,
+  listings: readonly JobStanza[],
+): CollectedVariants {
   const found = new Set<JobVariant>();
-  const result = collect({ layout, change, found, done: new Map() }, name, 1);
+  const overrides = listings.reduce((known, listing) => withOverrides(known, listing, layout), NO_OVERRIDES);
+  const result = collect({ layout, change, found, done: new Map() }, name, { generation: 1, overrides });
   const [first] = found;
   if (found.size > MAX_VARIANTS && first !== undefined) {
     const text = `job ${name} is made of more than ${MAX_VARIANTS} variants; remove some`;
@@ -46,27 +58,76 @@ interface Collection {
   readonly done: Map<JobName, CollectedVariants>;
 }
 
-function collect(collection: Collection, name: JobName, generation: number): CollectedVariants {
+/** Where a job stands on the way from the listed one to its oldest parent. */
+interface Ascent {
+  /** 1 for the listed job. */
+  readonly generation: number;
+  /** What those before it check out. */
+  readonly overrides: Overrides;
+}
+
+/** `override-checkout` by the project it is for. */
+interface Overrides {
+  /** Of a job: for every project without its own. */
+  readonly any: string | undefined;
+  readonly projects: ReadonlyMap<ProjectKey, string>;
+}
+
+const NO_OVERRIDES: Overrides = { any: undefined, projects: new Map() };
+
+function withOverrides(before: Overrides, { attributes }: JobStanza, layout: Layout): Overrides {
+  const { overrideCheckout, requiredProjects = [] } = attributes;
+  const projects = requiredProjects.flatMap((required): readonly [ProjectKey, string][] => {
+    const resolved = layout.resolveProject(required.name);
+    if (resolved.kind === 'unknown' || required.overrideCheckout === undefined) return [];
+    return [[resolved.project, required.overrideCheckout]];
+  });
+  if (overrideCheckout === undefined && projects.length === 0) return before;
+  return { any: overrideCheckout ?? before.any, projects: new Map([...before.projects, ...projects]) };
+}
+
+/** The change as it looks to jobs of the project: for the branch that is checked out instead, where the project has it. */
+function changeFor(
+  project: ProjectKey,
+  { any, projects }: Overrides,
+  { layout, change }: Collection,
+): FreezeChange {
+  const checkout: BranchName | undefined = projects.get(project) ?? any;
+  if (checkout === undefined || layout.branches.get(project)?.has(checkout) !== true) return change;
+  return { project: change.project, branch: checkout, files: change.files };
+}
+
+function collect(collection: Collection, name: JobName, ascent: Ascent): CollectedVariants {
   const known = collection.done.get(name);
   if (known !== undefined) return known;
-  const result = collectOnce(collection, name, generation);
+  const result = collectOnce(collection, name, ascent);
   collection.done.set(name, result);
   return result;
 }
 
-function collectOnce(collection: Collection, name: JobName, generation: number): CollectedVariants {
-  const { layout, change, found } = collection;
+function collectOnce(
+  collection: Collection,
+  name: JobName,
+  { generation, overrides }: Ascent,
+): CollectedVariants {
+  const { layout, found } = collection;
   const variants = layout.jobs.get(name) ?? [];
+  const [first] = variants;
+  const change =
+    first === undefined ? collection.change : changeFor(first.file.project, overrides, collection);
   const matching = variants.filter(variant => branchMatches(variant.stanza, variant.file, change));
   if (matching.length === 0) return { kind: 'none', because: noBranchText(name, variants, change) };
+  let above = overrides;
   let orphan = '';
   let inherited = '';
   let matched = false;
   for (const variant of matching) {
     if (variant.broken !== undefined) return { kind: 'error', error: variant.broken };
-    if (variant.parent !== null) {
+    above = withOverrides(above, variant.stanza, layout);
+    const parent = parentIn(collection, variant);
+    if (parent !== null) {
       if (generation > MAX_GENERATIONS) return { kind: 'error', error: tooManyGenerations(variant) };
-      const parents = collect(collection, variant.parent, generation + 1);
+      const parents = collect(collection, parent, { generation: generation + 1, overrides: above });
       if (parents.kind === 'error') return parents;
       if (parents.kind === 'none') {
         orphan = parents.because;
@@ -79,6 +140,11 @@ function collectOnce(collection: Collection, name: JobName, generation: number):
   }
   if (!matched) return { kind: 'none', because: orphan };
   return { kind: 'variants', variants: [], because: branchText(matching, change) || inherited };
+}
+
+/** The default parent is for a job that has nothing yet. */
+function parentIn({ found }: Collection, { parent, stanza }: JobVariant): JobName | null {
+  return stanza.parent === undefined && found.size > 0 ? null : parent;
 }
 
 /** Whether a variant, or a project's override, applies to the change's branch. */

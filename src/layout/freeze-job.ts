@@ -2,7 +2,12 @@
 import type { ConfigError } from '../model/config-error.ts';
 import type { FrozenJob, Json } from '../model/job.ts';
 import type { JobName } from '../model/project.ts';
-import { branchMatches, changedRefText, collectVariants } from './collect-variants.ts';
+import {
+  branchMatches,
+  type CollectedVariants,
+  changedRefText,
+  collectVariants,
+} from './collect-variants.ts';
 import { errorAt } from './config-place.ts';
 import type { FileJudge } from './file-verdict.ts';
 import type { FreezeRequest } from './freeze-request.ts';
@@ -86,10 +91,11 @@ function draftJob(
       because: `the project lists it for branches ${wanted}, not for ${changedRefText(change)}`,
     };
   }
-  if (name === NOOP_JOB && !layout.jobs.has(name)) {
-    return { kind: 'draft', draft: emptyDraft(name), listing, because: 'built-in job without playbooks' };
-  }
-  const collected = collectVariants(layout, name, change);
+  const builtIn = isBuiltIn(name, layout);
+  const overrides = counting.map(({ stanza }) => stanza);
+  const collected: CollectedVariants = builtIn
+    ? { kind: 'variants', variants: [], because: 'built-in job without playbooks' }
+    : collectVariants(layout, name, change, overrides);
   if (collected.kind === 'none') return { kind: 'does-not-run', because: collected.because };
   if (collected.kind === 'error') return collected;
   let draft = emptyDraft(name);
@@ -98,7 +104,13 @@ function draftJob(
     if (applied.kind === 'error') return applied;
     draft = applied.draft;
   }
+  if (builtIn) draft = { ...draft, preRun: [], run: [], postRun: [] };
   return { kind: 'draft', draft, listing, because: collected.because };
+}
+
+/** `noop`, unless the tenant defines a job of that name: overrides count, and nothing is executed. */
+function isBuiltIn(name: JobName, { jobs }: Layout): boolean {
+  return name === NOOP_JOB && !jobs.has(name);
 }
 
 /** Why the job counts as changed by the change under test, or undefined. */
@@ -145,7 +157,7 @@ function cannotRun(
   pipeline: string,
 ): ConfigError | undefined {
   const refuse = (code: string, text: string) => errorAt(file, stanza.offset, code, text);
-  if (draft.name === NOOP_JOB && draft.definedAt.length === 0) return undefined;
+  if (isBuiltIn(draft.name, layout)) return undefined;
   if (draft.abstract) {
     return refuse(
       'abstract-job',

@@ -57,11 +57,11 @@ export interface JobDraft {
   readonly final: string | undefined;
   /** The one project whose definitions may inherit from it or change what is executed; undefined: any. */
   readonly protectedBy: ProjectKey | undefined;
-  /** Places of the definitions, in the order applied; empty for the built-in job `noop`. */
+  /** Places of the definitions and overrides, in the order applied. */
   readonly definedAt: readonly string[];
 }
 
-/** `error`: the stanza changes or inherits what a `final` or `protected` applied before it forbids. */
+/** `error`: the stanza changes or inherits what a `final`, `protected` or `post-review` applied before it forbids. */
 export type AppliedStanza =
   | { readonly kind: 'draft'; readonly draft: JobDraft }
   | { readonly kind: 'error'; readonly error: ConfigError };
@@ -153,6 +153,10 @@ function forbidden(before: JobDraft, stanza: JobStanza, file: LayoutFile): Confi
       : `job ${stanza.name} is final (${before.final}), so "${changed}" cannot be set here; remove it`;
     return errorAt(file, at, 'final-job', text);
   }
+  if (before.postReview && stanza.attributes.postReview === false) {
+    const text = notUndone(stanza.name, 'a definition before it', before.definedAt.at(-1) ?? '');
+    return errorAt(file, stanza.offsets.get('post-review') ?? stanza.offset, 'post-review-job', text);
+  }
   const foreign = before.protectedBy !== undefined && before.protectedBy !== file.project;
   if (foreign && (inherits || changed !== undefined)) {
     const owner = projectIdOf(before.protectedBy).name;
@@ -162,6 +166,11 @@ function forbidden(before: JobDraft, stanza: JobStanza, file: LayoutFile): Confi
     return errorAt(file, at, 'protected-job', text);
   }
   return undefined;
+}
+
+/** @param owner what sets `post-review`. @param place of it. */
+export function notUndone(name: JobName, owner: string, place: string): string {
+  return `job ${name} cannot undo "post-review" of ${owner} (${place}); remove "post-review: false"`;
 }
 
 function overridden(attributes: JobAttributes): Overridden {

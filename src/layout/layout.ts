@@ -52,7 +52,10 @@ export interface JobVariant {
   readonly name: JobName;
   readonly file: LayoutFile;
   readonly stanza: JobStanza;
-  /** Null: a base job. */
+  /**
+   * Null: a base job. A variant that names none inherits from the default one, unless a variant or parent that applies before it does
+   * already.
+   */
   readonly parent: JobName | null;
   readonly branches: readonly Matcher[] | undefined;
   /** Using this variant is an error. */
@@ -106,6 +109,8 @@ export interface Layout {
   /** Every project of the tenant, with or without stanzas. */
   readonly projects: ReadonlyMap<ProjectKey, ProjectConfig>;
   readonly resolveProject: ProjectResolver;
+  /** Of every project, as the tenant includes them. */
+  readonly branches: ReadonlyMap<ProjectKey, ReadonlySet<BranchName>>;
   /** In reading order, warnings included. */
   readonly errors: readonly ConfigError[];
 }

@@ -13,12 +13,10 @@ import {
   type ParsedStanza,
   STANZA_KINDS,
   type StanzaKind,
+  UNSUPPORTED_KINDS,
 } from './stanzas.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
-
-/** Kinds of Zuul that are not supported. */
-const UNSUPPORTED = ['secret', 'semaphore', 'pragma', 'image', 'flavor', 'label', 'section', 'provider'];
 
 /**
  * Never throws for what the text holds. A text that is not a list has one problem and no stanza; after 1000 mistakes the rest is
@@ -109,8 +107,9 @@ function parseStanza(
     return broken({ offset: second[1].keyOffset, code: 'wrong-type', text }, kind);
   }
   if (kind === undefined) {
-    const of = UNSUPPORTED.includes(key) ? 'unsupported' : 'unknown';
-    return broken({ offset: keyOffset, ...unknownKind(key, file.hints) }, of);
+    const unsupported = UNSUPPORTED_KINDS.find(known => known === key);
+    const problem = unsupported === undefined ? unknownKind(key, file.hints) : unsupportedKind(key);
+    return broken({ offset: keyOffset, ...problem }, unsupported);
   }
   if (value.kind !== 'mapping') {
     const text = `${kind} is ${describeNode(value)}; it must be a mapping`;
@@ -119,9 +118,11 @@ function parseStanza(
   return parseWhole(kind, value, keyOffset, yamlProblems, file);
 }
 
-function unknownKind(key: string, hints: HintBudget): { readonly code: string; readonly text: string } {
-  if (UNSUPPORTED.includes(key))
-    return { code: 'not-supported', text: `"${key}" is not supported yet; remove it` };
+function unsupportedKind(key: string): Pick<YamlProblem, 'code' | 'text'> {
+  return { code: 'not-supported', text: `"${key}" is not supported yet; remove it` };
+}
+
+function unknownKind(key: string, hints: HintBudget): Pick<YamlProblem, 'code' | 'text'> {
   const hint = didYouMean(key, STANZA_KINDS, hints) || `; known here: ${STANZA_KINDS.join(', ')}`;
   return { code: 'unknown-key', text: `unknown stanza "${key}"${hint}` };
 }

@@ -5,7 +5,7 @@ import type { TenantProject } from '../model/layout.ts';
 import { type ConnectionName, projectKey } from '../model/project.ts';
 import { type MappingReader, mappingReader, type PlacedName } from './mapping-reader.ts';
 import type { ParseContext } from './parse-context.ts';
-import { STANZA_KINDS } from './stanzas.ts';
+import { STANZA_KINDS, UNSUPPORTED_KINDS } from './stanzas.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** A project as the tenant file lists it, with the options of the groups around it. */
@@ -32,16 +32,7 @@ export function readBranchExclusions(read: MappingReader): BranchExclusions {
 }
 
 /** Kinds allowed in `include` and `exclude`: those we read, and Zuul's others. */
-const KINDS: readonly string[] = [
-  ...STANZA_KINDS,
-  'secret',
-  'semaphore',
-  'image',
-  'flavor',
-  'label',
-  'section',
-  'provider',
-];
+const KINDS: readonly string[] = [...STANZA_KINDS, ...UNSUPPORTED_KINDS.filter(kind => kind !== 'pragma')];
 
 const UNSUPPORTED = [
   'always-dynamic-branches',
@@ -173,23 +164,32 @@ function branchPatterns(read: MappingReader, key: string, context: ParseContext)
   });
 }
 
-/** The project's own `include` and `exclude` win over those of its groups, the innermost first. */
+/**
+ * From the outermost group to the project: `include` replaces what those around it left, `exclude` takes away from it (Zuul's rule).
+ * `pragma` is no kind that can be left out.
+ */
 function stanzaKinds(
   own: MappingReader | undefined,
   groups: readonly MappingReader[],
   context: ParseContext,
 ): { readonly itemKinds?: readonly string[] } {
-  const readers = [...(own === undefined ? [] : [own]), ...groups.toReversed()];
-  const first = (key: string) => readers.map(read => read.names(key)).find(names => names !== undefined);
-  const include = first('include');
-  const exclude = first('exclude');
-  for (const { name, offset } of [...(include ?? []), ...(exclude ?? [])]) {
+  const readers = [...groups, ...(own === undefined ? [] : [own])];
+  let kinds: ReadonlySet<string> | undefined;
+  for (const read of readers) {
+    const include = knownKinds(read, 'include', context);
+    const exclude = knownKinds(read, 'exclude', context);
+    if (include !== undefined) kinds = new Set(include);
+    if (exclude !== undefined) kinds = (kinds ?? new Set(KINDS)).difference(new Set(exclude));
+  }
+  return kinds === undefined ? {} : { itemKinds: [...KINDS.filter(kind => kinds.has(kind)), 'pragma'] };
+}
+
+function knownKinds(read: MappingReader, key: string, context: ParseContext): readonly string[] | undefined {
+  const names = read.names(key);
+  for (const { name, offset } of names ?? []) {
     if (KINDS.includes(name)) continue;
     const text = `"${name}" is not a kind of stanza${didYouMean(name, KINDS) || `; known: ${STANZA_KINDS.join(', ')}`}`;
     context.problem({ offset, code: 'unknown-stanza-kind', text });
   }
-  if (include === undefined && exclude === undefined) return {};
-  const included = include?.map(({ name }) => name) ?? KINDS;
-  const excluded = new Set((exclude ?? []).map(({ name }) => name));
-  return { itemKinds: STANZA_KINDS.filter(kind => included.includes(kind) && !excluded.has(kind)) };
+  return names?.map(({ name }) => name);
 }

@@ -18,6 +18,19 @@ export const STANZA_KINDS = ['pipeline', 'job', 'project', 'project-template', '
 /** The one key of a stanza: `job` of `- job:`. */
 export type StanzaKind = (typeof STANZA_KINDS)[number];
 
+/** Kinds of stanzas that Zuul has and we do not. */
+export const UNSUPPORTED_KINDS = [
+  'secret',
+  'semaphore',
+  'pragma',
+  'image',
+  'flavor',
+  'label',
+  'section',
+  'provider',
+] as const;
+type UnsupportedKind = (typeof UNSUPPORTED_KINDS)[number];
+
 /** What follows from a text alone: files of the same text share it, so it names neither project nor branch. */
 export interface ParsedFile {
   readonly stanzas: readonly ParsedStanza[];
@@ -44,8 +57,8 @@ interface CommonStanza {
 /** A stanza with mistakes. It keeps its place in the layout and reports its errors there. */
 export interface BrokenStanza {
   readonly kind: 'broken';
-  /** `unsupported`: a kind Zuul has and we do not; `unknown`: no kind at all. */
-  readonly of: StanzaKind | 'unsupported' | 'unknown';
+  /** `unknown`: no kind at all. */
+  readonly of: StanzaKind | UnsupportedKind | 'unknown';
   readonly offset: number;
   readonly name: string | undefined;
   /** Of a job whose own `branches` could be read: where the broken variant would have applied. */

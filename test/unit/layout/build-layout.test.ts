@@ -165,6 +165,21 @@ describe('files and branches that are read', () => {
     expect(layout.projects.get(APP)?.variants.length).toBe(1);
   });
 
+  it('what is not supported is an error, unless the tenant file leaves just that kind out', () => {
+    const text = '- secret: {name: a}\n- pragma: {implied-branches: [a]}\n- queue: {name: q}\n';
+    const errors = (itemKinds: readonly string[]) => {
+      const projects = TENANT.projects.map(p => (p.project === APP ? { ...p, itemKinds } : p));
+      const configs = [branchConfig(CONFIG, BASE), branchConfig(APP, text)];
+      return errorsOf(buildLayout(layoutInput(configs, { ...TENANT, projects })));
+    };
+    const [secret, pragma] = [
+      'local/acme/app@master:zuul.yaml:1:3: "secret" is not supported yet; remove it',
+      'local/acme/app@master:zuul.yaml:2:3: "pragma" is not supported yet; remove it',
+    ];
+    expect(errors(['job', 'secret', 'pragma'])).toEqual([secret, pragma]);
+    expect(errors(['job', 'pragma'])).toEqual([pragma]);
+  });
+
   it('a file the merger could not read is an error with its reason', () => {
     const config = {
       ...branchConfig(APP, ''),

@@ -72,7 +72,8 @@ describe('a tenant file', () => {
     ]);
   });
 
-  it('branches and kinds of stanzas per project, groups give defaults', () => {
+  it('branches and kinds of stanzas per project, groups give defaults and their exclusions add up', () => {
+    const UNREAD = ['semaphore', 'image', 'flavor', 'label', 'section', 'provider'];
     const [tenant] = tenantsOf(`${HEAD}        untrusted-projects:
           - a: {include-branches: [master, stable/.*]}
           - b: {exclude-branches: wip/.*, exclude: [secret, nodeset]}
@@ -81,17 +82,27 @@ describe('a tenant file', () => {
               - c
               - d: {include: [project, queue]}
               - e:
+          - exclude: [project]
+            projects:
+              - f: {exclude: [job]}
+              - exclude: [queue, nodeset, secret, semaphore, image, flavor, label, section, provider]
+                projects: [g]
 `);
     expect(tenant?.projects).toMatchObject([
       { project: 'local/a', includeBranches: ['master', 'stable/.*'] },
       {
         project: 'local/b',
         excludeBranches: ['wip/.*'],
-        itemKinds: ['pipeline', 'job', 'project', 'project-template', 'queue'],
+        itemKinds: ['pipeline', 'job', 'project', 'project-template', 'queue', ...UNREAD, 'pragma'],
       },
-      { project: 'local/c', itemKinds: ['job'] },
-      { project: 'local/d', itemKinds: ['project', 'queue'] },
-      { project: 'local/e', itemKinds: ['job'] },
+      { project: 'local/c', itemKinds: ['job', 'pragma'] },
+      { project: 'local/d', itemKinds: ['project', 'queue', 'pragma'] },
+      { project: 'local/e', itemKinds: ['job', 'pragma'] },
+      {
+        project: 'local/f',
+        itemKinds: ['pipeline', 'project-template', 'queue', 'nodeset', 'secret', ...UNREAD, 'pragma'],
+      },
+      { project: 'local/g', itemKinds: ['pipeline', 'job', 'project-template', 'pragma'] },
     ]);
   });
 
