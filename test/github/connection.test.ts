@@ -73,6 +73,19 @@ test('a pull request is read, and its repository serves', async () => {
   expect(connection.health?.now()).toMatchObject({ state: 'serving' });
 });
 
+test('accounts of Apps have the name that REST and webhooks give them, which GraphQL cuts', async () => {
+  const pull = await github.openPull(app, { files: { 'a.txt': 'a\n' }, user: 'renovate[bot]' });
+  await github.status(app, pull.now.head, 'acme/gate', 'success', 'gatehouse[bot]');
+  await github.review(app, pull, 'helper[bot]', 'APPROVED');
+  expect(await connection.source.fetchChange(pullKey(pull.number), signal())).toMatchObject({
+    change: { owner: 'renovate[bot]' },
+    facts: {
+      contexts: [{ by: 'gatehouse[bot]', name: 'acme/gate', state: 'success' }],
+      reviews: [{ by: 'helper[bot]', state: 'approved' }],
+    },
+  });
+});
+
 test('a token that GitHub revoked is replaced, and the caller does not notice', async () => {
   const { number } = await github.openPull(app, { files: { 'a.txt': 'a\n' }, title: 'Add a' });
   await connection.source.fetchChange(pullKey(number), signal());

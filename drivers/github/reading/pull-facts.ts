@@ -1,10 +1,16 @@
 /** GitHub's answer about a pull request → the facts that pipelines look at. Pure. */
 import { fromMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
 import type { BranchRules, ContextFact, Permission, PullFacts, ReviewFact } from '../facts.ts';
-import { type ContextNode, nodesOf, type PullNode, type ReviewNode } from './query/pull-state.ts';
+import { type Account, type ContextNode, nodesOf, type PullNode, type ReviewNode } from './query/pull-state.ts';
 
 /** Login of an account that was deleted, as GitHub shows it. */
-export const GHOST = 'ghost';
+const GHOST = 'ghost';
+
+/** The login as REST and webhooks have it: GraphQL leaves out the `[bot]` of Apps. @param account null: it was deleted. */
+export function loginOf(account: Account | null): string {
+  if (account === null) return GHOST;
+  return account.__typename === 'Bot' ? `${account.login}[bot]` : account.login;
+}
 
 /** What the facts hold besides the answer about the pull request. */
 export interface FactsBeside {
@@ -61,7 +67,7 @@ export function reviewFact(review: ReviewNode): ReviewFact | undefined {
   if (state !== 'approved' && state !== 'changes_requested' && state !== 'commented') return undefined;
   const email = review.author?.email ?? '';
   return {
-    by: review.author?.login ?? GHOST,
+    by: loginOf(review.author),
     email: email === '' ? null : email.slice(0, 256),
     permission: permissionOf(review),
     state,
@@ -111,7 +117,7 @@ function contextFact(node: ContextNode): ContextFact {
   if (node.__typename === 'StatusContext') {
     // `EXPECTED` is what GitHub makes of a required context that was not set.
     const state = node.state === 'EXPECTED' ? 'pending' : node.state.toLowerCase();
-    const by = node.creator?.login ?? GHOST;
+    const by = loginOf(node.creator);
     return { kind: 'status', by, name: node.context.slice(0, LONGEST_NAME), state, app: null };
   }
   const app = node.checkSuite?.app;

@@ -9,7 +9,7 @@ import { type Nanoseconds, toMilliseconds } from '../../../src/lib/clock.ts';
 import type { ContextFact } from '../facts.ts';
 import type { Notification, PullAbout } from '../intake/notification.ts';
 import type { GithubActor, GithubEventFacts } from '../language/event-facts.ts';
-import { GHOST, reviewFact } from './pull-facts.ts';
+import { loginOf, reviewFact } from './pull-facts.ts';
 import { contextDigest, isDone, type PullMemory, reviewDigest, stateDigest } from './pull-memory.ts';
 import { nodesOf, type ReviewNode } from './query/pull-state.ts';
 import type { PullReading } from './read-pull.ts';
@@ -239,7 +239,7 @@ function reviewsOfOthers({ pull }: PullReading, login: string, about: PullHint['
   const isHinted = ({ author, state }: ReviewNode) =>
     about.kind === 'pull' &&
     state.toLowerCase() === about.review &&
-    (state === 'DISMISSED' || (author?.login ?? GHOST) === login);
+    (state === 'DISMISSED' || loginOf(author) === login);
   return nodesOf(pull.latestOpinionatedReviews)
     .filter(review => !isHinted(review))
     .map(reviewDigest);

@@ -11,7 +11,7 @@ import { boundedMergeText } from '../../../src/model/merge-text.ts';
 import { type ProjectKey, parseCommitId } from '../../../src/model/project.ts';
 import type { PullFacts } from '../facts.ts';
 import { pullDependsOn } from './depends-lines.ts';
-import { GHOST, titleOf } from './pull-facts.ts';
+import { loginOf, titleOf } from './pull-facts.ts';
 import type { PullNode } from './query/pull-state.ts';
 
 /** The record of a pull request. */
@@ -36,7 +36,7 @@ export function pullRecord(
       commit: parseCommitId(pull.headRefOid),
       ref: `refs/pull/${id}/head`,
       subject: titleOf(pull),
-      owner: pull.author?.login ?? GHOST,
+      owner: loginOf(pull.author),
       mergeText: boundedMergeText({ title: pull.title, body: pull.body, reviewers: approvers(facts) }),
       ...(pull.url.startsWith('http') ? { url: pull.url } : {}),
     },

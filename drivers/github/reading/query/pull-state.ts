@@ -8,7 +8,7 @@ export const CONTEXT_FIELDS = `
   pageInfo { hasNextPage endCursor }
   nodes {
     __typename
-    ... on StatusContext { context state createdAt creator { login } }
+    ... on StatusContext { context state createdAt creator { __typename login } }
     ... on CheckRun { databaseId name status conclusion checkSuite { app { databaseId slug } } }
   }`;
 
@@ -23,7 +23,7 @@ export const PROTECTION_FIELDS = `branchProtectionRule {
 /** Fields of a pull request; a query that uses them has `$email: Boolean!`. */
 export const PULL_FIELDS = `fragment PullFields on PullRequest {
   id number title body url state isDraft createdAt updatedAt
-  author { login }
+  author { __typename login }
   baseRefName baseRefOid headRefName headRefOid
   headRepository { nameWithOwner }
   mergeable reviewDecision changedFiles
@@ -31,7 +31,7 @@ export const PULL_FIELDS = `fragment PullFields on PullRequest {
   latestOpinionatedReviews(first: ${PAGE}) {
     nodes {
       state submittedAt authorAssociation authorCanPushToRepository
-      author { login ... on User { email @include(if: $email) } }
+      author { __typename login ... on User { email @include(if: $email) } }
       commit { oid }
     }
   }
@@ -71,7 +71,10 @@ export interface NodePage<T> extends NodeList<T> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-interface Account {
+/** A person, an App or an organization. */
+export interface Account {
+  /** `Bot`: the account of an App, whose `login` lacks its `[bot]` here. Absent: not asked for. */
+  readonly __typename?: string;
   readonly login: string;
   /** Empty: hidden. Absent: not asked for, or the account is no person. */
   readonly email?: string;
