@@ -46,8 +46,8 @@ export function judgeAnswer(raw: GithubRaw, now: number): GithubJudged {
   }
   const { status, headers, data } = raw;
   if (status === 304) return { kind: 'unchanged' };
-  if (status < 300) return { kind: 'ok', status, data };
-  if (MOVED.has(status)) return { kind: 'moved', location: headers.location ?? null };
+  if (status < 300 && !isPage(data)) return { kind: 'ok', status, data };
+  if (MOVED.has(status) && !isPage(data)) return { kind: 'moved', location: headers.location ?? null };
   const message = messageOf(data);
   const limit = judgeLimit(status, headers, `${message} ${errorsOf(data).join(' ')}`, now);
   const text = hostText(`GitHub answered ${status}: ${message}`);
@@ -61,11 +61,16 @@ function judgeStatus(
   data: unknown,
   { headers, now }: { readonly headers: GithubHeaders; readonly now: number },
 ): GithubJudged {
+  if (status === 408 || status >= 500 || isPage(data))
+    return { kind: 'outage', reason: 'unreachable', text, until: retryTime(headers, now), isSent: true };
   if (status === 401) return { kind: 'unauthorized', text };
   if (status === 403 && CLOSED.test(text)) return { kind: 'denied', text };
-  if (status === 408 || status >= 500)
-    return { kind: 'outage', reason: 'unreachable', text, until: retryTime(headers, now), isSent: true };
   return { kind: 'refused', status, text, errors: errorsOf(data) };
+}
+
+/** Not JSON, and so not of GitHub's API: a proxy before it, or its own edge, answered. It says nothing about what was asked. */
+function isPage(data: unknown): boolean {
+  return typeof data === 'string' && data !== '';
 }
 
 /** `message` of an error's body; any other body is not shown. */

@@ -75,9 +75,23 @@ describe('no limit, and', () => {
     expect(judgeAnswer(answer(403, text), NOW)).toMatchObject({ kind: 'denied' });
   });
 
-  test('a page of a proxy is not shown', () => {
-    const page: GithubRaw = { kind: 'answered', status: 502, headers: {}, data: '<html>Bad gateway</html>' };
-    expect(judgeAnswer(page, NOW)).toMatchObject({ kind: 'outage', text: 'GitHub answered 502: no message' });
+  test.each([200, 201, 302, 400, 401, 403, 404, 407, 422, 502])(
+    'a page of a proxy with status %i is no word of GitHub, and is not shown',
+    status => {
+      const page: GithubRaw = { kind: 'answered', status, headers: {}, data: '<html>Sign in first</html>' };
+      const text = `GitHub answered ${status}: no message`;
+      expect(judgeAnswer(page, NOW)).toMatchObject({ kind: 'outage', text, isSent: true });
+    },
+  );
+
+  test('a page that says how long to wait is a limit, and an answer without a body is one', () => {
+    const page = (status: number, data: unknown): GithubRaw => ({
+      ...{ kind: 'answered', status, data },
+      headers: status === 403 ? { 'retry-after': '30' } : {},
+    });
+    expect(judgeAnswer(page(403, '<html>'), NOW)).toMatchObject({ kind: 'limited' });
+    for (const data of [undefined, ''])
+      expect(judgeAnswer(page(204, data), NOW)).toMatchObject({ kind: 'ok', status: 204 });
   });
 });
 
