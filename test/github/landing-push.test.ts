@@ -1,6 +1,7 @@
 /** Landing by push on the fake GitHub: exactly the tested commit, with any rule of the branch and any interruption. */
 import { describe, expect, test } from 'vitest';
 import { type ActingStand, openActingStand } from './acting-stand.ts';
+import type { CheckRun } from './fake/world.ts';
 
 const pushes = ({ github }: ActingStand) =>
   github.requests.filter(({ operation, method }) => operation === 'git/push' && method === 'POST').length;
@@ -106,6 +107,37 @@ describe('a branch that requires our check on the pushed commit', () => {
       [tested.commit, 'success'],
       [stand.change.commit, 'success'],
     ]);
+  });
+
+  test('gets it later where GitHub has not noticed the commit or our check yet', async () => {
+    await using stand = await openActingStand();
+    const { github, repository } = stand;
+    await github.protect(repository, 'main', { checks: ['acme/gate'] });
+    const tested = await stand.merge();
+    const { land } = stand.startProcess();
+    const message = `No commit found for SHA: ${tested.commit}`;
+    github.faults.add({ operation: 'checks/create', does: { kind: 'status', status: 422, message } });
+    expect(await land(WORDS, tested)).toMatchObject({ kind: 'later', notBefore: expect.anything() });
+
+    const taken: CheckRun[] = [];
+    const unnoticed = async () => void taken.push(...repository.checks.splice(0));
+    github.faults.add({ operation: 'git/push', method: 'POST', does: { kind: 'after', what: unnoticed } });
+    expect(await land(WORDS, tested)).toMatchObject({ kind: 'later', notBefore: expect.anything() });
+    repository.checks.push(...taken);
+    expect(await land(WORDS, tested)).toMatchObject({ kind: 'landed', landed: [{ commit: tested.commit }] });
+    expect(Object.keys(await stand.branches()).filter(name => name.startsWith('gatehouse/'))).toEqual([]);
+  });
+
+  test('and the check of another App of that name is refused after a few tries', async () => {
+    await using stand = await openActingStand();
+    const { github, repository } = stand;
+    await github.protect(repository, 'main', { checks: [{ context: 'acme/gate', app: 999 }] });
+    const tested = await stand.merge();
+    const { land } = stand.startProcess();
+    const outcomes: string[] = [];
+    for (let tries = 0; tries < 6; tries++) outcomes.push((await land(WORDS, tested)).kind);
+    expect(outcomes).toEqual([...Array.from({ length: 5 }, () => 'later'), 'refused']);
+    expect(Object.keys(await stand.branches()).filter(name => name.startsWith('gatehouse/'))).toEqual([]);
   });
 
   test('and a check of others is refused, with the setting that lacks, and nothing is left behind', async () => {

@@ -5,6 +5,7 @@
  *     landing-places.ts      the branches of a push, and where they may go; staging.ts: one of them
  *     landing-git.ts         git: where the branch is, the tested commit, the push
  *     own-votes.ts           our success, where the branch requires it first
+ *     unnoticed-votes.ts     and GitHub has not noticed it yet
  *     push-refusal.ts, merge-refusal.ts    GitHub's words, and what to do about them
  *     verify-tree.ts         what GitHub made, read back
  *     close-landed.ts        pull requests that GitHub does not see as merged
@@ -26,6 +27,7 @@ import type { LandingContext } from './landing-context.ts';
 import { type LandingGitDeps, openLandingGit } from './landing-git.ts';
 import { createOwnLandings, type OwnLandings } from './own-landings.ts';
 import { type BranchesWithChecks, createBranchesWithChecks, createOwnVotes } from './own-votes.ts';
+import { createUnnoticedVotes, type UnnoticedVotes } from './unnoticed-votes.ts';
 
 /** `mode` is the connection's, of all its repositories. */
 export interface GithubLandingDeps extends GithubReporterDeps {
@@ -40,6 +42,7 @@ export interface GithubLandingDeps extends GithubReporterDeps {
 interface LandingMemories {
   readonly reports: ReportMemories;
   readonly checks: BranchesWithChecks;
+  readonly unnoticed: UnnoticedVotes;
   readonly own: OwnLandings;
 }
 
@@ -49,7 +52,8 @@ export function createGithubLanding(
   reports: ReportMemories,
   own: OwnLandings = createOwnLandings(),
 ): Landing {
-  const memories = { reports, checks: createBranchesWithChecks(), own };
+  const checks = createBranchesWithChecks();
+  const memories = { reports, checks, unnoticed: createUnnoticedVotes(), own };
   return {
     async land(request, signal, mayAct) {
       signal.throwIfAborted();
@@ -107,7 +111,7 @@ function landingContext(
   change: ProposedChange,
   { tested, report, config }: LandingRequest,
   deps: GithubLandingDeps,
-  { reports, checks, own }: LandingMemories,
+  { reports, checks, unnoticed, own }: LandingMemories,
   acting: Acting,
 ): LandingContext | undefined {
   if (tested === undefined) return undefined;
@@ -131,6 +135,7 @@ function landingContext(
     now: clock.now(),
     name: report?.item ?? tested.commit,
     knownToNeedChecks: checks,
+    unnoticed,
     own,
   };
 }

@@ -18,6 +18,8 @@ import { type NotOk, saidBy } from '../reporting/report-context.ts';
 import { branchKey, type LandingContext, landedAs, SHORT_WAIT_MS, unshownPull } from './landing-context.ts';
 import { type LandingNow, pullObstacle, readLandingNow } from './landing-now.ts';
 import { judgeMergeRefusal } from './merge-refusal.ts';
+import { requiredChecksIn } from './push-refusal.ts';
+import { missesOwnOnly } from './unnoticed-votes.ts';
 import { readLanded } from './verify-tree.ts';
 
 /** GitHub's three ways to merge. */
@@ -38,12 +40,16 @@ export async function landByApi(
     if (given.kind === 'later') return given;
   }
   const first = await merge(method, context);
-  if (first !== 'needs-checks') return first;
+  if (!('needsChecks' in first)) return first;
   knownToNeedChecks.set(branchKey(context), true);
   const given = await votes.give(change.commit);
   if (given.kind === 'later') return given;
   const second = await merge(method, context);
-  if (second !== 'needs-checks') return second;
+  if (!('needsChecks' in second)) return second;
+  const { needsChecks: said } = second;
+  const isUnnoticed = given.kind === 'done' && missesOwnOnly(requiredChecksIn(said), votes.name);
+  const again = isUnnoticed ? context.unnoticed.again(said, context) : undefined;
+  if (again !== undefined) return again;
   const own = given.kind === 'failed' ? `; our own was not taken: ${given.text}` : '';
   return { kind: 'refused', text: `GitHub did not merge: a required check is missing or failed${own}` };
 }
@@ -75,8 +81,13 @@ function settledBy(now: LandingNow, context: LandingContext): LandingOutcome | u
   return { kind: 'base-moved', text };
 }
 
+/** What GitHub said of required checks. */
+interface NeedsChecks {
+  readonly needsChecks: string;
+}
+
 /** One merge, whose lost answer is looked up. */
-async function merge(method: MergeMethod, context: LandingContext): Promise<LandingOutcome | 'needs-checks'> {
+async function merge(method: MergeMethod, context: LandingContext): Promise<LandingOutcome | NeedsChecks> {
   const { api, pull, change, call, message } = context;
   const [title = '', ...body] = message.split('\n');
   // GitHub makes the messages of a rebase from the commits.
@@ -115,13 +126,15 @@ async function lookUp(
 async function afterRefusal(
   { status, text: answered }: Extract<NotOk, { readonly kind: 'refused' }>,
   context: LandingContext,
-): Promise<LandingOutcome | 'needs-checks'> {
+): Promise<LandingOutcome | NeedsChecks> {
   const text = saidBy(answered);
   const meaning = judgeMergeRefusal(status, text);
-  if (meaning === 'needs-checks') return meaning;
-  if (typeof meaning !== 'string') return { kind: 'refused', text: meaning.refused };
+  if (meaning === 'needs-checks') return { needsChecks: text };
+  // What GitHub hides may be hidden as a whole, because access to it was lost.
+  if (typeof meaning !== 'string' && status !== 404) return { kind: 'refused', text: meaning.refused };
   const now = await readLandingNow(context);
   if (now.kind !== 'ok') return unshownPull(now);
+  if (typeof meaning !== 'string') return { kind: 'refused', text: meaning.refused };
   const settled = settledBy(now.data, context);
   if (settled !== undefined) return settled;
   if (meaning === 'busy' && now.data.mergeable === false)

@@ -34,6 +34,7 @@ import {
 } from './landing-places.ts';
 import { judgePushRefusal } from './push-refusal.ts';
 import { removeStaged, stage, unstaging } from './staging.ts';
+import { missesOwnOnly } from './unnoticed-votes.ts';
 
 /** @throws LandingUnread, LandingUnsettled. */
 export async function landByPush(context: LandingContext, git: LandingGit): Promise<LandingOutcome> {
@@ -153,9 +154,12 @@ async function pushAndLook(
 function refusedBy(
   refusal: ReturnType<typeof judgePushRefusal>,
   said: string,
-  { change, votes }: LandingContext,
+  context: LandingContext,
 ): LandingOutcome {
   if (refusal.kind === 'refused') return refusal;
+  const { change, votes } = context;
+  const again = missesOwnOnly(refusal.names, votes.name) ? context.unnoticed.again(said, context) : undefined;
+  if (again !== undefined) return again;
   const others = refusal.names.filter(name => name !== votes.name);
   const which = others.length === 0 ? 'checks of others' : others.join(', ');
   const advice = `${change.branch} requires ${which} on the pushed commit: let the App bypass the rule, or set landing = api`;

@@ -10,6 +10,7 @@ import { LANDING_BRANCHES } from '../internal-branches.ts';
 import { type NotOk, refusalLine } from '../reporting/report-context.ts';
 import type { OwnLandings } from './own-landings.ts';
 import type { BranchesWithChecks, OwnVotes } from './own-votes.ts';
+import type { UnnoticedVotes } from './unnoticed-votes.ts';
 
 /** One pull request on its way into its base branch. */
 export interface LandingContext {
@@ -31,6 +32,7 @@ export interface LandingContext {
   /** Names the landing among others of the repository: the item, or the tested commit. */
   readonly name: string;
   readonly knownToNeedChecks: BranchesWithChecks;
+  readonly unnoticed: UnnoticedVotes;
   /** Gets what is done. */
   readonly own: Pick<OwnLandings, 'pushing' | 'merged'>;
 }

@@ -27,7 +27,7 @@ export function judgeMergeRefusal(status: number, said: string): MergeRefusal {
       return { refused: `${quoted}; ${forbidden(said)}` };
     case 404:
       return {
-        refused: `${quoted}; the pull request is gone, or the App lacks the permission contents: write`,
+        refused: `${quoted}; the App lacks the permission contents: write`,
       };
     case 405:
       if (/status check|required check|checks? (is|are) expected/i.test(said)) return 'needs-checks';

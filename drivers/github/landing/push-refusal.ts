@@ -33,14 +33,16 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/conversation/i, 'resolve the conversations, or let the App bypass the rule'],
 ];
 
+/** Checks that GitHub names as missing; of more than one it gives the number alone. @param said its words. */
+export function requiredChecksIn(said: string): readonly string[] {
+  return [...said.matchAll(/status check "([^"]{1,255})"/gi)].flatMap(([, name]) => name ?? []);
+}
+
 /** @param said lines of the refusal, joined. */
 export function judgePushRefusal(said: string): PushRefusal {
   const others = ADVICE.find(([words]) => words.test(said));
   if (others === undefined && /status checks?|required checks?/i.test(said))
-    return {
-      kind: 'needs-checks',
-      names: [...said.matchAll(/status check "([^"]{1,255})"/gi)].flatMap(([, name]) => name ?? []),
-    };
+    return { kind: 'needs-checks', names: requiredChecksIn(said) };
   const advice = others === undefined ? '' : `; ${others[1]}`;
   return { kind: 'refused', text: `GitHub refused the push: ${said.slice(0, 600)}${advice}` };
 }

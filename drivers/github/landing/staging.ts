@@ -7,6 +7,7 @@ import type { RefChange } from '../../../src/git/push.ts';
 import type { LandingContext } from './landing-context.ts';
 import type { LandingGit } from './landing-git.ts';
 import { landingIds } from './landing-places.ts';
+import { knowsNoCommit } from './unnoticed-votes.ts';
 
 /** Pushes the commit to its staging branch, and gives it our success. @returns why not. @throws LandingUnread, LandingUnsettled. */
 export async function stage(
@@ -31,7 +32,12 @@ export async function stage(
     case 'done':
       return undefined;
     case 'failed':
-      return { kind: 'refused', text: given.text };
+      return (
+        (knowsNoCommit(given.text) ? context.unnoticed.again(given.text, context) : undefined) ?? {
+          kind: 'refused',
+          text: given.text,
+        }
+      );
     case 'later':
       return given;
   }

@@ -1,7 +1,13 @@
 /** GitHub's answer about a pull request → the facts that pipelines look at. Pure. */
 import { fromMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
 import type { BranchRules, ContextFact, Permission, PullFacts, ReviewFact } from '../facts.ts';
-import { type Account, type ContextNode, nodesOf, type PullNode, type ReviewNode } from './query/pull-state.ts';
+import {
+  type Account,
+  type ContextNode,
+  nodesOf,
+  type PullNode,
+  type ReviewNode,
+} from './query/pull-state.ts';
 
 /** Login of an account that was deleted, as GitHub shows it. */
 const GHOST = 'ghost';

@@ -185,6 +185,22 @@ describe('a merge that GitHub refuses (case 53)', () => {
     expect(world.writes()).toEqual(['pulls/merge']);
   });
 
+  test('as if it were not there is refused where GitHub shows it, and waits where access was lost', async () => {
+    const world = openWorld();
+    world.merge = refusing(404, 'Not Found');
+    expect(await startProcess(world).land()).toMatchObject({
+      kind: 'refused',
+      text: expect.stringContaining('contents: write'),
+    });
+    let isLost = false;
+    world.answer = ({ operation }) => {
+      if (operation === 'pulls/merge') isLost = true;
+      else if (isLost) return { kind: 'refused', status: 404, text: 'Not Found', errors: [] };
+      return undefined;
+    };
+    expect(await startProcess(world).land()).toMatchObject({ kind: 'later', reason: 'denied' });
+  });
+
   test('while it computes whether it can is sent again, and refused when it cannot', async () => {
     const world = openWorld();
     world.merge = refusing(405, 'Pull Request is not mergeable');
@@ -250,6 +266,23 @@ describe('our own check that the branch requires (case 51)', () => {
     world.branch = { sha: id('9'), tree: id('9') };
     expect(await startProcess(world, words).land()).toMatchObject({ kind: 'base-moved' });
     expect(world.writes()).toEqual([]);
+  });
+
+  test('that GitHub has taken and not noticed yet is waited for, a few times', async () => {
+    const world = openWorld();
+    world.merge = refusing(405, required);
+    const slow = startProcess(world, words);
+    expect(await slow.land()).toMatchObject({ kind: 'later', notBefore: fromMilliseconds(1_002_000) });
+    world.merge = () => MADE;
+    expect(await slow.land()).toEqual(LANDED);
+
+    world.merge = refusing(405, required);
+    Object.assign(world.pull, { state: 'open', merged: false, mergedAs: null });
+    world.branch = BASE;
+    const never = startProcess(world, words);
+    const outcomes: string[] = [];
+    for (let tries = 0; tries < 6; tries++) outcomes.push((await never.land()).kind);
+    expect(outcomes).toEqual([...Array.from({ length: 5 }, () => 'later'), 'refused']);
   });
 
   test('does not help where another one is missing', async () => {
