@@ -20,6 +20,7 @@ import { borrowsAccess, createGithubRemote } from './remote.ts';
 import { createGithubAnswerer } from './reporting/answer-comment.ts';
 import { createGithubReporter, createReportMemories } from './reporting/github-reporter.ts';
 import { repositoryNames } from './repository-names.ts';
+import { branchesByGit } from './sweep/branches-by-git.ts';
 import { createGithubSweep, SWEEP_EVENT } from './sweep/sweep.ts';
 import { createGithubUsage, type GithubUsage } from './usage.ts';
 
@@ -47,6 +48,7 @@ export function createGithubConnection(
   const reporting = { api, log, wordsOf: reporterWords };
   const open = (project: Parameters<Connection['remote']>[0]) =>
     repositories.repository(name, projectIdOf(project).name);
+  const git = { open, remoteOf: remote };
   const deliveries = noteDeliveries(health);
   const reading = { api, clock, named };
   return {
@@ -73,14 +75,12 @@ export function createGithubConnection(
       lastDeliveryAt: deliveries.lastAt,
       wait: pause,
       closed: usage.closed,
+      listBranches: branchesByGit(name, git),
     }),
     reporter: createGithubReporter(reporting, memories),
     landing: createGithubLanding(
       {
-        ...reporting,
-        clock,
-        mode: options.landing,
-        git: { open, remoteOf: remote },
+        ...{ ...reporting, clock, git, mode: options.landing },
         messageOf: pullMergeMessage,
       },
       memories,

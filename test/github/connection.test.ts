@@ -43,6 +43,7 @@ async function connect(folder: string): Promise<Connection> {
     app_key: 'app.pem',
     api_url: github.apiUrl,
     clone_url: github.url,
+    sweep_interval: '1',
   };
   const at = { file: 'gatehouse.conf', line: 1 };
   const options = new Map(Object.entries(written).map(([name, value]) => [name, { value, at }]));
@@ -84,6 +85,47 @@ test('accounts of Apps have the name that REST and webhooks give them, which Gra
       reviews: [{ by: 'helper[bot]', state: 'approved' }],
     },
   });
+});
+
+test('a sweep finds branches that moved and went among more than the API lists at once, without a request for it', async () => {
+  const tip = await github.tip(app, 'main');
+  const refs = Array.from({ length: 120 }, (_, at) => `refs/heads/b${String(at).padStart(3, '0')}`);
+  const packed = (names: readonly string[]) =>
+    writeFile(path.join(app.dir, 'packed-refs'), names.map(ref => `${tip} ${ref}\n`).join(''));
+  await packed(refs);
+  const { listener } = connection;
+  if (listener === undefined) return expect.unreachable('a connection has a sweep');
+  const found: unknown[] = [];
+  const passes: PromiseWithResolvers<void>[] = [Promise.withResolvers()];
+  const stop = new AbortController();
+  const listening = listener.listen({
+    emit: async ({ payload }) => void found.push(payload),
+    projects: () => new Set([PROJECT]),
+    memory: { get: async () => undefined },
+    signal: stop.signal,
+    isLive: async () => true,
+    async passed() {
+      passes.at(-1)?.resolve();
+      passes.push(Promise.withResolvers());
+    },
+  });
+  const nextPass = () => passes.at(-1)?.promise;
+  await nextPass();
+  found.length = 0;
+  const before = github.requests.filter(({ operation }) => operation === 'graphql').length;
+  const pushed = await github.push(app, 'topic', { files: { 'a.txt': 'a\n' } });
+  await packed(refs.filter(ref => ref !== 'refs/heads/b119' && ref !== 'refs/heads/b007'));
+  await nextPass();
+  await nextPass();
+  stop.abort();
+  await listening;
+  expect(found.map(each => Object(each).about)).toEqual([
+    { kind: 'ref', ref: 'refs/heads/topic', before: null, after: pushed },
+    { kind: 'ref', ref: 'refs/heads/b007', before: tip, after: null },
+    { kind: 'ref', ref: 'refs/heads/b119', before: tip, after: null },
+  ]);
+  const asked = github.requests.filter(({ operation }) => operation === 'graphql').length - before;
+  expect(asked).toBeLessThanOrEqual(passes.length);
 });
 
 test('a token that GitHub revoked is replaced, and the caller does not notice', async () => {

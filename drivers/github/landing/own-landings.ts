@@ -41,12 +41,12 @@ export interface OwnLandings {
    *
    * Waits for git's answer where the webhook came first, for two seconds at most.
    *
-   * @param known where the ref was when it was read last; undefined: it was not.
+   * @param known where the ref was when it was read last; null: it was gone; undefined: it was not read.
    */
   take(
     place: RefPlace,
     event: Uuid,
-    known: string | undefined,
+    known: string | null | undefined,
     signal: AbortSignal,
   ): Promise<OwnPush | undefined>;
   /** The base holds this head of the pull request: GitHub marks it as merged, and nothing can reopen it. */

@@ -3,7 +3,6 @@
  * one move. Our own push is not read: git's answer said where the branch was and where it is (doc/decisions/0075).
  */
 
-import { openMemoryIndex } from '../../../src/driver/memory-index.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
 import type { RefAbout } from '../intake/notification.ts';
 import { type EventProcessing, type GithubFinding, type GithubFound, nothingFound } from './processing.ts';
@@ -15,16 +14,15 @@ import {
   readMarkedCommit,
   type TipRead,
 } from './read-ref.ts';
+import { openRefTips } from './ref-tips.ts';
 import type { Unread } from './unread.ts';
 
 /** @throws RecordError `newer` when an upgraded process wrote the memory. */
 export async function processRef(about: RefAbout, processing: EventProcessing): Promise<GithubFound> {
   const { event, notification, memory, project, call, deps } = processing;
-  const tips = openMemoryIndex(memory, `refs/${notification.repository}`);
-  const remembered = await tips.get(about.ref);
-  // An annotated tag is remembered with the commit that it marks.
-  const [known, knownCommit] = remembered?.split(' ') ?? [];
-  const own = await ownPush(about, known, processing);
+  const tips = openRefTips(memory, notification.repository);
+  const known = await tips.get(about.ref);
+  const own = await ownPush(about, known?.object, processing);
   const read = own ?? (await readGithubTip(about.ref, call, deps));
   if (read.kind === 'later') return { later: read.later };
   if (read.kind === 'gone') return nothingFound(read.text);
@@ -35,44 +33,36 @@ export async function processRef(about: RefAbout, processing: EventProcessing): 
     const later = deps.staleReads.again(event.uuid, about.ref);
     if (later !== undefined) return { later };
   }
-  const before = known === undefined ? about.before : known === DELETED ? null : known;
-  if (known !== undefined && before === object) return nothingFound('the ref is as it was');
-  const former = knownCommit ?? (await formerCommit(about.ref, before, known, processing));
+  const before = known === undefined ? about.before : known.object;
+  if (before === object) return nothingFound('the ref is as it was');
+  const former = known === undefined ? await formerCommit(about.ref, before, processing) : known.commit;
   if (former !== null && typeof former !== 'string')
     return former.kind === 'later' ? { later: former.later } : nothingFound(former.text);
-  await tips.set(about.ref, tip === null ? DELETED : textOf(tip));
+  await tips.set(about.ref, tip ?? { object: null, commit: null });
   return refFinding(project, about.ref, former, tip, notification.actor, tips.changes(), deps.clock.now());
 }
 
-/** Asks GitHub only about a tag that was not read before: it may be an annotated one. */
+/** Of a ref that was not read before. Asks GitHub only about a tag: it may be an annotated one. */
 async function formerCommit(
   ref: string,
   before: string | null,
-  known: string | undefined,
   { call, deps }: EventProcessing,
 ): Promise<string | null | Unread> {
-  if (before === null || known !== undefined || !ref.startsWith('refs/tags/')) return before;
+  if (before === null || !ref.startsWith('refs/tags/')) return before;
   const read = await readMarkedCommit(before, call, deps);
   return read.kind === 'read' ? read.commit : read;
-}
-
-function textOf({ object, commit }: NonNullable<RefTip>): string {
-  return object === commit ? object : `${object} ${commit}`;
 }
 
 /** The tip that our own push made, if the event reports one and nothing newer is remembered of the ref. */
 async function ownPush(
   { ref }: RefAbout,
-  known: string | undefined,
+  known: string | null | undefined,
   { event, notification: { repository }, call, deps }: EventProcessing,
 ): Promise<Extract<TipRead, { readonly kind: 'read' }> | undefined> {
   const push = await deps.own?.take({ repository, ref }, event.uuid, known, call.signal);
   if (push === undefined) return undefined;
   return { kind: 'read', tip: { object: push.after, commit: push.after, tree: push.tree } };
 }
-
-/** Remembered of a ref that is gone: its deletion was reported. */
-const DELETED = 'deleted';
 
 function refFinding(
   project: ProjectKey,

@@ -1,5 +1,5 @@
 /**
- * What a listing shows that no event has reported. Pure.
+ * What a listing of pull requests shows that no event has reported. Pure. Branches: branches.ts.
  *
  *     remembered   by the events that were processed, in the driver's memory
  *     listed       by the sweep before, in this process
@@ -7,10 +7,9 @@
  * A pull request differs when its listing differs from the memory. What the memory does not hold in this form (comments, the state
  * of checks) is compared with the listing before, which costs a reading that may find nothing.
  */
-import { isInternalBranch } from '../internal-branches.ts';
 import { type PullMemory, reviewDigest } from '../reading/pull-memory.ts';
 import { nodesOf } from '../reading/query/pull-state.ts';
-import { BRANCHES_AT_ONCE, type ListedPull, type ListedRepository, PULLS_AT_ONCE } from './listing-query.ts';
+import { type ListedPull, type ListedRepository, PULLS_AT_ONCE } from './listing-query.ts';
 
 /** What a sweep found of one pull request. */
 export interface PullDifference {
@@ -21,39 +20,19 @@ export interface PullDifference {
   readonly isMissed: boolean;
 }
 
-/** A branch that moved. Null: it was not there, or is gone. */
-export interface BranchDifference {
-  readonly branch: string;
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
 /** Of one repository, between two sweeps. */
 export interface Seen {
   /** Number → digest of its listing. */
   readonly pulls: ReadonlyMap<number, string>;
-  readonly branches: ReadonlyMap<string, string>;
-  /** Names of the branches of the last listing, in GitHub's order. */
-  readonly listed: readonly string[];
-  /** The listing had room for further branches: what it does not hold is gone. */
-  readonly hasAllBranches: boolean;
   /** `updatedAt` of the pull request that was updated last, in milliseconds; 0: there is none. */
   readonly newest: number;
 }
 
 /** The values to compare the next listing with. */
-export function seenOf({ pullRequests, refs }: ListedRepository): Seen {
+export function seenOf({ pullRequests }: ListedRepository): Seen {
   const pulls = nodesOf(pullRequests);
-  const names = nodesOf(refs).map(({ name }) => name);
   return {
     pulls: new Map(pulls.map(pull => [pull.number, digestOf(pull)])),
-    branches: new Map(
-      nodesOf(refs).flatMap(({ name, target }) =>
-        target === null || isInternalBranch(name) ? [] : [[name, target.oid] as const],
-      ),
-    ),
-    listed: names,
-    hasAllBranches: refs !== null && nodesOf(refs).length < BRANCHES_AT_ONCE,
     newest: Math.max(0, ...pulls.map(({ updatedAt }) => Date.parse(updatedAt))),
   };
 }
@@ -120,32 +99,4 @@ function isSameSet(some: readonly string[], others: readonly string[]): boolean 
 function digestOf({ updatedAt, state, headRefOid, commits }: ListedPull): string {
   const rollup = nodesOf(commits)[0]?.commit.statusCheckRollup?.state ?? '';
   return [updatedAt, state, headRefOid, rollup].join(' ');
-}
-
-/** Branches that moved, are new or, as far as the listing shows it, are gone since the sweep before. */
-export function branchDifferences(now: Seen, before: Seen | undefined): readonly BranchDifference[] {
-  if (before === undefined) return [];
-  const moved = [...now.branches].flatMap(([branch, after]) => {
-    const known = before.branches.get(branch) ?? null;
-    return known === after ? [] : [{ branch, before: known, after }];
-  });
-  const gone = [...goneBranches(now, before)].map(branch => ({
-    branch,
-    before: before.branches.get(branch) ?? null,
-    after: null,
-  }));
-  return [...moved, ...gone];
-}
-
-/**
- * Names that are listed no more. In a repository with more branches than a listing holds, those that came before one that is still
- * listed: the others may only have been pushed out by new names. The order is the one in which GitHub lists them.
- */
-export function goneBranches(now: Seen, before: Seen): ReadonlySet<string> {
-  if (now.hasAllBranches)
-    return new Set([...before.branches.keys()].filter(branch => !now.branches.has(branch)));
-  const listed = new Set(now.listed);
-  const last = before.listed.findLastIndex(branch => listed.has(branch));
-  const shown = before.listed.slice(0, Math.max(0, last));
-  return new Set(shown.filter(branch => !listed.has(branch) && before.branches.has(branch)));
 }

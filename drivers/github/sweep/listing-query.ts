@@ -8,9 +8,7 @@ import type { NodeList, ReviewNode } from '../reading/query/pull-state.ts';
 export const REPOSITORIES_AT_ONCE = 10;
 /** Pull requests of one repository, those updated last. */
 export const PULLS_AT_ONCE = 30;
-/**
- * Branches of one repository, by name: pushes to further ones, and their deletions, are found when their webhooks are delivered again.
- */
+/** Branches of one repository: where there are as many there may be more, and git lists them (branches.ts). */
 export const BRANCHES_AT_ONCE = 100;
 
 const FIELDS = `fragment Swept on Repository {

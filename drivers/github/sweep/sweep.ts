@@ -5,6 +5,7 @@
  *                      changed in it than a listing shows
  *     each pass        deliveries.ts      failed deliveries are asked for again
  *                      listing.ts         what was updated last, in batches; differences.ts compares it with memory and last pass
+ *                      branches.ts        so it does with branches
  *                      stray-runs.ts      check runs of items that are gone are ended
  *
  * Passes are a minute apart while deliveries fail or none arrives, else `sweep_interval` (pace.ts). A repository that GitHub does not
@@ -22,15 +23,9 @@ import type { GithubApi, GithubCall } from '../api/port.ts';
 import { type Notification, type NotificationAbout, notificationJson } from '../intake/notification.ts';
 import { decodePullMemory, pullMemoryKey } from '../reading/pull-memory.ts';
 import type { RepositoryNamed } from '../repository-names.ts';
+import { type BranchLister, type BranchSweep, type BranchWatch, createBranchSweep } from './branches.ts';
 import { type RepeatCounts, repeatFailedDeliveries } from './deliveries.ts';
-import {
-  branchDifferences,
-  goneBranches,
-  pullDifference,
-  type Seen,
-  seenOf,
-  suspects,
-} from './differences.ts';
+import { pullDifference, type Seen, seenOf, suspects } from './differences.ts';
 import { listRepositories } from './listing.ts';
 import type { ListedRepository } from './listing-query.ts';
 import { nextPause, type PassOutcome } from './pace.ts';
@@ -53,12 +48,15 @@ export interface SweepDeps {
   /** Gets the number of check runs that a pass ended. */
   readonly closed: (runs: number) => void;
   readonly named: RepositoryNamed;
+  /** All branches of a repository that has more than a listing holds. */
+  readonly listBranches: BranchLister;
 }
 
 /** What this process knows from pass to pass. */
 interface SweepState {
   /** By repository. */
   readonly seen: Map<string, Seen>;
+  readonly branches: BranchSweep;
   readonly repeats: RepeatCounts;
   /** Ids of runs that the pass before found stray. */
   stray: ReadonlySet<number>;
@@ -74,7 +72,8 @@ export function createGithubSweep(deps: SweepDeps): Listener {
   return {
     async listen(watch) {
       const { signal } = watch;
-      const state: SweepState = { seen: new Map(), repeats: new Map(), stray: new Set() };
+      const branches = createBranchSweep(deps.listBranches);
+      const state: SweepState = { seen: new Map(), branches, repeats: new Map(), stray: new Set() };
       while (!signal.aborted) {
         let outcome: PassOutcome = { isFailing: true, missed: 0 };
         try {
@@ -108,18 +107,21 @@ async function passOver(state: SweepState, watch: Watch, deps: SweepDeps): Promi
   let closed = 0;
   let changes = 0;
   const stray = new Set<number>();
+  const branchWatch = branchWatchOf(watch);
   for (const [repository, listed] of listings) {
     if (listed === undefined) continue;
     deps.named(repository, listed.nameWithOwner);
     if (listed.nameWithOwner.toLowerCase() !== repository.toLowerCase()) continue;
     changes += listed.pullRequests.nodes?.length ?? 0;
     missed += await compare(repository, listed, state, watch, deps);
+    await state.branches.compare(repository, listed, branchWatch);
     if (app === null) continue;
     for (const run of await strayRuns(openRuns(listed, app), watch.isLive)) {
       if (!state.stray.has(run.id)) stray.add(run.id);
       else if (await endRun(run, deps.api, { ...call, weight: 'final', repository })) closed += 1;
     }
   }
+  await state.branches.listOthers(branchWatch);
   state.stray = stray;
   deps.closed(closed);
   const projects = [...listings.values()].filter(listed => listed !== undefined).length;
@@ -154,12 +156,18 @@ async function compare(
       found(repository, { kind: 'pull', number, ...(isNew ? { isNew } : {}) }, now.pulls.get(number) ?? ''),
     );
   }
-  for (const { branch, before: old, after } of branchDifferences(now, before)) {
-    const about = { kind: 'ref', ref: `refs/heads/${branch}`, before: old, after } as const;
-    await watch.emit(found(repository, about, after ?? 'deleted'));
-  }
   state.seen.set(repository, merged(before, now));
   return missed;
+}
+
+function branchWatchOf({ memory, signal, emit }: Watch): BranchWatch {
+  return {
+    ...{ memory, signal },
+    found(repository, { branch, before, after }) {
+      const about = { kind: 'ref', ref: `refs/heads/${branch}`, before, after } as const;
+      return emit(found(repository, about, after ?? 'deleted'));
+    },
+  };
 }
 
 /** Without what was updated just now. */
@@ -172,18 +180,13 @@ function settledPart(listed: ListedRepository, before: number): ListedRepository
 
 /** A listing holds what was updated last: what it does not hold is as it was. */
 function merged(before: Seen | undefined, now: Seen): Seen {
-  const gone = before === undefined ? new Set() : goneBranches(now, before);
-  const kept = [...(before?.branches ?? [])].filter(([branch]) => !gone.has(branch));
   return {
     pulls: new Map([...(before?.pulls ?? []), ...now.pulls].slice(-MOST_SEEN)),
-    branches: now.hasAllBranches ? now.branches : new Map([...kept, ...now.branches].slice(-MOST_SEEN)),
-    listed: now.listed,
-    hasAllBranches: now.hasAllBranches,
     newest: Math.max(before?.newest ?? 0, now.newest),
   };
 }
 
-/** Pull requests, and branches, of one repository that are kept from pass to pass. */
+/** Pull requests of one repository that are kept from pass to pass. */
 const MOST_SEEN = 1_000;
 
 /** @param state by which the same finding of the next pass has the same id, and is processed once. */

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PullMemory } from '../../../../../drivers/github/reading/pull-memory.ts';
-import {
-  branchDifferences,
-  pullDifference,
-  seenOf,
-  suspects,
-} from '../../../../../drivers/github/sweep/differences.ts';
+import { pullDifference, seenOf, suspects } from '../../../../../drivers/github/sweep/differences.ts';
 import type { ListedPull, ListedRepository } from '../../../../../drivers/github/sweep/listing-query.ts';
 import { nextPause } from '../../../../../drivers/github/sweep/pace.ts';
 import { openRuns } from '../../../../../drivers/github/sweep/stray-runs.ts';
@@ -28,13 +23,10 @@ const listed = (number: number, facts: Partial<ListedPull> = {}): ListedPull => 
   commits: { nodes: [] },
   ...facts,
 });
-const repository = (
-  pulls: readonly ListedPull[],
-  branches: { readonly [name: string]: string } = {},
-): ListedRepository => ({
+const repository = (pulls: readonly ListedPull[]): ListedRepository => ({
   nameWithOwner: 'acme/app',
   pullRequests: { nodes: pulls },
-  refs: { nodes: Object.entries(branches).map(([name, oid]) => ({ name, target: { oid } })) },
+  refs: { nodes: [] },
 });
 const remembered = (facts: Partial<PullMemory> = {}): PullMemory => ({
   announced: true,
@@ -113,59 +105,12 @@ describe('a sweep compares a listing with the memory', () => {
     expect(suspects(many(at(60)), then)).toEqual({ isWhole: true, pulls: [] });
   });
 
-  test('and looks at no branch of a merge queue', () => {
-    const now = seenOf(
-      repository([], {
-        'gatehouse/landing/1': 'a',
-        'gh-readonly-queue/main/pr-1-a': 'b',
-        'gatehouse/x': 'c',
-      }),
-    );
-    expect([...now.branches.keys()]).toEqual(['gatehouse/x']);
-  });
-
   test('and knows which pull requests are new', () => {
     const fresh = listed(2, { createdAt: at(30), updatedAt: at(30) });
     expect(pullDifference(fresh, undefined, before)).toEqual({ number: 2, isNew: true, isMissed: true });
     const old = listed(3, { createdAt: at(-30), updatedAt: at(30) });
     expect(pullDifference(old, undefined, before)).toEqual({ number: 3, isNew: false, isMissed: true });
     expect(pullDifference(listed(4, { state: 'MERGED' }), undefined, before)).toBeUndefined();
-  });
-
-  test('and finds branches that moved since the listing before, and new ones', () => {
-    const then = seenOf(repository([], { main: 'a', stable: 'b' }));
-    const now = seenOf(repository([], { main: 'c', stable: 'b', topic: 'd' }));
-    expect(branchDifferences(now, then)).toEqual([
-      { branch: 'main', before: 'a', after: 'c' },
-      { branch: 'topic', before: null, after: 'd' },
-    ]);
-    expect(branchDifferences(now, undefined)).toEqual([]);
-  });
-
-  test('branches that are gone are found among more than a listing holds, those pushed out of it are not', () => {
-    const names = Array.from({ length: 104 }, (_, at) => `b${String(at).padStart(3, '0')}`);
-    const listing = (all: readonly string[]) =>
-      seenOf(repository([], Object.fromEntries(all.slice(0, 100).map(name => [name, 'a']))));
-    const then = listing(names);
-    const without = names.filter(name => name !== 'b000' && name !== 'b050');
-    const gone = (all: readonly string[]) =>
-      branchDifferences(listing(all), then).flatMap(({ branch, after }) => (after === null ? [branch] : []));
-    expect(gone(without)).toEqual(['b000', 'b050']);
-    expect(gone(['a-new', ...names])).toEqual([]);
-    expect(gone(['a-new', ...without])).toEqual(['b000', 'b050']);
-    // With the last of a listing it is not known whether it was pushed out.
-    expect(gone([...names.slice(0, 99), 'b098-new', ...names.slice(100)])).toEqual([]);
-    expect(gone(Array.from({ length: 100 }, (_, at) => `c${at}`))).toEqual([]);
-  });
-
-  test('branches that are gone are found where the listing shows all there are', () => {
-    const then = seenOf(repository([], { main: 'a', topic: 'b' }));
-    expect(branchDifferences(seenOf(repository([], { main: 'a' })), then)).toEqual([
-      { branch: 'topic', before: 'b', after: null },
-    ]);
-    const names = Array.from({ length: 100 }, (_, index) => [`b${index}`, 'a'] as const);
-    const full = seenOf(repository([], Object.fromEntries(names)));
-    expect(branchDifferences(full, then).filter(({ after }) => after === null)).toEqual([]);
   });
 });
 
