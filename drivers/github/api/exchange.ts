@@ -103,7 +103,7 @@ async function askOnce(
   const raw = await sendOnce(deps, request, { credential, call, etag: known?.etag });
   const judged = settle(deps, request, raw, spent);
   if (judged.kind === 'unchanged' && known !== undefined)
-    return { kind: 'ok', status: 200, data: known.data() };
+    return { kind: 'ok', status: 200, ...known.answer() };
   if (judged.kind === 'unchanged')
     return {
       kind: 'outage',
@@ -113,7 +113,7 @@ async function askOnce(
       isSent: true,
     };
   if (judged.kind === 'ok' && key !== undefined && raw.kind === 'answered')
-    deps.etags.keep(key, raw.headers.etag, judged.data);
+    deps.etags.keep(key, raw.headers.etag, judged);
   return judged;
 }
 

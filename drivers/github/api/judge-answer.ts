@@ -6,7 +6,8 @@ import type { GithubHeaders, GithubRaw } from './send.ts';
 
 /** Times are milliseconds since the epoch; texts are one line each, without secrets. */
 export type GithubJudged =
-  | { readonly kind: 'ok'; readonly status: number; readonly data: unknown }
+  /** `next`: cursor of the next page. */
+  | { readonly kind: 'ok'; readonly status: number; readonly data: unknown; readonly next?: string }
   /** 304. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'limited'; readonly limit: GithubLimit; readonly text: string }
@@ -46,7 +47,7 @@ export function judgeAnswer(raw: GithubRaw, now: number): GithubJudged {
   }
   const { status, headers, data } = raw;
   if (status === 304) return { kind: 'unchanged' };
-  if (status < 300 && !isPage(data)) return { kind: 'ok', status, data };
+  if (status < 300 && !isPage(data)) return { kind: 'ok', status, data, ...nextOf(headers) };
   if (MOVED.has(status) && !isPage(data)) return { kind: 'moved', location: headers.location ?? null };
   const message = messageOf(data);
   const limit = judgeLimit(status, headers, `${message} ${errorsOf(data).join(' ')}`, now);
@@ -66,6 +67,12 @@ function judgeStatus(
   if (status === 401) return { kind: 'unauthorized', text };
   if (status === 403 && CLOSED.test(text)) return { kind: 'denied', text };
   return { kind: 'refused', status, text, errors: errorsOf(data) };
+}
+
+/** `Link: <https://…?cursor=v1_17&per_page=100>; rel="next"` */
+function nextOf({ link }: GithubHeaders): { readonly next?: string } {
+  const next = /<[^<>]*[?&]cursor=([\w%.~=-]{1,200})[^<>]*>; *rel="next"/.exec(link ?? '')?.[1];
+  return next === undefined ? {} : { next: decodeURIComponent(next) };
 }
 
 /** Not JSON, and so not of GitHub's API: a proxy before it, or its own edge, answered. It says nothing about what was asked. */

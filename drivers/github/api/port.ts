@@ -28,7 +28,13 @@ export interface GithubCall {
 
 /** What GitHub said. `text` is one line for people, without secrets. */
 export type GithubAnswer<T> =
-  | { readonly kind: 'ok'; readonly status: number; readonly data: T }
+  | {
+      readonly kind: 'ok';
+      readonly status: number;
+      readonly data: T;
+      /** Of a list that GitHub pages by cursor, where the next page begins; absent: this is the last. */
+      readonly next?: string;
+    }
   /** A 4xx that judges the request: not there, not allowed, invalid, in conflict. Nothing has changed. */
   | {
       readonly kind: 'refused';

@@ -67,14 +67,9 @@ export async function repeatFailedDeliveries(
   call: GithubCall,
   counts: RepeatCounts,
 ): Promise<RepeatedDeliveries> {
-  const failed = await api.rest(
-    'apps/list-webhook-deliveries',
-    'GET /app/hook/deliveries',
-    { per_page: 100, status: 'failure' },
-    call,
-  );
-  if (failed.kind !== 'ok') return { repeated: 0, isFailing: true };
-  const ids = deliveriesToRepeat(failed.data, counts);
+  const failed = await failedDeliveries(api, call);
+  if (failed === undefined) return { repeated: 0, isFailing: true };
+  const ids = deliveriesToRepeat(failed, counts);
   let repeated = 0;
   for (const id of ids) {
     const answer = await api.rest(
@@ -87,4 +82,29 @@ export async function repeatFailedDeliveries(
     else if (answer.kind !== 'refused') break;
   }
   return { repeated, isFailing: ids.length > 0 };
+}
+
+/** Pages of a hundred. GitHub keeps deliveries for three days; failures before these are not repeated. */
+const MOST_PAGES = 10;
+
+/** Newest first; undefined: GitHub does not show them. */
+async function failedDeliveries(
+  api: Pick<GithubApi, 'rest'>,
+  call: GithubCall,
+): Promise<readonly DeliveryAttempt[] | undefined> {
+  const attempts: DeliveryAttempt[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const answer = await api.rest(
+      'apps/list-webhook-deliveries',
+      'GET /app/hook/deliveries',
+      { per_page: 100, status: 'failure', ...(cursor === undefined ? {} : { cursor }) },
+      call,
+    );
+    if (answer.kind !== 'ok') return page === 0 ? undefined : attempts;
+    attempts.push(...answer.data);
+    cursor = answer.next;
+    if (cursor === undefined) break;
+  }
+  return attempts;
 }

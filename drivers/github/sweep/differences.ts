@@ -9,7 +9,13 @@
  */
 import { type PullMemory, reviewDigest } from '../reading/pull-memory.ts';
 import { nodesOf } from '../reading/query/pull-state.ts';
-import { type ListedPull, type ListedRepository, PULLS_AT_ONCE } from './listing-query.ts';
+import {
+  LABELS_AT_ONCE,
+  type ListedPull,
+  type ListedRepository,
+  PULLS_AT_ONCE,
+  REVIEWS_AT_ONCE,
+} from './listing-query.ts';
 
 /** What a sweep found of one pull request. */
 export interface PullDifference {
@@ -85,14 +91,18 @@ function isOtherThan(pull: ListedPull, memory: PullMemory): boolean {
     pull.headRefOid !== memory.head ||
     pull.baseRefName !== memory.base ||
     pull.isDraft !== memory.draft ||
-    !isSameSet(labels, memory.labels) ||
-    !isSameSet(reviews, memory.reviews)
+    !mayBeAll(labels, LABELS_AT_ONCE, memory.labels) ||
+    !mayBeAll(reviews, REVIEWS_AT_ONCE, memory.reviews)
   );
 }
 
-function isSameSet(some: readonly string[], others: readonly string[]): boolean {
-  const known = new Set(others);
-  return some.length === known.size && some.every(each => known.has(each));
+/** Whether the list is what is remembered, or the part of it that fits. @param most entries of a list. */
+function mayBeAll(listed: readonly string[], most: number, remembered: readonly string[]): boolean {
+  const known = new Set(remembered);
+  const isWhole = listed.length < most;
+  return (
+    listed.every(each => known.has(each)) && (isWhole ? listed.length === known.size : known.size >= most)
+  );
 }
 
 /** A new comment, title or body differs in `updatedAt`; the end of a check only in the state of the head. */

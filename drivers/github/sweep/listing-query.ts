@@ -11,13 +11,17 @@ export const PULLS_AT_ONCE = 30;
 /** Branches of one repository: where there are as many there may be more, and git lists them (branches.ts). */
 export const BRANCHES_AT_ONCE = 100;
 
+/** Labels, and reviews, of one pull request. */
+export const LABELS_AT_ONCE = 50;
+export const REVIEWS_AT_ONCE = 30;
+
 const FIELDS = `fragment Swept on Repository {
   nameWithOwner
   pullRequests(first: ${PULLS_AT_ONCE}, orderBy: { field: UPDATED_AT, direction: DESC }) {
     nodes {
       number state isDraft updatedAt createdAt baseRefName headRefOid
-      labels(first: 50) { nodes { name } }
-      latestOpinionatedReviews(first: 30) {
+      labels(first: ${LABELS_AT_ONCE}) { nodes { name } }
+      latestOpinionatedReviews(first: ${REVIEWS_AT_ONCE}) {
         nodes { state submittedAt authorAssociation authorCanPushToRepository author { login } commit { oid } }
       }
       commits(last: 1) {

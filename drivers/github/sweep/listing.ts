@@ -7,43 +7,64 @@ import {
   REPOSITORIES_AT_ONCE,
 } from './listing-query.ts';
 
-/** What GitHub lists of one repository; undefined: it does not serve it now, or shows no such repository. */
-export type Listings = ReadonlyMap<string, ListedRepository | undefined>;
+/** What GitHub lists of each repository. */
+export interface Listings {
+  /** Undefined: it does not serve it now, or shows no such repository. */
+  readonly byName: ReadonlyMap<string, ListedRepository | undefined>;
+  /** How many repositories the queries of the next pass should have. */
+  readonly nextAtOnce: number;
+}
 
-/** @param repositories `owner/name` each. @param call without the repository. */
+/**
+ * @param repositories `owner/name` each.
+ * @param atOnce repositories of one query. GitHub gives up a query after ten seconds, so after one that was not served it is halved,
+ *   down to one: a repository that takes longest does not take others with it.
+ * @param call without the repository.
+ */
 export async function listRepositories(
   repositories: readonly string[],
+  atOnce: number,
   api: Pick<GithubApi, 'graphql'>,
   call: Omit<GithubCall, 'repository'>,
 ): Promise<Listings> {
-  const listings = new Map<string, ListedRepository | undefined>();
-  for (const batch of batchesOf(repositories)) {
+  const byName = new Map<string, ListedRepository | undefined>();
+  let isServed = true;
+  for (const batch of batchesOf(repositories, atOnce)) {
     call.signal.throwIfAborted();
-    for (const [name, listed] of await listBatch(batch, api, call)) listings.set(name, listed);
+    const listed = await listBatch(batch, api, call);
+    isServed &&= listed !== undefined;
+    for (const [index, name] of batch.entries()) byName.set(name, listed?.[index]);
   }
-  return listings;
+  const nextAtOnce = isServed
+    ? Math.min(REPOSITORIES_AT_ONCE, atOnce * 2)
+    : Math.max(1, Math.floor(atOnce / 2));
+  return { byName, nextAtOnce };
 }
 
-/** A query that names a repository GitHub does not show is refused as a whole: then each is asked for alone. */
+/**
+ * A query that names a repository GitHub does not show is refused as a whole: then each is asked for alone.
+ *
+ * @returns in the order of the batch; undefined: GitHub does not serve it now.
+ */
 async function listBatch(
   batch: readonly string[],
   api: Pick<GithubApi, 'graphql'>,
   call: Omit<GithubCall, 'repository'>,
-): Promise<readonly (readonly [string, ListedRepository | undefined])[]> {
+): Promise<readonly (ListedRepository | undefined)[] | undefined> {
   const answer = await ask(batch, api, call);
-  if (answer.kind === 'ok')
-    return batch.map((name, index) => [name, answer.data[`r${index}`] ?? undefined] as const);
-  if (answer.kind !== 'refused' || batch.length === 1) return batch.map(name => [name, undefined] as const);
-  const alone: (readonly [string, ListedRepository | undefined])[] = [];
-  for (const name of batch) alone.push(...(await listBatch([name], api, call)));
+  if (answer.kind === 'ok') return batch.map((_, index) => answer.data[`r${index}`] ?? undefined);
+  if (answer.kind !== 'refused') return undefined;
+  if (batch.length === 1) return [undefined];
+  const alone: (ListedRepository | undefined)[] = [];
+  for (const name of batch) alone.push(...((await listBatch([name], api, call)) ?? [undefined]));
   return alone;
 }
 
-function batchesOf(repositories: readonly string[]): readonly (readonly string[])[] {
+function batchesOf(repositories: readonly string[], size: number): readonly (readonly string[])[] {
   const owners = Map.groupBy(repositories.toSorted(), name => name.split('/')[0]?.toLowerCase());
   return [...owners.values()].flatMap(names =>
-    Array.from({ length: Math.ceil(names.length / REPOSITORIES_AT_ONCE) }, (_, index) =>
-      names.slice(index * REPOSITORIES_AT_ONCE, (index + 1) * REPOSITORIES_AT_ONCE),
+    Array.from({ length: Math.ceil(names.length / size) }, (_, index) =>
+      names.slice(index * size, (index + 1) * size),
     ),
   );
 }

@@ -27,7 +27,7 @@ import { type BranchLister, type BranchSweep, type BranchWatch, createBranchSwee
 import { type RepeatCounts, repeatFailedDeliveries } from './deliveries.ts';
 import { pullDifference, type Seen, seenOf, suspects } from './differences.ts';
 import { listRepositories } from './listing.ts';
-import type { ListedRepository } from './listing-query.ts';
+import { type ListedRepository, REPOSITORIES_AT_ONCE } from './listing-query.ts';
 import { nextPause, type PassOutcome } from './pace.ts';
 import { endRun, openRuns, strayRuns } from './stray-runs.ts';
 
@@ -58,6 +58,8 @@ interface SweepState {
   readonly seen: Map<string, Seen>;
   readonly branches: BranchSweep;
   readonly repeats: RepeatCounts;
+  /** Repositories of one query. */
+  atOnce: number;
   /** Ids of runs that the pass before found stray. */
   stray: ReadonlySet<number>;
 }
@@ -73,7 +75,9 @@ export function createGithubSweep(deps: SweepDeps): Listener {
     async listen(watch) {
       const { signal } = watch;
       const branches = createBranchSweep(deps.listBranches);
-      const state: SweepState = { seen: new Map(), branches, repeats: new Map(), stray: new Set() };
+      const seen = new Map<string, Seen>();
+      const known = { seen, branches, repeats: new Map(), stray: new Set<number>() };
+      const state: SweepState = { ...known, atOnce: REPOSITORIES_AT_ONCE };
       while (!signal.aborted) {
         let outcome: PassOutcome = { isFailing: true, missed: 0 };
         try {
@@ -100,7 +104,8 @@ async function passOver(state: SweepState, watch: Watch, deps: SweepDeps): Promi
     steps: step => void steps.push(step),
   };
   const redelivered = await repeatFailedDeliveries(deps.api, { ...call, repository: first }, state.repeats);
-  const listings = await listRepositories(repositories, deps.api, call);
+  const { byName: listings, nextAtOnce } = await listRepositories(repositories, state.atOnce, deps.api, call);
+  state.atOnce = nextAtOnce;
   const identity = await deps.api.identity({ ...call, repository: first });
   const app = identity.kind === 'ok' ? (identity.data.app?.id ?? null) : null;
   let missed = 0;

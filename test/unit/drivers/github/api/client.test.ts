@@ -134,6 +134,20 @@ describe('an answer', () => {
     expect(world.steps.at(-1)?.facts).toMatchObject({ status: 304, cached: true, cost: 0 });
   });
 
+  test('of a list that goes on says where, also when it did not change', async () => {
+    const link =
+      '<https://api.github.com/repos/acme/app/pulls/12?per_page=100&cursor=v1_17%3D>; rel="next", <https://api.github.com/x?cursor=v1_1>; rel="prev"';
+    world.host.answer(
+      PULL,
+      { headers: { etag: '"a"', link }, body: { number: 12 } },
+      { status: 304, headers: { etag: '"a"' } },
+      { body: { number: 12 }, headers: { link: '<https://api.github.com/x?page=2>; rel="next"' } },
+    );
+    expect(await getPull(world)).toMatchObject({ kind: 'ok', next: 'v1_17=' });
+    expect(await getPull(world)).toMatchObject({ kind: 'ok', next: 'v1_17=' });
+    expect(await getPull(world)).not.toHaveProperty('next');
+  });
+
   test.each([500, 502, 503])('%i to a read is asked for twice more, then host trouble', async status => {
     world.host.answer(PULL, { status, body: { message: 'Server Error' } });
     expect(await getPull(world)).toMatchObject({ kind: 'later', later: { reason: 'unreachable' } });

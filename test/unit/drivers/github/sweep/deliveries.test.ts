@@ -65,4 +65,30 @@ describe('failed deliveries', () => {
     expect(await repeatFailedDeliveries(api, call, new Map())).toEqual({ repeated: 0, isFailing: true });
     expect(asked).toEqual(['apps/list-webhook-deliveries']);
   });
+
+  test('are repeated from all pages of the list, the oldest first, and a thousand are looked at', async () => {
+    const call = { repository: 'acme/app', weight: 'event', signal: AbortSignal.timeout(5_000) } as const;
+    const page = (first: number) =>
+      Array.from({ length: 100 }, (_, at) => attempt(first - at, `g${first - at}`, 502));
+    const repeated: unknown[] = [];
+    let pages = 2;
+    let asked = 0;
+    const api = {
+      async rest(operation: string, _route: string, parameters: object) {
+        const { cursor = '1000', delivery_id: id } = parameters as { cursor?: string; delivery_id?: number };
+        if (operation === 'apps/redeliver-webhook-delivery') repeated.push(id);
+        else asked += 1;
+        const next = asked < pages ? { next: String(Number(cursor) - 100) } : {};
+        const data = operation === 'apps/list-webhook-deliveries' ? page(Number(cursor)) : {};
+        return { kind: 'ok', status: 200, data: data as never, ...next } as const;
+      },
+    };
+    const counts = new Map<string, number>();
+    expect(await repeatFailedDeliveries(api, call, counts)).toEqual({ repeated: 50, isFailing: true });
+    expect([asked, repeated[0], repeated.at(-1)]).toEqual([2, 801, 850]);
+    pages = Number.POSITIVE_INFINITY;
+    asked = 0;
+    await repeatFailedDeliveries(api, call, counts);
+    expect(asked).toBe(10);
+  });
 });

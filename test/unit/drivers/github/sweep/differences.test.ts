@@ -86,6 +86,16 @@ describe('a sweep compares a listing with the memory', () => {
     expect(pullDifference(pull, remembered(), before)).toEqual({ number: 1, isNew: false, isMissed: true });
   });
 
+  test('and takes a part of many labels for what it is', () => {
+    const names = Array.from({ length: 60 }, (_, at) => `label-${at}`);
+    const memory = remembered({ labels: names });
+    const with50 = (labels: readonly string[]) =>
+      listed(1, { labels: { nodes: labels.slice(0, 50).map(name => ({ name })) } });
+    expect(pullDifference(with50(names), memory, before)).toBeUndefined();
+    expect(pullDifference(with50(['other', ...names]), memory, before)).toMatchObject({ isMissed: true });
+    expect(pullDifference(with50(names), remembered({ labels: names.slice(0, 49) }), before)).toBeDefined();
+  });
+
   test.each<[string, Partial<ListedPull>]>([
     ['a comment', { updatedAt: at(60) }],
     ['the end of a check', { commits: rollup('SUCCESS') }],
