@@ -61,7 +61,7 @@ export function createGithubConnection(
     publicUrl: project => `${options.cloneUrl}/${projectIdOf(project).name}`,
     source: createGithubSource({
       ...reading,
-      ...{ connection: name, canonicalHostname, webHost: server },
+      ...{ connection: name, canonicalHostname, webHost: server, readsAdmins: options.adminReviews },
       lifetime: lifetime.signal,
       installationsChanged: () => credentials.forget(),
       onProcessed: deliveries.processed,

@@ -33,6 +33,8 @@ export interface GithubOptions {
   readonly concurrency: number;
   /** Seconds between sweeps while webhooks arrive. */
   readonly sweepInterval: number;
+  /** Reads which reviewers administrate their repository, for `permission: admin`. */
+  readonly adminReviews: boolean;
   /** `push`: exactly the tested commit; `api`: GitHub merges. */
   readonly landing: 'push' | 'api';
 }
@@ -66,6 +68,7 @@ export function readGithubOptions(
     sshKnownHosts: read.path('ssh_known_hosts'),
     concurrency: read.integer('max_threads_per_installation', { min: 1, max: 100 }, 20),
     sweepInterval: read.duration('sweep_interval', { min: 1, max: DAY }, 600),
+    adminReviews: read.boolean('admin_reviews', false),
     landing: read.oneOf('landing', ['push', 'api'], 'push'),
   };
   if (options.repoCache !== undefined && options.sshKey !== undefined)

@@ -44,6 +44,7 @@ async function connect(folder: string): Promise<Connection> {
     api_url: github.apiUrl,
     clone_url: github.url,
     sweep_interval: '1',
+    admin_reviews: 'true',
   };
   const at = { file: 'gatehouse.conf', line: 1 };
   const options = new Map(Object.entries(written).map(([name, value]) => [name, { value, at }]));
@@ -85,6 +86,23 @@ test('accounts of Apps have the name that REST and webhooks give them, which Gra
       reviews: [{ by: 'helper[bot]', state: 'approved' }],
     },
   });
+});
+
+test('who administrates the repository is read where the connection asks for it', async () => {
+  const pull = await github.openPull(app, { files: { 'a.txt': 'a\n' } });
+  for (const [login, role] of Object.entries({ ada: 'admin', bob: 'write', eve: 'read' } as const)) {
+    github.setRole(app, login, role);
+    await github.review(app, pull, login, 'APPROVED');
+  }
+  const read = () => connection.source.fetchChange(pullKey(pull.number), signal());
+  await read();
+  const reviews = Object((await read())?.facts).reviews.map(Object);
+  expect(reviews.map(({ by, permission }: { by: string; permission: string }) => [by, permission])).toEqual([
+    ['ada', 'admin'],
+    ['bob', 'write'],
+    ['eve', 'read'],
+  ]);
+  expect(github.count('repos/get-collaborator-permission-level')).toBe(2);
 });
 
 test('a sweep finds branches that moved and went among more than the API lists at once, without a request for it', async () => {

@@ -21,7 +21,11 @@ export interface OnlineCheckDeps extends OnlineQuestionsDeps {
 /** Contacts nothing yet. */
 export function createGithubOnlineCheck(
   connection: string,
-  { landing, webhookTokens }: Pick<GithubOptions, 'landing' | 'webhookTokens'>,
+  {
+    landing,
+    webhookTokens,
+    adminReviews: readsAdmins,
+  }: Pick<GithubOptions, 'landing' | 'webhookTokens' | 'adminReviews'>,
   deps: OnlineCheckDeps,
 ): OnlineCheck {
   const { api, clock } = deps;
@@ -39,7 +43,7 @@ export function createGithubOnlineCheck(
     const ofEach = await questions.askOfEach(
       uses,
       async (use, each) => {
-        const asked = await readRepository(use, { api, rulesets, landing }, callFor(use, each));
+        const asked = await readRepository(use, { api, rulesets, landing, readsAdmins }, callFor(use, each));
         if (asked.kind === 'later') return asked;
         const { value } = asked;
         const found =

@@ -9,6 +9,7 @@ import { branchRefuses, mergeMethodOf } from '../landing/branch-refuses.ts';
 import { githubMergeability } from '../landing/can-land.ts';
 import type { OurVotes } from '../landing/landing-case.ts';
 import { parseGithubReporter } from '../language/reporter-config.ts';
+import { adminFindings } from './admin-findings.ts';
 import { missingPermissions } from './missing-permissions.ts';
 
 /** What GitHub says of one repository. */
@@ -23,6 +24,8 @@ export interface RepositoryFacts {
   /** Protected branches beside these. */
   readonly unread: number;
   readonly landing: LandingMode;
+  /** `admin_reviews` of the connection. */
+  readonly readsAdmins: boolean;
 }
 
 /** What GitHub demands of one branch; a text: why it could not be read. */
@@ -39,6 +42,7 @@ export function contradictions(use: ProjectUse, facts: RepositoryFacts): readonl
     ...missingPermissions(use, facts),
     ...facts.rules.flatMap(of => [...landingFindings(use, of, facts), ...requiredFindings(use, of, facts)]),
     ...unreadFinding(facts),
+    ...adminFindings(use, facts.readsAdmins),
     ...defaultBranchFindings(use, facts),
   ]
     .toSorted((a, b) => a.severity.localeCompare(b.severity))

@@ -27,12 +27,13 @@ interface RepositoryReaderDeps {
   readonly api: GithubApi;
   readonly rulesets: RulesetReader;
   readonly landing: RepositoryFacts['landing'];
+  readonly readsAdmins: boolean;
 }
 
 /** @throws the signal's reason. */
 export async function readRepository(
   { project }: ProjectUse,
-  { api, rulesets, landing }: RepositoryReaderDeps,
+  { api, rulesets, landing, readsAdmins }: RepositoryReaderDeps,
   call: GithubCall,
 ): Promise<Asked<Wrong | { readonly kind: 'facts'; readonly facts: RepositoryFacts }>> {
   const identity = await api.identity(call);
@@ -68,6 +69,7 @@ export async function readRepository(
     rules.push({ branch, rules: read });
   }
   const facts: RepositoryFacts = {
+    readsAdmins,
     identity: identity.data,
     role: identity.data.app === null ? viewerPermission : null,
     branch: ref.name,

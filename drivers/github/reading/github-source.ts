@@ -16,6 +16,7 @@ import type { GithubProcessDeps } from './processing.ts';
 import { pullMergeMessage } from './pull-merge-message.ts';
 import { createPullReaders } from './read-pull.ts';
 import { fetchGithubRef } from './read-ref.ts';
+import { createReviewerAdmins, noReviewerAdmins } from './reviewer-admins.ts';
 import { createRulesetReader } from './ruleset-reader.ts';
 
 /** Of one connection. */
@@ -26,6 +27,8 @@ export interface GithubSourceDeps extends PullPlaces {
   readonly lifetime: AbortSignal;
   /** {@link GithubProcessDeps.installationsChanged} */
   readonly installationsChanged?: () => void;
+  /** Reads who of the reviewers administrates the repository. */
+  readonly readsAdmins?: boolean;
   /** {@link GithubProcessDeps.named} */
   readonly named?: GithubProcessDeps['named'];
   /** {@link PullReaderDeps.commentsRead} */
@@ -40,12 +43,13 @@ export interface GithubSourceDeps extends PullPlaces {
 export function createGithubSource(deps: GithubSourceDeps): Source {
   const { api, clock } = deps;
   const rulesets = createRulesetReader(api, clock, deps.lifetime);
+  const admins = deps.readsAdmins ? createReviewerAdmins(api, clock, deps.lifetime) : noReviewerAdmins;
   const readers = createPullReaders({
-    ...{ api, clock, rulesets },
+    ...{ api, clock, rulesets, admins },
     ...(deps.commentsRead === undefined ? {} : { commentsRead: deps.commentsRead }),
   });
   const processing: GithubProcessDeps = {
-    ...{ api, clock, rulesets, ...readers },
+    ...{ api, clock, rulesets, admins, ...readers },
     staleReads: createStaleReads(clock, 'GitHub'),
     ...(deps.named === undefined ? {} : { named: deps.named }),
     ...(deps.own === undefined ? {} : { own: deps.own }),

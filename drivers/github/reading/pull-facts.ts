@@ -20,6 +20,9 @@ export function loginOf(account: Account | null): string {
 
 /** What the facts hold besides the answer about the pull request. */
 export interface FactsBeside {
+  readonly openConversations: number;
+  /** Logins of reviewers who administrate the repository, as far as that was read. */
+  readonly admins: ReadonlySet<string>;
   /** All contexts of the head. */
   readonly contexts: readonly ContextFact[];
   /** A text: why they could not be read. */
@@ -30,8 +33,11 @@ export interface FactsBeside {
   readonly app: number | null;
 }
 
-/** Bounded by the query: at most 100 labels, reviews and conversations. */
-export function pullFacts(pull: PullNode, { contexts, rules, permissions, app }: FactsBeside): PullFacts {
+/** Bounded by the query: at most 100 labels and reviews. */
+export function pullFacts(
+  pull: PullNode,
+  { contexts, openConversations, admins, rules, permissions, app }: FactsBeside,
+): PullFacts {
   return {
     kind: 'pull',
     number: pull.number,
@@ -44,9 +50,9 @@ export function pullFacts(pull: PullNode, { contexts, rules, permissions, app }:
     headBranch: pull.headRefName,
     draft: pull.isDraft,
     labels: nodesOf(pull.labels).map(({ name }) => name),
-    reviews: nodesOf(pull.latestOpinionatedReviews).flatMap(review => reviewFact(review) ?? []),
+    reviews: nodesOf(pull.latestOpinionatedReviews).flatMap(review => reviewFact(review, admins) ?? []),
     reviewDecision: decisionOf(pull.reviewDecision),
-    unresolvedConversations: nodesOf(pull.reviewThreads).filter(({ isResolved }) => !isResolved).length,
+    unresolvedConversations: openConversations,
     contexts,
     mergeable: mergeableOf(pull.mergeable),
     // GitHub lists files by path, and `.` comes before letters: they are among the first.
@@ -67,25 +73,33 @@ export function titleOf({ title }: Pick<PullNode, 'title'>): string {
     .toWellFormed();
 }
 
-/** Undefined: the review has no opinion any more (it was dismissed). */
-export function reviewFact(review: ReviewNode): ReviewFact | undefined {
+/** Undefined: the review has no opinion any more (it was dismissed). @param admins {@link FactsBeside.admins} */
+export function reviewFact(
+  review: ReviewNode,
+  admins: ReadonlySet<string> = NO_ADMINS,
+): ReviewFact | undefined {
   const state = review.state.toLowerCase();
   if (state !== 'approved' && state !== 'changes_requested' && state !== 'commented') return undefined;
   const email = review.author?.email ?? '';
   return {
     by: loginOf(review.author),
     email: email === '' ? null : email.slice(0, 256),
-    permission: permissionOf(review),
+    permission: permissionOf(review, admins),
     state,
     commit: review.commit?.oid ?? null,
     at: timeOf(review.submittedAt ?? ''),
   };
 }
 
-/** GitHub names only the owner of a repository here; other administrators count as `write`, the lesser of the two. */
-function permissionOf({ authorAssociation, authorCanPushToRepository }: ReviewNode): Permission {
+const NO_ADMINS: ReadonlySet<string> = new Set();
+
+/** With a review GitHub names only the owner of a repository; administrators who were not read count as `write`, the lesser of the two. */
+function permissionOf(
+  { author, authorAssociation, authorCanPushToRepository }: ReviewNode,
+  admins: ReadonlySet<string>,
+): Permission {
   if (!authorCanPushToRepository) return 'read';
-  return authorAssociation === 'OWNER' ? 'admin' : 'write';
+  return authorAssociation === 'OWNER' || admins.has(loginOf(author)) ? 'admin' : 'write';
 }
 
 function decisionOf(decision: string | null): PullFacts['reviewDecision'] {

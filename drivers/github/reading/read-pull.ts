@@ -7,6 +7,7 @@ import { type ProjectKey, projectIdOf } from '../../../src/model/project.ts';
 import type { GithubAnswer, GithubApi, GithubCall, GithubIdentity } from '../api/port.ts';
 import type { ContextFact } from '../facts.ts';
 import type { CommentsRead, KnownComments } from '../reporting/known-comments.ts';
+import { openConversations } from './open-conversations.ts';
 import { contextFacts, pullFacts } from './pull-facts.ts';
 import { type PullRecord, pullRecord } from './pull-record.ts';
 import { MORE_CONTEXTS, type MoreContextsAnswer } from './query/commit-pulls.ts';
@@ -21,6 +22,7 @@ import {
   type PullStateAnswer,
   type RepositoryNode,
 } from './query/pull-state.ts';
+import type { ReviewerAdmins } from './reviewer-admins.ts';
 import { branchRules } from './rules.ts';
 import type { RulesetAnswer, RulesetReader } from './ruleset-reader.ts';
 import { type Unread, unread } from './unread.ts';
@@ -30,6 +32,7 @@ export interface PullReaderDeps {
   readonly api: GithubApi;
   readonly clock: Clock;
   readonly rulesets: RulesetReader;
+  readonly admins: ReviewerAdmins;
   /** Gets which comments of ours a reading showed. */
   readonly commentsRead?: KnownComments['read'];
 }
@@ -160,7 +163,7 @@ function repositoryOf<R extends RepositoryNode>(
 }
 
 /**
- * What only the API can say besides: contexts of further pages, rules, permissions.
+ * What only the API can say besides: contexts and conversations of further pages, rules, permissions.
  *
  * @param early the answer about rulesets of its base; undefined: not asked yet.
  */
@@ -182,10 +185,14 @@ async function completed(
     rulesets.kind === 'ok'
       ? branchRules(pull.baseRefName, repository, pull.baseRef?.branchProtectionRule ?? null, rulesets.data)
       : rulesets.text;
+  const mustBeResolved = typeof rules !== 'string' && rules.conversations;
+  const conversations = await openConversations(pull, mustBeResolved, call, deps.api);
+  if (conversations.kind !== 'ok') return unread(conversations, 'conversations');
+  const admins = await deps.admins(pull, call);
+  if (admins.kind !== 'ok') return unread(admins, 'permissions of reviewers');
   const contexts = contextFacts(nodes.data);
   const facts = pullFacts(pull, {
-    contexts,
-    rules,
+    ...{ contexts, rules, openConversations: conversations.data, admins: admins.data },
     permissions: identity.data.permissions,
     app: identity.data.app?.id ?? null,
   });

@@ -20,6 +20,9 @@ export const PROTECTION_FIELDS = `branchProtectionRule {
       lockBranch restrictsPushes
     }`;
 
+/** Fields of the conversations of a pull request. */
+export const THREAD_FIELDS = 'pageInfo { hasNextPage endCursor } nodes { isResolved }';
+
 /** Fields of a pull request; a query that uses them has `$email: Boolean!`. */
 export const PULL_FIELDS = `fragment PullFields on PullRequest {
   id number title body url state isDraft createdAt updatedAt
@@ -35,7 +38,7 @@ export const PULL_FIELDS = `fragment PullFields on PullRequest {
       commit { oid }
     }
   }
-  reviewThreads(first: ${PAGE}) { nodes { isResolved } }
+  reviewThreads(first: ${PAGE}) { ${THREAD_FIELDS} }
   files(first: ${PAGE}) { nodes { path } }
   baseRef {
     ${PROTECTION_FIELDS}
@@ -110,6 +113,11 @@ export interface ReviewNode {
   readonly commit: { readonly oid: string } | null;
 }
 
+/** A conversation about a line. */
+export interface ThreadNode {
+  readonly isResolved: boolean;
+}
+
 /** Branch protection, as far as the credentials may see it. */
 export interface ProtectionNode {
   readonly requiresStatusChecks: boolean;
@@ -149,7 +157,7 @@ export interface PullNode {
   readonly changedFiles: number;
   readonly labels: NodeList<{ readonly name: string }> | null;
   readonly latestOpinionatedReviews: NodeList<ReviewNode> | null;
-  readonly reviewThreads: NodeList<{ readonly isResolved: boolean }>;
+  readonly reviewThreads: NodePage<ThreadNode>;
   readonly files: NodeList<{ readonly path: string }> | null;
   readonly baseRef: { readonly branchProtectionRule: ProtectionNode | null } | null;
   readonly commits: NodeList<{

@@ -31,6 +31,7 @@ const good: RepositoryFacts = {
   rules: [],
   unread: 0,
   landing: 'push',
+  readsAdmins: false,
 };
 
 /** @param rules of the default branch. */
@@ -49,6 +50,19 @@ function texts(
 
 test('pipelines that get what they want have no findings', () => {
   expect(texts({})).toEqual([]);
+});
+
+test('reviews of administrators are found only where the connection reads who they are', () => {
+  const wanting = (permission: string | readonly string[]) => ({ review: { type: 'approved', permission } });
+  const found = (pipeline: Partial<PipelineUse>, readsAdmins = false) =>
+    texts({ readsAdmins }, { pipelines: [{ ...gate, ...pipeline }] });
+  const warning = [
+    'warning: acme/gate looks for reviews of administrators, and only the owner of a personal repository counts as one: set admin_reviews = true',
+  ];
+  expect(found({ requirements: [wanting('admin')] })).toEqual(warning);
+  expect(found({ triggers: [{ event: 'pull_request_review', require: wanting('admin') }] })).toEqual(warning);
+  expect(found({ requirements: [wanting(['write', 'admin'])] })).toEqual([]);
+  expect(found({ requirements: [wanting('admin')] }, true)).toEqual([]);
 });
 
 describe('permissions', () => {

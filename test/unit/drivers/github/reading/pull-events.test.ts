@@ -6,6 +6,7 @@ import {
   readGithubNotification,
 } from '../../../../../drivers/github/intake/notification.ts';
 import { sha256 } from '../../../../../src/lib/ids.ts';
+import { changeKey } from '../../../../../src/model/change.ts';
 import {
   APP,
   aboutPull,
@@ -20,6 +21,7 @@ import {
   scriptedGithub,
   sha,
   status,
+  threads,
   webhook,
 } from './scripted-github.ts';
 
@@ -190,6 +192,76 @@ describe('a pull request', () => {
     const facts = { headRepository: null, reviews: [{ by: 'ghost', commit: null }] };
     expect(processed.changes).toMatchObject([{ change: { owner: 'ghost' }, facts }]);
     expect(eventLines(processed)).toContain('pull_request status ghost:build:error by ghost');
+  });
+
+  test('that has hundreds of conversations waits for those that are open', async () => {
+    const page = (after: number | null, ...open: boolean[]) => ({
+      ...threads(...open),
+      pageInfo: { hasNextPage: after !== null, endCursor: after === null ? null : String(after) },
+    });
+    const resolved = Array.from({ length: 100 }, () => false);
+    const conversations = async (demanded: boolean, ...pages: readonly ReturnType<typeof page>[]) => {
+      const { world, receive } = scriptedGithub();
+      const [first = page(null), ...more] = pages;
+      if (demanded)
+        world.rulesets = [{ type: 'pull_request', parameters: { required_review_thread_resolution: true } }];
+      world.pulls.set(1, pull(1, 'one', { reviewThreads: first }));
+      world.morePages = more;
+      const [record] = (await receive(opened())).changes;
+      const asked = world.requests.filter(each => each === 'more-threads').length;
+      return [Object(record?.facts).unresolvedConversations, asked];
+    };
+    const pages = [page(0, ...resolved), page(1, ...resolved), page(null, true, false, true)];
+    expect(await conversations(true, ...pages)).toEqual([2, 2]);
+    expect(await conversations(false, ...pages)).toEqual([0, 0]);
+    expect(await conversations(true, page(0, true, ...resolved), page(null, true))).toEqual([1, 0]);
+    const endless = Array.from({ length: 30 }, (_, at) => page(at, ...resolved));
+    expect(await conversations(true, ...endless)).toEqual([0, 9]);
+  });
+
+  test('whose reviewers administrate the repository says so, where that is read, at one request an hour for each', async () => {
+    const given = reviews(
+      review('ada', 'APPROVED'),
+      review('bob', 'APPROVED'),
+      review('eve', 'APPROVED'),
+      review('carol', 'APPROVED', { authorAssociation: 'OWNER' }),
+      review('helper', 'APPROVED', { author: { __typename: 'Bot', login: 'helper' } }),
+      review('gone', 'APPROVED', { author: null }),
+      review('dora', 'APPROVED'),
+    );
+    const permissions = async (more: { readonly readsAdmins?: true }) => {
+      const { world, receive, advance } = scriptedGithub(more);
+      world.pulls.set(1, pull(1, 'one', given));
+      const [record] = (await receive(opened())).changes;
+      const facts = Object(record?.facts).reviews.map(Object);
+      const asked = () =>
+        world.requests.filter(each => each === 'repos/get-collaborator-permission-level').length;
+      const first = asked();
+      await receive(pushed());
+      const again = asked() - first;
+      advance(3_600_000);
+      await receive(pushed());
+      const administrators = facts.flatMap((each: { by: string; permission: string }) =>
+        each.permission === 'admin' ? [each.by] : [],
+      );
+      return { administrators, asked: [first, again, asked() - first] };
+    };
+    expect(await permissions({})).toEqual({ administrators: ['carol'], asked: [0, 0, 0] });
+    expect(await permissions({ readsAdmins: true })).toEqual({
+      administrators: ['ada', 'carol'],
+      asked: [3, 0, 3],
+    });
+  });
+
+  test('whose reviewers cannot be asked about is read later', async () => {
+    const { world, process, eventOf, source } = scriptedGithub({ readsAdmins: true });
+    world.pulls.set(1, pull(1, 'one', reviews(review('frank', 'APPROVED'))));
+    expect(await process(eventOf(opened()))).toMatchObject({
+      later: { reason: 'denied', text: expect.stringContaining('permissions of reviewers') },
+    });
+    await expect(source.fetchChange(changeKey(APP, '1'), AbortSignal.timeout(5_000))).rejects.toMatchObject({
+      retryable: true,
+    });
   });
 
   test('that has 150 statuses has them all (31)', async () => {

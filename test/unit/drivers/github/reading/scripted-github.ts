@@ -53,12 +53,18 @@ export function pull(number: number, head: string, more: Partial<PullNode> = {})
     changedFiles: 1,
     labels: { nodes: [] },
     latestOpinionatedReviews: { nodes: [] },
-    reviewThreads: { nodes: [] },
+    reviewThreads: threads(),
     files: { nodes: [{ path: 'README.md' }] },
     baseRef: { branchProtectionRule: null },
     commits: { nodes: [{ commit: { oid: sha(head), statusCheckRollup: null } }] },
     ...more,
   };
+}
+
+/** @param open whether each conversation is. */
+export function threads(...open: boolean[]): PullNode['reviewThreads'] {
+  const nodes = open.map(isOpen => ({ isResolved: !isOpen }));
+  return { nodes, pageInfo: { hasNextPage: false, endCursor: null } };
 }
 
 export function labels(...names: string[]): Pick<PullNode, 'labels'> {
@@ -114,6 +120,8 @@ interface World {
   readonly marked: Map<string, string>;
   readonly branches: { readonly name: string; readonly protected: boolean; readonly locked?: true }[];
   moreContexts: readonly ContextNode[];
+  /** Of conversations. */
+  morePages: readonly PullNode['reviewThreads'][];
   rulesets: readonly RulesetRule[];
   /** Answers every request, where it is set. */
   failure: Exclude<GithubAnswer<never>, { kind: 'ok' }> | undefined;
@@ -131,7 +139,7 @@ interface World {
 }
 
 /** A source over a scripted API, and a driver's memory that each processed event writes. */
-export function scriptedGithub() {
+export function scriptedGithub(more: { readonly readsAdmins?: true } = {}) {
   const world: World = {
     name: 'acme/app',
     pulls: new Map(),
@@ -139,6 +147,7 @@ export function scriptedGithub() {
     marked: new Map(),
     branches: [],
     moreContexts: [],
+    morePages: [],
     rulesets: [],
     failure: undefined,
     requests: [],
@@ -158,6 +167,7 @@ export function scriptedGithub() {
     lifetime: new AbortController().signal,
     own: world.own,
     ...places,
+    ...more,
   });
   let deliveries = 0;
 
@@ -272,10 +282,13 @@ function scriptedApi(world: World): GithubApi {
   };
 }
 
-/** bob may write, eve may read, no other is known. */
+/** ada administrates, bob may write, eve may read, no other is known. */
 function permissionOf<T>(login: string, answer: (data: unknown) => GithubAnswer<T>): GithubAnswer<T> {
   if (login === 'bob') return answer({ permission: 'write' });
+  if (login === 'ada') return answer({ permission: 'admin' });
   if (login === 'eve') return answer({ permission: 'read' });
+  if (login === 'frank')
+    return { kind: 'refused', status: 403, text: 'Resource not accessible by integration', errors: [] };
   return { kind: 'refused', status: 404, text: 'GitHub answered 404: Not Found', errors: [] };
 }
 
@@ -302,6 +315,8 @@ function graphqlAnswer(
       const page = { nodes: world.moreContexts, pageInfo: { hasNextPage: false, endCursor: null } };
       return { object: { statusCheckRollup: { contexts: page } } };
     }
+    case 'more-threads':
+      return { pullRequest: { reviewThreads: world.morePages[Number(after)] } };
     case 'commit-pulls':
       return {
         object: { associatedPullRequests: { nodes: pulls.filter(each => each.headRefOid === commit) } },
