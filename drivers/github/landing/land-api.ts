@@ -15,10 +15,11 @@ import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-err
 import { addMilliseconds } from '../../../src/lib/clock.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
 import { type NotOk, saidBy } from '../reporting/report-context.ts';
-import { branchKey, type LandingContext, landedAs, SHORT_WAIT_MS, unshownPull } from './landing-context.ts';
+import { branchKey, type LandingContext, landedAs, unshownPull } from './landing-context.ts';
 import { type LandingNow, pullObstacle, readLandingNow } from './landing-now.ts';
 import { judgeMergeRefusal } from './merge-refusal.ts';
 import { requiredChecksIn } from './push-refusal.ts';
+import { SHORT_WAIT_MS } from './short-wait.ts';
 import { missesOwnOnly } from './unnoticed-votes.ts';
 import { readLanded } from './verify-tree.ts';
 

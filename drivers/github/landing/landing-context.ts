@@ -37,9 +37,6 @@ export interface LandingContext {
   readonly own: Pick<OwnLandings, 'pushing' | 'merged'>;
 }
 
-/** Milliseconds that GitHub gets to compute whether a pull request can be merged, or to notice where a branch is. */
-export const SHORT_WAIT_MS = 2_000;
-
 /** Full name of the branch that a commit passes through where checks are required of it. */
 export function stagingBranch({ name }: Pick<LandingContext, 'name'>): string {
   return `refs/heads/${LANDING_BRANCHES}${name}`;

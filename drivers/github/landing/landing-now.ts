@@ -4,8 +4,9 @@ import { addMilliseconds } from '../../../src/lib/clock.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
 import { parseCommitId, shortCommit } from '../../../src/model/project.ts';
 import type { GithubAnswer } from '../api/port.ts';
-import { type LandingContext, SHORT_WAIT_MS, stagingBranch } from './landing-context.ts';
+import { type LandingContext, stagingBranch } from './landing-context.ts';
 import { LANDING_STATE, type LandingStateAnswer } from './landing-query.ts';
+import { SHORT_WAIT_MS } from './short-wait.ts';
 
 /** As far as a landing looks at it. */
 export interface LandingNow {

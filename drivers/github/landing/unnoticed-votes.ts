@@ -5,13 +5,16 @@
  */
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
 import { createLru } from '../../../src/git/lru.ts';
-import { addMilliseconds } from '../../../src/lib/clock.ts';
-import { type LandingContext, SHORT_WAIT_MS } from './landing-context.ts';
+import { addMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
+import { SHORT_WAIT_MS } from './short-wait.ts';
 
 /** Counts the tries of each landing, in this process. */
 export interface UnnoticedVotes {
   /** @param said GitHub's words. @returns undefined: it has had its time. */
-  again(said: string, landing: Pick<LandingContext, 'name' | 'now'>): LandingOutcome | undefined;
+  again(
+    said: string,
+    landing: { readonly name: string; readonly now: Nanoseconds },
+  ): LandingOutcome | undefined;
 }
 
 /** Of one landing: ten seconds. */
