@@ -18,6 +18,33 @@ githubStory('a gate does not take a change again for its own failed check run', 
   expect(await itemsOf(world, pull, 'gate')).toHaveLength(1);
 });
 
+const STATUSES = githubLayout({ gateSuccess: '{status: success, merge: true}' })
+  .replace(
+    /local: {check: failure}(?=\n {4}dequeue:\n.*\n- pipeline:\n {4}name: post)/,
+    'local: {status: failure}',
+  )
+  .replace('action: [labeled, status, ready_for_review]', 'action: status\n          status: .*/gate:.*');
+
+githubStory(
+  'nor for its own status, whose author has one name in webhooks and another in queries',
+  { layout: STATUSES },
+  async world => {
+    const { github, app } = world;
+    const pull = await world.open();
+    world.fail('unit', pull);
+    await github.review(app, pull, 'bob', 'APPROVED');
+    world.free();
+    await world.leaves(pull, 'FAILURE');
+    await github.settled();
+    expect(app.statuses.map(({ context, state }) => [context, state])).toEqual([
+      ['tenant-one/gate', 'failure'],
+    ]);
+    await decided(world, pull, /it is the report of this pipeline itself/);
+    await webhooksProcessed(world);
+    expect(await itemsOf(world, pull, 'gate')).toHaveLength(1);
+  },
+);
+
 const CYCLE = `
 - pipeline:
     name: ping

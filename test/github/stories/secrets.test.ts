@@ -7,7 +7,7 @@ import { filesBelow, secretsOf } from './secrets.ts';
 
 githubStory(
   'no secret is in spans, log, store, API, reports or argument lists',
-  { keepsLog: true, expectedTrouble: [/./] },
+  { keepsLog: true, expectedTrouble: [/./], connection: ['sweep_interval = 1', 'admin_reviews = true'] },
   async world => {
     const { github, app, api, observer, sink, log } = world;
     const pull = await world.open();
@@ -19,7 +19,11 @@ githubStory(
     github.faults.add({ operation: 'checks/update', does: { ...echo, status: 422 } });
     github.faults.add({ operation: 'git/push', does: { ...echo, status: 403 } });
     github.revokeInstallationTokens('acme');
-    // It answers our own question with the token as well; git then asks, and waits.
+    // So do questions of sweeps, about reviewers, and of people.
+    for (const operation of ['apps/list-webhook-deliveries', 'repos/get-collaborator-permission-level'])
+      github.faults.add({ operation, times: 3, does: echo });
+    github.faults.add({ operation: 'issues/create-comment', does: { ...echo, status: 422 } });
+    // It answers our own question about commits with the token as well; git then asks, and waits. Or git lists the branches.
     github.faults.add({ path: /git-upload-pack$/, times: 2, does: echo });
     github.faults.add({ path: /info\/refs/, does: { kind: 'hang' } });
     const greetings = () => github.requests.filter(({ path }) => path.includes('/info/refs')).length;
@@ -27,10 +31,11 @@ githubStory(
     world.free();
     const other = await world.open();
     await github.review(app, other, 'bob', 'APPROVED');
-    await observer.until('git to fetch', () => greetings() > before);
+    await observer.until('git to ask GitHub', () => greetings() > before);
     const argumentLists = (await running()).join('\n');
-    expect(argumentLists).toContain('fetch');
+    expect(argumentLists).toMatch(/ (?:fetch|ls-remote) /);
     github.faults.heal();
+    await github.comment(app, other, 'bob', '/gatehouse why');
     await observer.until('the second to be merged', () => other.now.merged);
     await world.leaves(pull, 'SUCCESS', 'check');
     await github.settled();
