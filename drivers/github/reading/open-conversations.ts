@@ -10,7 +10,7 @@ const MOST_PAGES = 9;
  * Of those that were read with the pull request; where all of these are resolved the next ones are asked for, because one that is
  * open is reason enough to wait.
  *
- * @param mustBeResolved false: nobody asks, and nothing more is read.
+ * @param mustBeResolved false: no rule asks for it, and nothing more is read.
  */
 export async function openConversations(
   { number, reviewThreads }: Pick<PullNode, 'number' | 'reviewThreads'>,

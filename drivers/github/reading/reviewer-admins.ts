@@ -1,6 +1,6 @@
 /**
  * Which reviewers administrate a repository: GitHub does not say it with their reviews. One request for each reviewer who may write
- * and each repository an hour, for connections that ask for it (`admin_reviews`).
+ * and each repository an hour, for connections that ask for it (`admin_reviews`, doc/decisions/0091).
  */
 import { createLru } from '../../../src/git/lru.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
@@ -20,10 +20,10 @@ const KEPT = 3_600_000;
 /** Reviewers of all repositories; of those beyond GitHub is asked again. */
 const MOST = 20_000;
 
-const NOBODY: GithubAnswer<ReadonlySet<string>> = { kind: 'ok', status: 200, data: new Set() };
+const NO_ADMINS: GithubAnswer<ReadonlySet<string>> = { kind: 'ok', status: 200, data: new Set() };
 
 /** Asks nothing. */
-export const noReviewerAdmins: ReviewerAdmins = async () => NOBODY;
+export const noReviewerAdmins: ReviewerAdmins = async () => NO_ADMINS;
 
 /** @param lifetime ends the requests, which several events share. */
 export function createReviewerAdmins(

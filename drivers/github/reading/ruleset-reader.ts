@@ -11,8 +11,11 @@ import type { RulesetRule } from './rules.ts';
 const KEPT = 60_000;
 /** Branches; the oldest answer gives way. */
 const MOST_BRANCHES = 1_000;
+/** Rules of a page, and pages: a repository has 75 rulesets at most. */
+const PAGE = 100;
+const MOST_PAGES = 10;
 
-/** At most 100 rules. A branch without rulesets, and a host without them, has none. */
+/** A branch without rulesets, and a host without them, has none. */
 export type RulesetAnswer = GithubAnswer<readonly RulesetRule[]>;
 
 /** Rulesets of the branches of one connection. */
@@ -66,13 +69,19 @@ async function askRulesets(
   branch: string,
   call: GithubCall,
 ): Promise<RulesetAnswer> {
-  const asked = await api.rest(
-    'repos/get-branch-rules',
-    'GET /repos/{owner}/{repo}/rules/branches/{branch}',
-    { branch, per_page: 100 },
-    call,
-  );
-  if (asked.kind === 'ok') return { ...asked, data: asked.data.slice(0, 100) };
-  // An older GitHub Enterprise Server has no rulesets.
-  return asked.kind === 'refused' && asked.status === 404 ? { kind: 'ok', status: 404, data: [] } : asked;
+  const rules: RulesetRule[] = [];
+  for (let page = 1; page <= MOST_PAGES; page += 1) {
+    const asked = await api.rest(
+      'repos/get-branch-rules',
+      'GET /repos/{owner}/{repo}/rules/branches/{branch}',
+      { branch, per_page: PAGE, ...(page === 1 ? {} : { page }) },
+      call,
+    );
+    // An older GitHub Enterprise Server has no rulesets.
+    if (asked.kind === 'refused' && asked.status === 404) break;
+    if (asked.kind !== 'ok') return asked;
+    rules.push(...asked.data);
+    if (asked.data.length < PAGE) break;
+  }
+  return { kind: 'ok', status: 200, data: rules };
 }

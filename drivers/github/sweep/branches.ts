@@ -6,7 +6,7 @@
  *                         moments, and show a branch twice or not at all
  *
  * Only whole lists are compared. What is found and the driver's memory holds already costs nothing more, so the API is not asked about
- * branches while webhooks arrive.
+ * branches while webhooks arrive (doc/decisions/0090).
  */
 import type { Watch } from '../../../src/driver/intake.ts';
 import { createLru, type Lru } from '../../../src/git/lru.ts';

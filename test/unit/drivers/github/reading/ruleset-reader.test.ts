@@ -64,3 +64,21 @@ test('an answer that was asked for before the rules changed is neither shared no
   expect(await read()).toMatchObject(rules('update'));
   expect(asked).toHaveLength(2);
 });
+
+test('more rules than a page holds are all read', async () => {
+  const { asked, read } = open();
+  const answer = read();
+  const page = (count: number, type: string) => rules(...Array.from({ length: count }, () => type));
+  asked[0]?.resolve(page(100, 'update'));
+  await expect.poll(() => asked).toHaveLength(2);
+  asked[1]?.resolve(page(1, 'required_signatures'));
+  expect(await answer).toMatchObject({
+    kind: 'ok',
+    data: expect.arrayContaining([{ type: 'required_signatures' }]),
+  });
+  const cut = read('next');
+  asked[2]?.resolve(page(100, 'update'));
+  await expect.poll(() => asked).toHaveLength(4);
+  asked[3]?.resolve({ kind: 'later', later: { reason: 'unreachable', text: 'away' } });
+  expect(await cut).toMatchObject({ kind: 'later' });
+});
