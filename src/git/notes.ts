@@ -1,22 +1,24 @@
 /**
- * Appends to git notes of a remote, for hosts without another place for a vote or a comment. Plain `git notes` writes them (it
- * knows the fan-out of large note trees); after a lost race the notes are fetched and written again.
+ * Appends to git notes of a remote, for hosts without another place for a vote or a comment. The notes are written as objects
+ * (`note-tree.ts`); after a lost race they are fetched and written again.
  *
- * Notes requested while others are written go together: one fetch and one push for all of them.
+ * Notes requested while others are written go together, with one push for all of them. Where our last push left the notes is
+ * remembered: the next one takes that for granted, and its lease notices when somebody else wrote meanwhile.
  */
 
 import { createBatcher } from './batcher.ts';
+import type { Identity } from './environment.ts';
 import { isWorthAnotherTry } from './failure-table.ts';
 import type { FetchOutcome } from './fetch.ts';
-import type { Git, GitResult } from './git.ts';
+import { createLru, type Lru } from './lru.ts';
+import { addToNotes } from './note-tree.ts';
 import type { ObjectId } from './object-id.ts';
 import type { ObjectReader } from './object-reader.ts';
-import { pastLocks } from './past-locks.ts';
-import { pathName } from './path-name.ts';
+import type { ObjectWriter } from './object-writer.ts';
 import type { PushOutcome, RefChange } from './push.ts';
 import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
-import { type RemoteFailure, remoteFailure } from './remote-failure.ts';
+import type { RemoteFailure } from './remote-failure.ts';
 
 /** A paragraph for the note of one commit. */
 export interface NoteRequest {
@@ -32,20 +34,22 @@ export interface NoteRequest {
 export type NoteOutcome =
   | { readonly kind: 'added' }
   | { readonly kind: 'already-there' }
-  /** The remote's rules forbid it. */
+  /** The remote's rules forbid it, or the note is too large. */
   | { readonly kind: 'rejected'; readonly message: string }
   | RemoteFailure;
 
 /** One mirror. `fetch` brings the notes at once, without the queue of other fetches. */
 export interface NotesDeps {
-  readonly git: Git;
-  readonly gitDir: string;
+  readonly identity: Identity;
   readonly reader: ObjectReader;
-  readonly push: (remote: Remote, changes: readonly RefChange[]) => Promise<PushOutcome>;
+  readonly writer: ObjectWriter;
   readonly fetch: (remote: Remote, ref: RefName) => Promise<FetchOutcome>;
+  readonly push: (remote: Remote, changes: readonly RefChange[]) => Promise<PushOutcome>;
 }
 
 const TRIES = 8;
+/** Refs of notes that are remembered, by URL and name. */
+const MOST_KNOWN = 16;
 
 /** A note and its remote. Jobs that go together use the remote of the latest. */
 export interface NoteJob {
@@ -53,18 +57,26 @@ export interface NoteJob {
   readonly note: NoteRequest;
 }
 
+/** Where a ref of notes was after our last push. */
+type KnownTips = Lru<string, ObjectId>;
+
 /** A queue of its own: fetches and listings do not wait for notes. */
 export function createNoteLane(deps: NotesDeps): (job: NoteJob) => Promise<NoteOutcome> {
-  return createBatcher(jobs => appendNotes(deps, jobs));
+  const known: KnownTips = createLru(MOST_KNOWN);
+  return createBatcher(jobs => appendNotes(deps, known, jobs));
 }
 
 /** One outcome per job, in order. */
-async function appendNotes(deps: NotesDeps, jobs: readonly NoteJob[]): Promise<readonly NoteOutcome[]> {
+async function appendNotes(
+  deps: NotesDeps,
+  known: KnownTips,
+  jobs: readonly NoteJob[],
+): Promise<readonly NoteOutcome[]> {
   const outcomes: NoteOutcome[] = [];
   for (const ref of new Set(jobs.map(({ note }) => note.ref))) {
     const here = [...jobs.entries()].filter(([, { note }]) => note.ref === ref);
     const appended = await appendTogether(
-      deps,
+      { ...deps, known },
       ref,
       here.map(([, job]) => job),
     );
@@ -77,23 +89,32 @@ async function appendNotes(deps: NotesDeps, jobs: readonly NoteJob[]): Promise<r
 }
 
 async function appendTogether(
-  deps: NotesDeps,
+  deps: NotesDeps & { readonly known: KnownTips },
   ref: RefName,
   jobs: readonly NoteJob[],
 ): Promise<readonly NoteOutcome[]> {
   // Credentials may have been renewed: the latest request has the newest.
   const remote = jobs.at(-1)?.remote;
   if (remote === undefined) return [];
+  const { known } = deps;
+  const place = `${remote.url} ${ref}`;
   const all = (outcome: NoteOutcome) => jobs.map(() => outcome);
   let said = '';
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
-    const fetched = await deps.fetch(remote, ref);
-    if (fetched.kind !== 'fetched') return all(fetched);
-    const before = fetched.commits[0] ?? null;
-    const { tip, outcomes } = await writeNotes(deps, ref, before, jobs);
-    if (tip === before || tip === null) return outcomes;
-    const pushed = await deps.push(remote, [{ ref, from: before, to: tip }]);
-    if (pushed.kind === 'pushed') return outcomes;
+    const remembered = known.get(place);
+    // What comes of it is remembered only when it is certain.
+    known.delete(place);
+    const found = remembered ?? (await fetchTip(deps, remote, ref));
+    if (typeof found === 'object' && found !== null) return all(found);
+    const { tip, outcomes } = await writeNotes(deps, found, jobs);
+    // Only the host can say that they are there already.
+    if (tip === found && remembered !== undefined) continue;
+    if (tip === found || tip === null) return outcomes;
+    const pushed = await deps.push(remote, [{ ref, from: found, to: tip }]);
+    if (pushed.kind === 'pushed') {
+      known.set(place, tip);
+      return outcomes;
+    }
     if (pushed.kind === 'remote-failed') return all(pushed);
     const [{ reason, nature, message }] = pushed.rejections;
     said = message;
@@ -104,48 +125,38 @@ async function appendTogether(
   return all({ kind: 'remote-failed', reason: 'locked', nature: 'host', message: said });
 }
 
-/**
- * The new tip of the notes; `before` when there was nothing to add. `git notes` needs a ref below `refs/notes/`: this one is
- * private to the process, because others may use the same mirror.
- */
-async function writeNotes(
-  deps: NotesDeps,
+/** Null: the remote has no such notes. */
+async function fetchTip(
+  { fetch }: NotesDeps,
+  remote: Remote,
   ref: RefName,
+): Promise<ObjectId | null | RemoteFailure> {
+  const fetched = await fetch(remote, ref);
+  return fetched.kind === 'fetched' ? (fetched.commits[0] ?? null) : fetched;
+}
+
+/** The new tip of the notes; `before` when there was nothing to add. One commit holds all that is added. */
+async function writeNotes(
+  { reader, writer, identity }: NotesDeps,
   before: ObjectId | null,
   jobs: readonly NoteJob[],
 ): Promise<{ readonly tip: ObjectId | null; readonly outcomes: readonly NoteOutcome[] }> {
-  const { git, gitDir, reader } = deps;
-  const scratch = `refs/notes/${pathName(ref)}-${process.pid}`;
-  try {
-    const start = before === null ? ['update-ref', '-d', scratch] : ['update-ref', scratch, before];
-    need(await pastLocks(gitDir, () => git.run(start, { gitDir })));
-    const outcomes: NoteOutcome[] = [];
-    for (const { note } of jobs) outcomes.push(await appendAt(scratch, deps, note));
-    return { tip: (await reader.resolve(scratch)) ?? null, outcomes };
-  } finally {
-    await git.run(['update-ref', '-d', scratch], { gitDir });
+  const begun = before === null ? undefined : (await reader.commit(before)).tree;
+  let tree = begun;
+  const outcomes: NoteOutcome[] = [];
+  for (const { note } of jobs) {
+    const added = await addToNotes({ reader, writer }, tree, note.commit, note.text);
+    if (added.kind === 'added') tree = added.tree;
+    // Concerns this note alone: the others are written.
+    outcomes.push(added.kind === 'too-large' ? { ...added, kind: 'rejected' } : { kind: added.kind });
   }
-}
-
-async function appendAt(
-  scratch: string,
-  { git, gitDir }: NotesDeps,
-  { commit, text }: NoteRequest,
-): Promise<NoteOutcome> {
-  const present = await git.run(['notes', `--ref=${scratch}`, 'show', commit], { gitDir });
-  if (present.kind === 'ok' && holds(present.stdout.toString('utf8'), text)) return { kind: 'already-there' };
-  const appended = await git.run(['notes', `--ref=${scratch}`, 'append', '-F', '-', commit], {
-    gitDir,
-    input: text,
+  if (tree === undefined || tree === begun) return { tip: before, outcomes };
+  const tip = await writer.writeCommit({
+    tree,
+    parents: before === null ? [] : [before],
+    identity,
+    date: Math.floor(Date.now() / 1000),
+    message: "Notes added by 'git notes append'",
   });
-  // Concerns this note alone: the others are written.
-  return appended.kind === 'ok' ? { kind: 'added' } : remoteFailure(appended);
-}
-
-function holds(note: string, paragraph: string): boolean {
-  return `\n\n${note.trim()}\n\n`.includes(`\n\n${paragraph.trim()}\n\n`);
-}
-
-function need(result: GitResult): void {
-  if (result.kind !== 'ok') throw new Error(`git notes: ${remoteFailure(result).message}`);
+  return { tip, outcomes };
 }

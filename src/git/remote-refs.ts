@@ -1,4 +1,5 @@
 import type { Git } from './git.ts';
+import { readLocalRefs } from './local-refs.ts';
 import { isObjectId, type ObjectId } from './object-id.ts';
 import { isRefName, type RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
@@ -13,7 +14,8 @@ export interface RemoteRefs {
 }
 
 /**
- * Lists a remote's refs, one round trip (`git ls-remote`). Refs with names that git refuses, or that are not UTF-8, are omitted:
+ * Lists a remote's refs, one round trip (`git ls-remote`); those of a repository on this machine's disk are read without a process
+ * where that is plain to do (`local-refs.ts`). Refs with names that git refuses, or that are not UTF-8, are omitted:
  * git could not use them.
  *
  * @param prefixes only refs that begin with one of these; empty: all, and `HEAD`. Prefixes below `refs/heads/` and `refs/tags/`
@@ -26,6 +28,8 @@ export async function lsRemote(
 ): Promise<RemoteRefs | RemoteFailure> {
   const refused = refusedUrl(remote, git.protocols);
   if (refused !== undefined) return refused;
+  const local = await readLocalRefs(remote, prefixes);
+  if (local !== undefined) return { kind: 'refs', refs: local };
   const result = await git.run(
     ['ls-remote', '--quiet', '--symref', ...narrowed(prefixes), '--end-of-options', remote.url],
     { remote },

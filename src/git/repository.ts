@@ -203,10 +203,8 @@ export function openRepository({
   }
 
   const noteLane = createNoteLane({
-    reader,
+    ...{ identity, reader, writer },
     push: pushNow,
-    git,
-    gitDir: path,
     async fetch(remote, ref) {
       const [outcome] = await fetchNow([{ remote, wants: [{ ref }] }]);
       return outcome ?? { kind: 'fetched', commits: [] };

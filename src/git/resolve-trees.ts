@@ -19,6 +19,7 @@ import type { OwnCommits } from './own-commits.ts';
 import { mergeTrees, type ThreeWayDeps } from './three-way.ts';
 import { pathText, type Tree, type TreeEntry } from './tree.ts';
 import { createTreeBudget, type TreeBudget } from './tree-budget.ts';
+import { writeTreeEntries } from './write-tree-entries.ts';
 
 /** The mirror. */
 export interface ResolveDeps extends ThreeWayDeps {
@@ -135,8 +136,8 @@ async function mergeLines(
   const name = (at: number) => String(at).padStart(8, '0');
   const [base, ours, theirs] = await Promise.all(
     ([0, 1, 2] as const).map(side =>
-      writeEntries(
-        deps,
+      writeTreeEntries(
+        deps.writer,
         files.map(({ blobs }, at) => ({ name: name(at), mode: '100644', id: blobs[side] })),
       ),
     ),
@@ -166,19 +167,5 @@ async function writeTree(
       entries.push({ name: member.name, mode: member.mode, id });
     }
   }
-  return writeEntries(deps, entries);
-}
-
-/** git sorts a directory as if its name ended with a slash. */
-function writeEntries(
-  { writer }: ResolveDeps,
-  entries: readonly Pick<TreeEntry, 'name' | 'mode' | 'id'>[],
-): Promise<ObjectId> {
-  const key = ({ name, mode }: (typeof entries)[number]) => (mode.endsWith('40000') ? `${name}/` : name);
-  const sorted = entries.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
-  const parts = sorted.flatMap(({ name, mode, id }) => [
-    Buffer.from(`${mode} ${name}\0`, 'latin1'),
-    Buffer.from(id, 'hex'),
-  ]);
-  return writer.write('tree', Buffer.concat(parts));
+  return writeTreeEntries(deps.writer, entries);
 }

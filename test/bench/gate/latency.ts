@@ -1,5 +1,4 @@
 /** One proposal after another, each when the last is reported: from the push to the first line of the job, and from its end to the note. */
-import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -40,17 +39,17 @@ function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-async function nextNote({ bare }: GateSite): Promise<number> {
-  // The folder comes with the first note.
-  const watcher = watch(path.join(bare, 'refs'), { recursive: true });
-  try {
-    for (;;) {
-      const [, file] = await once(watcher, 'change', { signal: AbortSignal.timeout(60_000) });
-      if (String(file) === 'notes/gatehouse') return now();
-    }
-  } finally {
-    watcher.close();
-  }
+/** To be called before what it waits for. */
+function nextNote({ bare }: GateSite): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error('no note within a minute')), 60_000);
+    const watcher = watch(path.join(bare, 'refs/notes'), (_, file) => {
+      if (file !== 'gatehouse') return;
+      clearTimeout(late);
+      watcher.close();
+      resolve(now());
+    });
+  });
 }
 
 interface EndedBuild {

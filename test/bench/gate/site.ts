@@ -60,6 +60,8 @@ export async function openGateSite(pipeline: 'check' | 'gate'): Promise<GateSite
     const url = `http://127.0.0.1:${port}/api/connection/${CONNECTION}/payload`;
     await installPostReceiveHook(bare, { url, token: 'bench', project });
   }
+  // Watched for notes.
+  await mkdir(`${place('repositories', APP)}.git/refs/notes`);
   const config = await writeSettings(root, port);
   const service = stack.use(await startGateService(config));
   const owned = stack.move();
