@@ -10,6 +10,7 @@ import { publicRepositoryUrl } from '../../src/tracing/repository-url.ts';
 import { NO_BRANCHES } from './branch-template.ts';
 import { createLanding } from './landing.ts';
 import { createListener, type Wait } from './listener.ts';
+import { createCommitTexts } from './mirror-reads.ts';
 import type { GitDriverOptions } from './options.ts';
 import { projectUrl } from './project-url.ts';
 import { openProjectGit } from './remote-git.ts';
@@ -40,12 +41,15 @@ export function createConnection(
   const remote: Connection['remote'] = async project => ({ url: urlOf(project), ...access });
   const git = createGit({ identity: READER, start: startAside });
   const health = createHostHealth(() => null);
-  const openGit = async (project: ProjectKey) =>
+  const { repositories } = deps;
+  const texts = createCommitTexts();
+  const openGit = onceEach(async (project: ProjectKey) =>
     watchedGit(
       project,
-      await openProjectGit(project, { repositories: deps.repositories, git, remoteOf: remote }),
+      await openProjectGit(project, { repositories, git, texts, remoteOf: remote }),
       health,
-    );
+    ),
+  );
   const { clock, log } = deps;
   const { canonicalHostname } = options;
   const secrets = webhookToken === undefined ? [] : [webhookToken];
@@ -77,6 +81,19 @@ export function createConnection(
     health,
     // The caller closes the mirrors, and nothing else is open.
     close: () => Promise.resolve(),
+  };
+}
+
+/** Opened again only after it failed. */
+function onceEach<T>(open: (project: ProjectKey) => Promise<T>): (project: ProjectKey) => Promise<T> {
+  const opened = new Map<ProjectKey, Promise<T>>();
+  return project => {
+    const known = opened.get(project);
+    if (known !== undefined) return known;
+    const opening = open(project);
+    opened.set(project, opening);
+    opening.catch(() => opened.delete(project));
+    return opening;
   };
 }
 

@@ -23,7 +23,7 @@
  *   process-event.ts                   notification → events: memory, read-project.ts, ref-view.ts, ref-changes.ts, proposal-states.ts
  *   reporter.ts                        results
  *   landing.ts, land.ts                merges
- *   remote-git.ts                      all requests to git
+ *   remote-git.ts, mirror-reads.ts      all requests to git; graph-memory.ts
  *   post-receive.sh, install-hook.ts   the webhook's other end
  */
 import type { Driver } from '../../src/driver/driver.ts';

@@ -76,15 +76,20 @@ export async function readProposals(
     }
     if (proposals.length === 0) continue;
     const graphs = await graphsOf(tip, proposals, context.git);
+    const siblings = siblingsOf(branch, view, context);
     const heads = new Set(
-      siblingsOf(branch, view, context)
+      siblings
         .filter(({ id }) => !graphs.has(id) || graphs.get(id) !== undefined)
         .map(({ commit }) => commit),
     );
+    const byHead = Map.groupBy(siblings, ({ commit }) => commit);
     for (const proposal of proposals) {
       const graph = graphs.get(proposal.id);
       if (graph === undefined) states.push({ kind: 'refused', proposal, reason: tooLarge(branch) });
-      else states.push(await readOne(proposal, stackOf(proposal.commit, heads, graph), view, context));
+      else
+        states.push(
+          await readOne(proposal, stackOf(proposal.commit, heads, graph), { view, byHead }, context),
+        );
     }
   }
   return dependenciesFirst(states);
@@ -129,10 +134,17 @@ async function graphsOf(
   return graphs;
 }
 
+/** All that is the same for the proposals of one branch. */
+interface Around {
+  readonly view: RefView;
+  /** Open proposals by their commits; those of one commit in the order of the listing. */
+  readonly byHead: ReadonlyMap<ObjectId, readonly Proposal[]>;
+}
+
 async function readOne(
   proposal: Proposal,
   stack: Stacked | undefined,
-  view: RefView,
+  around: Around,
   context: ReadContext,
 ): Promise<ProposalState> {
   const { subject, author, message } = await context.git.text(proposal.commit);
@@ -143,8 +155,8 @@ async function readOne(
   const state = {
     change,
     status: stack === undefined ? ('merged' as const) : ('open' as const),
-    ...(await dependenciesOf(change, proposal, stack ?? { own: [], on: [] }, view, context)),
-    facts: { approved: view.approvals.get(proposal.id) === proposal.commit, 'current-patchset': true },
+    ...(await dependenciesOf(change, stack ?? { own: [], on: [] }, around, context)),
+    facts: { approved: around.view.approvals.get(proposal.id) === proposal.commit, 'current-patchset': true },
   };
   const digest = sha256(JSON.stringify(state)).slice(0, 16);
   return { kind: 'read', proposal, record: { ...state, fetchedAt: context.now }, digest };
@@ -173,14 +185,12 @@ export function proposedChange(
 
 async function dependenciesOf(
   change: ProposedChange,
-  proposal: Proposal,
   { own, on }: Stacked,
-  view: RefView,
+  { byHead }: Around,
   context: ReadContext,
 ): Promise<Pick<ChangeRecord, 'dependsOn' | 'unresolvedDependencies'>> {
   const { project, git, projects } = context;
-  const siblings = siblingsOf(proposal.branch, view, context);
-  const below = on.flatMap(head => siblings.filter(({ commit }) => commit === head));
+  const below = on.flatMap(head => byHead.get(head) ?? []);
   const keys: ChangeKey[] = below.map(({ id }) => changeKey(project, id));
   const unresolved: string[] = [];
   for (const commit of own.slice(0, MOST_MESSAGES)) {

@@ -1,23 +1,18 @@
 /**
- * The requests to one project's repository, in the driver's terms. The only file of the driver that calls `src/git`: a failure
- * returned there is thrown here, because every caller can only try again later.
+ * The requests to one project's repository, in the driver's terms. With `mirror-reads.ts` the only file of the driver that calls
+ * `src/git`: a failure returned there is thrown here, because every caller can only try again later.
  */
 import type { GitRemote, RemoteUse } from '../../src/driver/remote.ts';
 import { type FailureNature, type FailureReason, isWorthAnotherTry } from '../../src/git/failure-table.ts';
 import type { FetchOutcome } from '../../src/git/fetch.ts';
-import type { Git } from '../../src/git/git.ts';
-import type { ChainStep } from '../../src/git/merge-chain.ts';
-import { isObjectId, type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
+import type { ObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
 import type { RefName } from '../../src/git/ref-name.ts';
 import type { RemoteFailure } from '../../src/git/remote-failure.ts';
-import type { Repository } from '../../src/git/repository.ts';
 import type { RepositoryCache } from '../../src/git/repository-cache.ts';
-import { OverBudget } from '../../src/git/tree-budget.ts';
 import { assertNever } from '../../src/lib/assert-never.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
-import type { CommitGraph } from './commit-graph.ts';
-import { type CommitText, parseCommitText } from './commit-text.ts';
+import { createMirrorReads, type MirrorReadDeps, type MirrorReads } from './mirror-reads.ts';
 import type { Refs } from './ref-view.ts';
 
 /**
@@ -90,27 +85,13 @@ export interface Absent {
 }
 
 /** One project: its remote, and its mirror, from which commits are read. */
-export interface ProjectGit {
+export interface ProjectGit extends MirrorReads {
   /** Branches and tags as they are now. @throws HostFailed */
   refs(): Promise<Refs>;
   /** Fetches commits. @returns those that could not be fetched. @throws HostFailed */
   bring(wants: readonly { readonly ref: RefName; readonly commit: ObjectId }[]): Promise<readonly Absent[]>;
   /** Fetches refs and what they point at, unless that is too large. @throws HostFailed */
   bringRefs(refs: readonly RefName[]): Promise<void>;
-  /** Asks the mirror alone. */
-  has(commit: ObjectId): Promise<boolean>;
-  /** The mirror must have the commit. */
-  text(commit: ObjectId): Promise<CommitText>;
-  /** Commits reachable from `heads` and not from `tip`, all in the mirror; undefined: more than `limit`. */
-  beyond(tip: ObjectId, heads: readonly ObjectId[], limit: number): Promise<CommitGraph | undefined>;
-  /** False also when the mirror lacks one of them. */
-  isAncestor(ancestor: ObjectId, descendant: ObjectId): Promise<boolean>;
-  /** Whether the change would add nothing to the state, both in the mirror; false also when they conflict. */
-  holds(state: ObjectId, change: ObjectId): Promise<boolean>;
-  /** Commits that tags point at, by the given ids; ids that lead to no commit in the mirror are absent. */
-  peel(ids: readonly ObjectId[]): Promise<ReadonlyMap<ObjectId, ObjectId>>;
-  /** Repeats the merge that a merger made of the same inputs; undefined when there is none, e.g. for a conflict. */
-  merge(base: ObjectId, step: ChainStep): Promise<ObjectId | undefined>;
   /** Moves all refs or none. @throws HostFailed when the outcome is unknown. */
   push(changes: readonly RefChange[]): Promise<LandOutcome>;
   /** Adds a paragraph to the commit's note. @throws HostFailed */
@@ -118,16 +99,14 @@ export interface ProjectGit {
 }
 
 /** `remoteOf` is called for each request: credentials may be renewed. */
-export interface ProjectGitDeps {
+export interface ProjectGitDeps extends MirrorReadDeps {
   readonly repositories: RepositoryCache;
-  /** For reading the mirrors only. */
-  readonly git: Git;
   readonly remoteOf: (project: ProjectKey, use: RemoteUse) => Promise<GitRemote>;
 }
 
 const LISTED = ['refs/heads/', 'refs/tags/'];
 
-/** Makes an empty mirror when there is none; asks nothing of the remote yet. */
+/** Makes an empty mirror when there is none; asks nothing of the remote yet. What it remembers is for all calls of its project. */
 export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps): Promise<ProjectGit> {
   const { connection, name } = projectIdOf(project);
   const repository = await deps.repositories.repository(connection, name);
@@ -153,16 +132,7 @@ export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps):
       );
       if (fetched.kind !== 'fetched' && fetched.tooLarge === undefined) throw failed(fetched);
     },
-    has: async commit => (await repository.reader.missing([commit])).length === 0,
-    text: commit => readText(repository, commit),
-    beyond: (tip, heads, limit) => commitsBeyond(deps.git, repository, tip, heads, limit),
-    isAncestor: (ancestor, descendant) => repository.isAncestor(ancestor, descendant),
-    holds: (state, change) => holds(repository, state, change),
-    peel: ids => peel(deps.git, repository, ids),
-    async merge(base, step) {
-      const outcome = await repository.chain.merge(base, [step]);
-      return outcome.kind === 'merged' ? outcome.links[0]?.commit : undefined;
-    },
+    ...createMirrorReads(repository, deps),
     async push(changes) {
       const outcome = await repository.push(await toWrite(), changes);
       if (outcome.kind === 'remote-failed')
@@ -189,72 +159,4 @@ function absent(commit: ObjectId, outcome: FetchOutcome): Absent {
   return tooLarge?.refs.some(each => each.commit === commit)
     ? { commit, reason: 'too-large', text: tooLarge.text }
     : { commit, reason: 'moved', text: 'not at the remote any more' };
-}
-
-/** Messages longer than this are a mistake or an attack; the whole commit counts. */
-const LONGEST_COMMIT = 1024 * 1024;
-
-async function readText(repository: Repository, commit: ObjectId): Promise<CommitText> {
-  const found = await repository.reader.read(commit, LONGEST_COMMIT);
-  switch (found.kind) {
-    case 'object':
-      return parseCommitText(found.data);
-    case 'too-large':
-      return { subject: '', message: '', author: '' };
-    case 'missing':
-      throw new Error(`commit ${commit} is not in ${repository.path}`);
-  }
-}
-
-async function commitsBeyond(
-  git: Git,
-  repository: Repository,
-  tip: ObjectId,
-  heads: readonly ObjectId[],
-  limit: number,
-): Promise<CommitGraph | undefined> {
-  const result = await git.run(
-    ['rev-list', '--parents', `--max-count=${limit + 1}`, '--stdin', '--end-of-options'],
-    { gitDir: repository.path, input: `${[...heads, `^${tip}`].join('\n')}\n` },
-  );
-  if (result.kind !== 'ok') throw new Error(`git rev-list in ${repository.path}: ${result.kind}`);
-  const lines = result.stdout.toString('latin1').split('\n').filter(Boolean);
-  if (lines.length > limit) return undefined;
-  return new Map(
-    lines.map(line => {
-      const [commit = '', ...parents] = line.split(' ');
-      return [parseObjectId(commit), parents.map(parseObjectId)];
-    }),
-  );
-}
-
-async function holds(repository: Repository, state: ObjectId, change: ObjectId): Promise<boolean> {
-  try {
-    await repository.weigh(state, change);
-  } catch (error) {
-    if (error instanceof OverBudget) return false;
-    throw error;
-  }
-  const outcome = await repository.chain.merge(state, [{ change, message: '', mode: 'squash-merge' }]);
-  return outcome.kind === 'merged' && outcome.links[0]?.tree === (await repository.reader.commit(state)).tree;
-}
-
-async function peel(
-  git: Git,
-  repository: Repository,
-  ids: readonly ObjectId[],
-): Promise<ReadonlyMap<ObjectId, ObjectId>> {
-  const peeled = new Map<ObjectId, ObjectId>();
-  if (ids.length === 0) return peeled;
-  const result = await git.run(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
-    gitDir: repository.path,
-    input: ids.map(id => `${id}^{commit}\n`).join(''),
-  });
-  if (result.kind !== 'ok') throw new Error(`git cat-file in ${repository.path}: ${result.kind}`);
-  const lines = result.stdout.toString('latin1').split('\n');
-  for (const [index, id] of ids.entries()) {
-    const [commit = '', type] = (lines[index] ?? '').split(' ');
-    if (type === 'commit' && isObjectId(commit)) peeled.set(id, commit);
-  }
-  return peeled;
 }

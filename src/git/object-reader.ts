@@ -78,6 +78,8 @@ export class MissingObject extends Error {
 /** Bytes of memory, per repository that is at work. */
 const KEPT_TREES = 24 * 1024 * 1024;
 const KEPT_COMMITS = 4 * 1024 * 1024;
+/** Objects known to be here, some 100 bytes each. */
+const KEPT_TYPES = 20_000;
 /** Of one entry of a tree in memory, without its name. */
 const ENTRY_BYTES = 250;
 /** Bytes beyond which trees and commits are refused: a directory of a million entries is an attack, not a project. */
@@ -96,9 +98,12 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   const trees = createLru<ObjectId, Kept<Tree>>(KEPT_TREES, ({ bytes }) => bytes);
   const commits = createLru<ObjectId, Kept<Commit>>(KEPT_COMMITS, ({ bytes }) => bytes);
 
+  const types = createLru<ObjectId, ObjectType>(KEPT_TYPES);
+
   function forget(): void {
     trees.clear();
     commits.clear();
+    types.clear();
   }
 
   // Idle projects take no memory.
@@ -117,8 +122,10 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
     return result.data;
   }
 
-  function header(name: string): Promise<ObjectHeader | undefined> {
-    return askTwice(process, `info ${name}\n`, readHeader);
+  async function header(name: string): Promise<ObjectHeader | undefined> {
+    const found = await askTwice(process, `info ${name}\n`, readHeader);
+    if (found !== undefined) types.set(found.id, found.type);
+    return found;
   }
 
   async function read(id: ObjectId, limit: number): Promise<ReadResult> {
@@ -171,11 +178,12 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
     entry,
     async missing(ids) {
       const all = [...new Set(ids)];
-      const found = await Promise.all(all.map(id => header(id)));
+      const found = await Promise.all(all.map(id => types.get(id) ?? header(id)));
       return all.filter((_, index) => found[index] === undefined);
     },
     async resolve(name) {
       if (!/^[!-~]+$/.test(name)) throw new RangeError(`not a local ref: ${JSON.stringify(name)}`);
+      if (isObjectId(name) && types.get(name) === 'commit') return name;
       return (await header(`${name}^{commit}`))?.id;
     },
     async readPath(id, path, limit) {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseBranchTemplate } from '../../../../drivers/git/branch-template.ts';
 import { landInOrder } from '../../../../drivers/git/land.ts';
+import { createCommitTexts } from '../../../../drivers/git/mirror-reads.ts';
 import type { Templates } from '../../../../drivers/git/ref-view.ts';
 import { HostFailed, openProjectGit, type ProjectGit } from '../../../../drivers/git/remote-git.ts';
 import type { LandingOutcome } from '../../../../src/driver/landing.ts';
@@ -44,7 +45,12 @@ async function projectGit(repositories: RepositoryCache = host.repositories): Pr
     identity: { name: 'Gatehouse', email: 'gatehouse@example.org' },
     start: startAside,
   });
-  return openProjectGit(host.projects[0], { repositories, git, remoteOf: host.connection.remote });
+  return openProjectGit(host.projects[0], {
+    repositories,
+    git,
+    texts: createCommitTexts(),
+    remoteOf: host.connection.remote,
+  });
 }
 
 async function land(key: ChangeKey, tested: Tested, git: ProjectGit): Promise<LandingOutcome | undefined> {

@@ -1,0 +1,107 @@
+/**
+ * Remembers which commits open proposals bring, so that a landing needs no question to git. When a branch moves on from the tip of the
+ * last answer, the commits between the two leave the graph, and nothing else changes:
+ *
+ *     beyond M:  a → (M), b → a, c → (M)         M' merges b into M: between them are M', b and a
+ *     beyond M': c → (M)
+ *
+ * Only for heads that are new, and for a branch that moved in another way, git lists the commits.
+ */
+import { createLru } from '../../src/git/lru.ts';
+import type { ObjectId } from '../../src/git/object-id.ts';
+import type { CommitGraph } from './commit-graph.ts';
+
+/** One mirror. */
+export interface GraphSources {
+  /** Commits reachable from `heads` and not from `tip`; undefined: more than `limit`. */
+  list(tip: ObjectId, heads: readonly ObjectId[], limit: number): Promise<CommitGraph | undefined>;
+  /** Undefined: the commit cannot be read. */
+  parents(commit: ObjectId): Promise<readonly ObjectId[] | undefined>;
+}
+
+/** What is known beyond one tip. */
+interface Known {
+  readonly tip: ObjectId;
+  /** All commits of the heads asked about, as far as the tip does not reach them. */
+  readonly graph: CommitGraph;
+  /** Heads that the tip reaches. */
+  readonly reached: ReadonlySet<ObjectId>;
+}
+
+/** Commits of one project that are remembered, and of one tip; some 200 bytes each. */
+const MOST_KEPT = 10_000;
+const MOST_COMMITS = 5_000;
+/** Commits, besides those of the graph, a branch may have moved on by before git is asked. */
+const MOST_WALKED = 300;
+
+/** Answers as `list` does. Both `tip` and `heads` must be in the mirror. */
+export function createGraphMemory(sources: GraphSources): GraphSources['list'] {
+  const memory = createLru<ObjectId, Known>(MOST_KEPT, ({ graph }) => graph.size + 1);
+
+  async function knownBeyond(tip: ObjectId): Promise<Known> {
+    const before = memory.get(tip) ?? (await lastTip(tip));
+    if (before === undefined) return knownNothing(tip);
+    return before.tip === tip ? before : ((await movedOn(before, tip)) ?? knownNothing(tip));
+  }
+
+  /** The remembered tip among the nearest first parents: a landing leaves the old tip there. */
+  async function lastTip(tip: ObjectId): Promise<Known | undefined> {
+    let at: ObjectId | undefined = tip;
+    for (let steps = 0; at !== undefined && steps < MOST_WALKED && memory.size > 0; steps += 1) {
+      const known = memory.get(at);
+      if (known !== undefined) return known;
+      at = (await sources.parents(at))?.[0];
+    }
+    return undefined;
+  }
+
+  /** The new tip descends from the old one. Undefined: it is too far from it. */
+  async function movedOn({ tip: old, graph, reached }: Known, tip: ObjectId): Promise<Known | undefined> {
+    let read = 0;
+    async function below(commit: ObjectId): Promise<readonly ObjectId[] | undefined> {
+      // Below a commit of the graph, what is not in the graph is reached by the old tip.
+      const inGraph = graph.get(commit)?.filter(parent => parent === old || graph.has(parent));
+      if (inGraph !== undefined || commit === old) return inGraph ?? [];
+      read += 1;
+      return read > MOST_WALKED ? undefined : sources.parents(commit);
+    }
+    const between = new Set<ObjectId>([tip]);
+    // Grows while it is iterated.
+    for (const commit of between) {
+      const parents = await below(commit);
+      if (parents === undefined) return undefined;
+      for (const parent of parents) between.add(parent);
+    }
+    const left = new Map([...graph].filter(([commit]) => !between.has(commit)));
+    return { tip, graph: left, reached: new Set([...reached, ...between].slice(-MOST_COMMITS)) };
+  }
+
+  return async (tip, heads, limit) => {
+    const known = await knownBeyond(tip);
+    const fresh = heads.filter(head => !known.graph.has(head) && !known.reached.has(head));
+    const listed = fresh.length === 0 ? new Map() : await sources.list(tip, fresh, limit);
+    if (listed === undefined) return undefined;
+    const reached = new Set([...known.reached, ...fresh.filter(head => !listed.has(head))]);
+    const all = new Map([...known.graph, ...listed]);
+    const graph = reachable(heads, all);
+    // Other heads may be asked about next, and all that have gone count until there are too many.
+    memory.set(tip, { tip, graph: all.size <= MOST_COMMITS ? all : graph, reached });
+    return graph.size > limit ? undefined : graph;
+  };
+}
+
+function knownNothing(tip: ObjectId): Known {
+  return { tip, graph: new Map(), reached: new Set() };
+}
+
+function reachable(heads: readonly ObjectId[], graph: CommitGraph): CommitGraph {
+  const found = new Map<ObjectId, readonly ObjectId[]>();
+  const open = [...heads];
+  for (let commit = open.pop(); commit !== undefined; commit = open.pop()) {
+    const parents = graph.get(commit);
+    if (parents === undefined || found.has(commit)) continue;
+    found.set(commit, parents);
+    open.push(...parents);
+  }
+  return found;
+}
