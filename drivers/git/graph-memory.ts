@@ -5,7 +5,8 @@
  *     beyond M:  a → (M), b → a, c → (M)         M' merges b into M: between them are M', b and a
  *     beyond M': c → (M)
  *
- * Only for heads that are new, and for a branch that moved in another way, git lists the commits.
+ * A new proposal on the tip, or on another proposal, is a few commits in a row. Only for other heads that are new, and for a branch
+ * that moved in another way, git lists the commits.
  */
 import { createLru } from '../../src/git/lru.ts';
 import type { ObjectId } from '../../src/git/object-id.ts';
@@ -31,6 +32,8 @@ interface Known {
 /** Commits of one project that are remembered, and of one tip; some 200 bytes each. */
 const MOST_KEPT = 10_000;
 const MOST_COMMITS = 5_000;
+/** Commits of a new proposal that are read before git is asked. */
+const MOST_IN_A_ROW = 20;
 /** Commits, besides those of the graph, a branch may have moved on by before git is asked. */
 const MOST_WALKED = 300;
 
@@ -76,13 +79,39 @@ export function createGraphMemory(sources: GraphSources): GraphSources['list'] {
     return { tip, graph: left, reached: new Set([...reached, ...between].slice(-MOST_COMMITS)) };
   }
 
+  /**
+   * A few commits in a row on the tip, or on a commit beyond it: they are beyond it, because the tip would be its own ancestor
+   * otherwise. Undefined: only git knows.
+   */
+  async function walkedDown(
+    head: ObjectId,
+    tip: ObjectId,
+    graph: CommitGraph,
+  ): Promise<CommitGraph | undefined> {
+    const row = new Map<ObjectId, readonly ObjectId[]>();
+    for (let at = head; row.size < MOST_IN_A_ROW; ) {
+      const [parent, ...others] = (await sources.parents(at)) ?? [];
+      if (parent === undefined || others.length > 0) return undefined;
+      row.set(at, [parent]);
+      if (parent === tip || graph.has(parent)) return row;
+      at = parent;
+    }
+    return undefined;
+  }
+
   return async (tip, heads, limit) => {
     const known = await knownBeyond(tip);
-    const fresh = heads.filter(head => !known.graph.has(head) && !known.reached.has(head));
-    const listed = fresh.length === 0 ? new Map() : await sources.list(tip, fresh, limit);
+    const all = new Map(known.graph);
+    const unknown: ObjectId[] = [];
+    for (const head of heads.filter(each => !known.reached.has(each))) {
+      const walked = all.has(head) ? NOTHING : await walkedDown(head, tip, all);
+      if (walked === undefined) unknown.push(head);
+      else addTo(all, walked);
+    }
+    const listed = unknown.length === 0 ? NOTHING : await sources.list(tip, unknown, limit);
     if (listed === undefined) return undefined;
-    const reached = new Set([...known.reached, ...fresh.filter(head => !listed.has(head))]);
-    const all = new Map([...known.graph, ...listed]);
+    addTo(all, listed);
+    const reached = new Set([...known.reached, ...unknown.filter(head => !listed.has(head))]);
     const graph = reachable(heads, all);
     // Other heads may be asked about next, and all that have gone count until there are too many.
     memory.set(tip, { tip, graph: all.size <= MOST_COMMITS ? all : graph, reached });
@@ -90,8 +119,14 @@ export function createGraphMemory(sources: GraphSources): GraphSources['list'] {
   };
 }
 
+const NOTHING: CommitGraph = new Map();
+
 function knownNothing(tip: ObjectId): Known {
-  return { tip, graph: new Map(), reached: new Set() };
+  return { tip, graph: NOTHING, reached: new Set() };
+}
+
+function addTo(graph: Map<ObjectId, readonly ObjectId[]>, more: CommitGraph): void {
+  for (const [commit, parents] of more) graph.set(commit, parents);
 }
 
 function reachable(heads: readonly ObjectId[], graph: CommitGraph): CommitGraph {

@@ -6,6 +6,7 @@
  * The settings go into a file of their own (`gatehouse.config`, readable by its owner only) that the repository's
  * configuration includes: the token is on no command line. Pushes must run as that owner, as is usual over ssh.
  */
+import { createHmac } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGit } from '../../src/git/git.ts';
@@ -63,7 +64,10 @@ function settingsFile({ url, token, project }: HookSettings): string {
   const secret = token instanceof Secret ? token.reveal() : token;
   if (!/^[ -~]+$/.test(secret)) throw new RangeError('the token of a hook must be printable ASCII');
   const quoted = (value: string) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`;
-  return `[gatehouse]\n\turl = ${quoted(url)}\n\tproject = ${quoted(project)}\n\ttoken = ${quoted(secret)}\n`;
+  // Of every notification that the script sends.
+  const signature = createHmac('sha256', secret).update(JSON.stringify({ project })).digest('hex');
+  const lines = Object.entries({ url, project, token: secret, signature: `sha256=${signature}` });
+  return `[gatehouse]\n${lines.map(([name, value]) => `\t${name} = ${quoted(value)}\n`).join('')}`;
 }
 
 async function gitDirectory(path: string): Promise<string> {

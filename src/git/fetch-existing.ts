@@ -9,11 +9,12 @@
  *
  *     list the branches: main as it is here, no master  →  fetch pull/7, if its commit is not here
  */
+import type { ObjectId } from './object-id.ts';
 import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
 import type { RemoteFailure } from './remote-failure.ts';
 import { lsRemote, type RemoteRefs } from './remote-refs.ts';
-import { type FetchDeps, fetchRefs, forgetTips, refspec, tipRef } from './run-fetch.ts';
+import { type FetchDeps, fetchRefs, forgetTips, moveTips, refspec, tipRef } from './run-fetch.ts';
 
 /** Refs may be deleted while they are fetched: each round loses at least one, but a host's replicas may disagree for ever. */
 const MOST_LISTINGS = 5;
@@ -43,7 +44,7 @@ export async function fetchExisting(
 }
 
 /**
- * The same, listing first.
+ * The same, listing first. A ref that leads to a commit which is here already (what has landed from here) is not fetched.
  *
  * @param asTheyAre refs whose present commit is wanted. The others are wanted for a commit that is not here.
  */
@@ -55,11 +56,16 @@ export async function fetchListed(
 ): Promise<RemoteFailure | undefined> {
   const listing = await listRefs(deps, remote, [...asTheyAre]);
   if (listing.kind !== 'refs') return listing;
-  const held = await Promise.all([...asTheyAre].map(ref => deps.reader.resolve(tipRef(ref))));
-  const unchanged = new Set(
-    [...asTheyAre].filter((ref, at) => (listing.refs.get(ref) ?? held[at]) === held[at]),
-  );
-  const changed = refs.filter(ref => !unchanged.has(ref));
+  const here = new Set<RefName>();
+  const moved = new Map<RefName, ObjectId>();
+  for (const ref of asTheyAre) {
+    const [tip, held] = [listing.refs.get(ref), await deps.reader.resolve(tipRef(ref))];
+    if (tip === undefined || tip === held) here.add(ref);
+    // An annotated tag is fetched: it is more than its commit.
+    else if ((await deps.reader.resolve(tip)) === tip) moved.set(ref, tip);
+  }
+  await moveTips(deps, moved);
+  const changed = refs.filter(ref => !here.has(ref) && !moved.has(ref));
   return changed.length === 0 ? undefined : fetchExisting(deps, remote, changed);
 }
 

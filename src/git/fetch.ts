@@ -15,7 +15,9 @@
 import { type Brought, bringApart } from './fetch-apart.ts';
 import { fetchExisting, fetchListed } from './fetch-existing.ts';
 import { fetchOverWire } from './fetch-over-wire.ts';
+import { readLocalRefs } from './local-refs.ts';
 import type { ObjectId } from './object-id.ts';
+import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
 import { type RemoteFailure, refusedUrl } from './remote-failure.ts';
 import { type FetchDeps, fetchRefs, refspec, tipRef, type Want } from './run-fetch.ts';
@@ -103,15 +105,22 @@ async function bring(deps: FetchDeps, remote: Remote, wants: readonly Want[]): P
     : { ...NOTHING, failure };
 }
 
-function bringRefs(
+async function bringRefs(
   deps: FetchDeps,
   remote: Remote,
   wants: readonly Want[],
 ): Promise<RemoteFailure | undefined> {
   const refs = [...new Set(wants.map(({ ref }) => ref))];
   const asTheyAre = new Set(wants.flatMap(({ ref, commit }) => (commit === undefined ? [ref] : [])));
-  if ([...asTheyAre].some(deps.absent.has)) return fetchListed(deps, remote, refs, asTheyAre);
+  const allAsTheyAre = asTheyAre.size === refs.length;
+  if ([...asTheyAre].some(deps.absent.has) || (allAsTheyAre && (await isOnThisDisk(remote, refs))))
+    return fetchListed(deps, remote, refs, asTheyAre);
   return fetchExisting(deps, remote, refs);
+}
+
+/** A listing costs next to nothing there, and mostly shows that nothing has changed. */
+async function isOnThisDisk(remote: Remote, refs: readonly RefName[]): Promise<boolean> {
+  return (await readLocalRefs(remote, refs)) !== undefined;
 }
 
 /** Fetches commits by id that their refs did not lead to, as far as the remote gives them. */

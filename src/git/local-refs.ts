@@ -4,7 +4,7 @@
  *     refs/heads/for/master/login     `1f7a…\n`
  *     packed-refs                     `1f7a… refs/heads/master\n`
  *
- * Whatever is not plain is left to git, which has the last word and the better messages: another ref store, hidden refs, settings of
+ * All that is not plain is left to git, which has the last word and the better messages: another ref store, hidden refs, settings of
  * other files, a repository of another user, symbolic or broken refs, thousands of files.
  */
 import { type Dirent, readFileSync } from 'node:fs';
@@ -67,15 +67,15 @@ async function plainRepository(place: string): Promise<string | undefined> {
 }
 
 /** Settings by which a repository keeps its refs elsewhere or shows only some of them, and those that lead to other files. */
-const TELLING = /hiderefs|extensions|refstorage|worktreeconfig|\[\s*include(if)?\b/i;
+const NOT_PLAIN = /hiderefs|extensions|refstorage|worktreeconfig|\[\s*include(if)?\b/i;
 /** The one file that ours lead to: what the hook needs to know, written by `drivers/git/install-hook.ts`. */
 const OWN_INCLUDE = /^[ \t]*\[include\]\s*path = gatehouse\.config[ \t]*$/m;
 
 async function hasPlainSettings(gitDir: string): Promise<boolean> {
   const settings = await readFile(`${gitDir}/config`, 'utf8');
-  if (!OWN_INCLUDE.test(settings)) return !TELLING.test(settings);
+  if (!OWN_INCLUDE.test(settings)) return !NOT_PLAIN.test(settings);
   const included = (await unlessAbsent(readFile(`${gitDir}/gatehouse.config`, 'utf8'))) ?? '';
-  return !TELLING.test(settings.replace(OWN_INCLUDE, '') + included);
+  return !NOT_PLAIN.test(settings.replace(OWN_INCLUDE, '') + included);
 }
 
 /** Loose ones first, as git: a ref that is packed meanwhile is found in one of the two. */

@@ -29,7 +29,7 @@ export type AddedNote =
 
 /** Entries of a tree before new notes go into folders of it. */
 const MOST_FLAT = 256;
-/** Bytes of a note before a paragraph is refused: everybody who may push can write notes, and each addition reads all of it. */
+/** Bytes of a note before a paragraph is refused: all who may push can write notes, and each addition reads the whole. */
 const MOST_BYTES = 1024 * 1024;
 
 /**

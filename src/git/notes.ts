@@ -3,7 +3,7 @@
  * (`note-tree.ts`); after a lost race they are fetched and written again.
  *
  * Notes requested while others are written go together, with one push for all of them. Where our last push left the notes is
- * remembered: the next one takes that for granted, and its lease notices when somebody else wrote meanwhile.
+ * remembered: the next one takes that for granted, and its lease notices what another process wrote meanwhile.
  */
 
 import { createBatcher } from './batcher.ts';

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 import { IDENTITY } from './open-repository.ts';
 
+const TOPIC = parseRefName('refs/heads/for/main/topic');
 const MAIN = parseRefName('refs/heads/main');
 
 let root: string;
@@ -89,7 +90,26 @@ describe('fetching', () => {
     expect(outcome).toEqual({ kind: 'fetched', commits: [tip, undefined] });
   });
 
+  it('starts no process to see that a branch of this disk is where it was, and fetches nothing that is here', async () => {
+    const first = await commit({ files: { a: '1' } });
+    expect(await fetchOne(MAIN)).toBe(first);
+    const spawns = git.spawns();
+    expect(await fetchOne(MAIN)).toBe(first);
+    expect(git.spawns()).toBe(spawns);
+    const change = await commit({ ref: TOPIC, parents: [first], files: { b: '1' } });
+    await fetchOne(TOPIC, change);
+    await host.git('update-ref', MAIN, change);
+    const { fetches } = repository.counters();
+    expect(await fetchOne(MAIN)).toBe(change);
+    expect(repository.counters().fetches).toBe(fetches);
+    const second = await commit({ files: { a: '2' } });
+    expect(await fetchOne(MAIN)).toBe(second);
+    expect(repository.counters().fetches).toBe(fetches + 1);
+  });
+
   it('lists first where a ref was missing the last time, and fetches only what has changed', async () => {
+    // As a host elsewhere: only git can say what its refs are.
+    await appendFile(`${host.path}/config`, '[transfer]\n\thideRefs = refs/hidden\n');
     const stable = parseRefName('refs/heads/stable');
     const pull = parseRefName('refs/pull/1/head');
     const wants = [{ ref: MAIN }, { ref: stable }];

@@ -1,5 +1,6 @@
 /** The hook as git runs it: real pushes to a real repository, a real server that checks what arrives. */
 import { execFileSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { join } from 'node:path';
@@ -20,16 +21,17 @@ let origin: GitRepository;
 let clone: GitRepository;
 let server: Server;
 let url: string;
-/** Resolves with the next delivery. */
-let delivered: Promise<Delivery>;
-let answering: boolean;
+/** Gives each delivery once, in order. */
+let nextDelivery: () => Promise<Delivery>;
+/** Of the next request, then 202; null: none. */
+let answer: number | null;
 
 beforeEach(async () => {
   origin = await createGitRepository();
   clone = await createGitRepository();
   await clone.commit({ files: { a: '1' } });
-  answering = true;
-  ({ server, url, delivered } = await listen());
+  answer = 202;
+  ({ server, url, nextDelivery } = await listen());
 });
 afterEach(async () => {
   server.closeAllConnections();
@@ -38,22 +40,28 @@ afterEach(async () => {
 });
 
 async function listen() {
-  let deliver: (delivery: Delivery) => void = () => undefined;
-  const delivered = new Promise<Delivery>(resolve => {
-    deliver = resolve;
-  });
+  const received: Delivery[] = [];
+  const stirred = new EventEmitter();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      deliver({ headers: request.headers, body: Buffer.concat(chunks) });
-      if (answering) response.writeHead(202).end();
+      received.push({ headers: request.headers, body: Buffer.concat(chunks) });
+      stirred.emit('delivery');
+      if (answer !== null) response.writeHead(answer).end();
+      if (answer !== null) answer = 202;
     });
   });
+  async function nextDelivery(): Promise<Delivery> {
+    const first = received.shift();
+    if (first !== undefined) return first;
+    await once(stirred, 'delivery');
+    return nextDelivery();
+  }
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { server, delivered, url: `http://127.0.0.1:${port}/api/connection/local/payload` };
+  return { server, nextDelivery, url: `http://127.0.0.1:${port}/api/connection/local/payload` };
 }
 
 const push = (environment: Readonly<Record<string, string>> = {}) =>
@@ -84,11 +92,15 @@ require('node:http').request(words.at(-1), { method: 'POST', headers: Object.fro
 `;
 
 describe('the post-receive hook', () => {
-  test.each([['node'], ['curl']])('sent by %s is taken by the webhook', async tool => {
+  test.each([
+    ['bash', ['bash', 'timeout']],
+    ['node', ['node']],
+    ['curl', ['curl']],
+  ])('sent by %s is taken by the webhook', async (_, tools) => {
     const installed = await installPostReceiveHook(origin.path, { url, token: TOKEN, project: 'acme/app' });
     expect(installed.kind).toBe('installed');
-    await push({ PATH: await pathWith(tool) });
-    const { headers, body } = await delivered;
+    await push({ PATH: await pathWith(...tools) });
+    const { headers, body } = await nextDelivery();
     expect(await createWebhook(new Secret(TOKEN), 100).verify(headers, body)).toEqual({
       kind: 'accepted',
       event: {
@@ -103,21 +115,33 @@ describe('the post-receive hook', () => {
     });
   });
 
+  test('is sent by node when the gate does not take what was signed at the installation', async () => {
+    await installPostReceiveHook(origin.path, { url, token: 'old', project: 'acme/app' });
+    await origin.git('config', 'gatehouse.token', TOKEN);
+    answer = 401;
+    await push({ PATH: await pathWith('bash', 'timeout', 'node') });
+    await nextDelivery();
+    const { headers, body } = await nextDelivery();
+    expect(await createWebhook(new Secret(TOKEN), 100).verify(headers, body)).toMatchObject({
+      kind: 'accepted',
+    });
+  });
+
   test('sent by curl takes a token longer than a block', async () => {
     const token = 'x'.repeat(100);
     await installPostReceiveHook(origin.path, { url, token, project: 'acme/app' });
     await push({ PATH: await pathWith('curl') });
-    const { headers, body } = await delivered;
+    const { headers, body } = await nextDelivery();
     expect(await createWebhook(new Secret(token), 100).verify(headers, body)).toMatchObject({
       kind: 'accepted',
     });
   });
 
   test('does not delay the push when the gate does not answer', async () => {
-    answering = false;
+    answer = null;
     await installPostReceiveHook(origin.path, { url, token: TOKEN, project: 'acme/app' });
     await push();
-    await delivered;
+    await nextDelivery();
     // Still being waited for, by a process of its own.
     expect(await openConnections()).toBe(1);
     expect(await origin.tip('refs/heads/main')).toBe(await clone.tip('refs/heads/main'));
