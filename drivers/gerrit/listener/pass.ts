@@ -1,7 +1,8 @@
 /**
  * One pass of the listener over Gerrit: what happened that no event announced.
  *
- *     first looks   projects that were never watched: their open changes are listed, and remembered without consequences
+ *     first looks   projects that were never watched: their open changes are listed, and remembered; what was done to them in the
+ *                   seconds before happens, because no stream may have been open yet
  *     updates       changes updated since the mark, in batches of projects; each that differs from what is remembered is stored as found
  *     branches      compared with what was read before, where a push may have gone unannounced
  *     mark          moved to the newest update seen; stored last

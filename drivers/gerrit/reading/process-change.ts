@@ -116,9 +116,13 @@ async function findingOf(
   const read = await readChangeRecord({ project, projects, info, readAt, tip }, call, deps);
   if (read.kind !== 'ok') return { later: gerritLater(read, `change ${info.number}`) };
   const now = changeMemory(info, read.data);
+  const isFirstLook = about.isFirstLook === true;
+  if (isFirstLook && known !== undefined && known.isUnreported !== true)
+    return withMemory(known, now, read.data, []);
+  // Nothing announces what happens between the beginning of the watch and the opening of the stream.
+  const since = isFirstLook ? (about.readAt ?? readAt) : watchedSince;
   const isUncompared = known === undefined || isUnreportedStill(known, now);
-  const before = isUncompared ? changeBaseline(now, info, notification.event, watchedSince) : known;
-  if (about.isFirstLook === true) return firstLook(known, now, read.data);
+  const before = isUncompared ? changeBaseline(now, info, notification.event, since) : known;
   const comments = await readPatchsetComments(info.number, freshMessages(info, before), call, deps.api);
   if (comments.kind !== 'ok') return { later: gerritLater(comments, `comments of change ${info.number}`) };
   const parent = { ...{ project, known, now, readAt, record }, number: info.number };
@@ -126,7 +130,8 @@ async function findingOf(
   if (children.kind !== 'ok') return { later: gerritLater(children, `changes on change ${info.number}`) };
   const happenings = changeHappenings(before, now, info, comments.data);
   const happened = happenings.map(({ type, facts }) => ({ type, facts, change: read.data.change }));
-  const finding = withMemory(known, now, read.data, happened);
+  const remembered = isFirstLook && happened.length === 0 ? { ...now, isUnreported: true as const } : now;
+  const finding = withMemory(known, remembered, read.data, happened);
   return { ...finding, changes: [...finding.changes, ...children.data] };
 }
 
@@ -139,12 +144,6 @@ function isUnreportedStill(known: ChangeMemory, now: ChangeMemory): boolean {
     at === now.newest.at &&
     count === now.newest.count
   );
-}
-
-/** What happened up to now is remembered, and nothing is made of it. */
-function firstLook(known: ChangeMemory | undefined, now: ChangeMemory, record: ChangeRecord): GerritFinding {
-  const isUnreported = known === undefined || known.isUnreported === true;
-  return withMemory(known, isUnreported ? { ...now, isUnreported } : now, record, []);
 }
 
 function withMemory(

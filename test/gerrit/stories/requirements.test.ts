@@ -13,7 +13,7 @@ const PIPELINES: { readonly [name: string]: string } = {
   'no-veto': 'reject: {local: {approval: [{Code-Review: [-2, -1], username: alice}]}}',
   'two-votes': 'require: {local: {approval: [{Verified: [1, 2]}, {Code-Review: 2}]}}',
   open: 'require: {local: {open: true}}',
-  abandoned: 'require: {local: {status: ABANDONED}}',
+  unmerged: 'require: {local: {status: [NEW]}}',
   current: 'require: {local: {current-patchset: true}}',
   ready: 'require: {local: {wip: false}}',
   unfinished: 'require: {local: {wip: true}}',
@@ -102,25 +102,26 @@ gerritStory(
       gerrit.requests.filter(each => each.operation === 'changes/query' && each.status === 200);
     await world.observer.until('the first looks', () => world.ssh.streams() === 1 && listed().length >= 2);
     const taken = async (patchSet?: number) => (await takenBy(world, change, patchSet)).join(' ');
-    expect(await taken()).toBe('older no-veto open current ready trigger-veto');
+    expect(await taken()).toBe('older no-veto open unmerged current ready trigger-veto');
     await gerrit.vote(change, 'alice', { Verified: 1 });
-    expect(await taken()).toBe('email older no-veto two-votes open current ready trigger-vote trigger-veto');
+    expect(await taken()).toBe(
+      'email older no-veto two-votes open unmerged current ready trigger-vote trigger-veto',
+    );
     await gerrit.vote(change, 'bob', { Verified: 1 });
     await gerrit.vote(change, 'alice', { 'Code-Review': 2, Verified: -1 });
-    expect(await taken()).toBe('username older newer no-veto two-votes open current ready trigger-vote');
+    expect(await taken()).toBe(
+      'username older newer no-veto two-votes open unmerged current ready trigger-vote',
+    );
 
     // A new patch set has none of the votes; a veto of bob is not the one that is named, one of alice is.
     await gerrit.amend(change, { files: { more: '1\n' } });
     await gerrit.vote(change, 'bob', { 'Code-Review': -2 });
-    expect(await taken()).toBe('no-veto open current ready trigger-veto');
+    expect(await taken()).toBe('no-veto open unmerged current ready trigger-veto');
     await gerrit.vote(change, 'alice', { 'Code-Review': -1 });
     await gerrit.setHashtags(change, { add: ['ready'] });
     await gerrit.setWip(change, true);
-    expect(await taken()).toBe('open current unfinished tagged trigger-veto');
+    expect(await taken()).toBe('open unmerged current unfinished tagged trigger-veto');
     // A comment on the old patch set is about the change as it is now.
-    expect(await taken(1)).toBe('open current unfinished tagged trigger-veto');
-    await gerrit.setWip(change, false);
-    await gerrit.abandon(change);
-    expect(await taken()).toBe('abandoned current ready tagged trigger-veto');
+    expect(await taken(1)).toBe('open unmerged current unfinished tagged trigger-veto');
   },
 );

@@ -1,6 +1,7 @@
 /** Events, changes, refs and URLs, as the source reads them at Gerrit. */
 import { describe, expect, test } from 'vitest';
 import { gerritFactsOf } from '../../../../../drivers/gerrit/language/change-facts.ts';
+import { addMilliseconds } from '../../../../../src/lib/clock.ts';
 import { changeKey, type ProposedChange, refUpdateKey } from '../../../../../src/model/change.ts';
 import { parseCommitId, projectKey } from '../../../../../src/model/project.ts';
 import { alice, bob, changeHistory, commit } from './change-history.ts';
@@ -102,7 +103,8 @@ describe('a notification about a change', () => {
     const change = changeHistory();
     change.comment(bob, 'recheck');
     world.changes.set(12, change);
-    const about = { kind: 'change', number: 12, patchset: null, readAt: now(), isFirstLook: true } as const;
+    const readAt = addMilliseconds(now(), 60_000);
+    const about = { kind: 'change', number: 12, patchset: null, readAt, isFirstLook: true } as const;
     const first = await receive(about, 'catch-up');
     expect([eventLines(first), first.updated]).toEqual([[], [key(12)]]);
     expect(eventLines(await receive(aboutChange(12, 1), 'patchset-created'))).toEqual([
@@ -110,6 +112,18 @@ describe('a notification about a change', () => {
       'comment-added acme/app#12 by bob',
     ]);
     expect(eventLines(await receive(aboutChange(12, 1)))).toEqual([]);
+  });
+
+  test('of the first look happens where it was made in the seconds before: no stream was open to announce it', async () => {
+    const { world, receive, now } = scriptedGerrit();
+    const change = changeHistory();
+    world.changes.set(12, change);
+    const about = { kind: 'change', number: 12, patchset: null, readAt: now(), isFirstLook: true } as const;
+    expect(eventLines(await receive(about, 'catch-up'))).toEqual(['patchset-created acme/app#12 by alice']);
+    expect(eventLines(await receive(aboutChange(12, 1), 'patchset-created'))).toEqual([]);
+    // A project that is watched again: what is known is not compared with what happened in between.
+    change.comment(bob, 'recheck');
+    expect(eventLines(await receive({ ...about, readAt: now() }, 'catch-up'))).toEqual([]);
   });
 
   test('asks for comments on the patch set where a message speaks of them', async () => {
