@@ -132,6 +132,17 @@ export interface Source {
     signal: AbortSignal,
   ): Promise<ChangeKey | undefined>;
   /**
+   * Open changes of a topic, of every project that the host shows us, in its order. Without this method the host has no topics.
+   *
+   * @param most further ones need not be read; `isMore` says that there are some.
+   * @throws when the host does not serve.
+   */
+  changesOfTopic?(
+    topic: string,
+    most: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly changes: readonly ChangeKey[]; readonly isMore: boolean }>;
+  /**
    * The project's branches with their tips, in the host's order; proposals and what the host makes for itself (merge groups) are not
    * among them.
    *

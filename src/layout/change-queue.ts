@@ -10,6 +10,8 @@ export interface ChangeQueueName {
   readonly name: string;
   /** Changes of it that depend on each other are tested, and land, together. */
   readonly allowsCycles: boolean;
+  /** Open changes of one topic depend on each other. */
+  readonly byTopic: boolean;
 }
 
 /**
@@ -26,9 +28,13 @@ export function changeQueueOf(
   if (facts === undefined || !facts.pipelines.has(pipeline)) return null;
   const { queue } = facts;
   if (queue === undefined)
-    return { key: `project ${project}`, name: projectIdOf(project).name, allowsCycles: false };
-  const { allowsCycles } = queue;
+    return {
+      key: `project ${project}`,
+      name: projectIdOf(project).name,
+      ...{ allowsCycles: false, byTopic: false },
+    };
+  const { allowsCycles, byTopic } = queue;
   return queue.perBranch && branch !== null
-    ? { key: `queue ${queue.name} ${branch}`, name: `${queue.name} ${branch}`, allowsCycles }
-    : { key: `queue ${queue.name}`, name: queue.name, allowsCycles };
+    ? { key: `queue ${queue.name} ${branch}`, name: `${queue.name} ${branch}`, allowsCycles, byTopic }
+    : { key: `queue ${queue.name}`, name: queue.name, allowsCycles, byTopic };
 }

@@ -170,5 +170,5 @@ function nodesText(stanza: NodesetStanza): string {
 }
 
 function isSameQueue(a: QueueStanza, b: QueueStanza): boolean {
-  return a.perBranch === b.perBranch && a.allowsCycles === b.allowsCycles;
+  return a.perBranch === b.perBranch && a.allowsCycles === b.allowsCycles && a.byTopic === b.byTopic;
 }

@@ -4,7 +4,8 @@
  *     acme/app 1 runs unit and lint, acme/lib 7 runs unit    →    unit, lint, unit (acme/lib 7)
  *
  * A job that two changes run is one job where it would do the same work twice: its definition is equal, and it checks out the same
- * branches, because both changes are for one branch or the job names both projects in `required-projects` (Zuul's `deduplicate: auto`).
+ * branches, because both changes are for one branch or the job names both projects in `required-projects`. With `deduplicate: true` an
+ * equal definition is enough, and with `false` it runs for each change.
  */
 import { assertNever } from '../lib/assert-never.ts';
 import type { ConfigError } from '../model/config-error.ts';
@@ -13,6 +14,7 @@ import type { FreezeOutcome, JobVerdict } from '../model/layout.ts';
 import { type JobName, projectIdOf } from '../model/project.ts';
 import { freezeJobGraph } from './freeze-job-graph.ts';
 import type { FreezeChange, FreezeRequest } from './freeze-request.ts';
+import { NOOP_JOB } from './noop-job.ts';
 
 /** One change of an item. */
 export interface ItemChange {
@@ -27,7 +29,10 @@ type ItemFreezeRequest = Omit<FreezeRequest, 'change'> & {
 
 /** A job of one of the changes, with the name it has in the item. */
 interface NamedJob {
+  /** Its dependencies grow when it runs for other changes as well. */
   readonly job: FrozenJob;
+  /** What it does, to compare. */
+  readonly definition: string;
   readonly of: ItemChange;
 }
 
@@ -75,19 +80,16 @@ type Frozen = Extract<FreezeOutcome, { readonly kind: 'frozen' }>;
 /** Adds the jobs and verdicts of one change to those of the changes before it. @param place of the change among the item's. */
 function add(of: ItemChange, place: number, own: Frozen, jobs: NamedJob[], verdicts: JobVerdict[]): void {
   const before = [...jobs];
+  const twins = new Map<JobName, NamedJob>();
   const names = new Map<JobName, JobName>();
-  const shared = new Set<JobName>();
   for (const job of own.jobs) {
     const twin = before.find(each => isSameWork(each, { job, of }));
-    if (twin !== undefined) {
-      shared.add(job.name);
-      names.set(job.name, twin.job.name);
-    } else
-      names.set(
-        job.name,
-        before.some(each => each.job.name === job.name) ? nameWith(job.name, of) : job.name,
-      );
+    const isTaken = before.some(each => each.job.name === job.name);
+    if (twin !== undefined) twins.set(job.name, twin);
+    names.set(job.name, twin?.job.name ?? (isTaken ? nameWith(job.name, of) : job.name));
   }
+  const dependenciesOf = (job: FrozenJob) =>
+    job.dependencies.map(each => ({ ...each, name: names.get(each.name) ?? each.name }));
   const named = (job: FrozenJob): FrozenJob => {
     const name = names.get(job.name) ?? job.name;
     return {
@@ -95,16 +97,38 @@ function add(of: ItemChange, place: number, own: Frozen, jobs: NamedJob[], verdi
       name,
       ...(name === job.name ? {} : { plainName: job.name }),
       ...(place === 0 ? {} : { change: place }),
-      dependencies: job.dependencies.map(each => ({ ...each, name: names.get(each.name) ?? each.name })),
+      dependencies: dependenciesOf(job),
     };
   };
-  for (const job of own.jobs) if (!shared.has(job.name)) jobs.push({ job: named(job), of });
+  for (const job of own.jobs) {
+    const twin = twins.get(job.name);
+    if (twin === undefined) jobs.push({ job: named(job), definition: definitionOf(job), of });
+    else waitForBoth(twin, dependenciesOf(job), jobs, verdicts);
+  }
   for (const verdict of own.verdicts) {
     if (verdict.kind === 'does-not-run') {
       const isListed = verdicts.some(each => nameOf(each) === verdict.name);
       verdicts.push(isListed ? { ...verdict, name: nameWith(verdict.name, of) } : verdict);
-    } else if (!shared.has(verdict.job.name)) verdicts.push({ ...verdict, job: named(verdict.job) });
+    } else if (!twins.has(verdict.job.name)) verdicts.push({ ...verdict, job: named(verdict.job) });
   }
+}
+
+/** A job that runs for several changes waits for the jobs that it depends on for each, where those run apart. */
+function waitForBoth(
+  twin: NamedJob,
+  dependencies: FrozenJob['dependencies'],
+  jobs: NamedJob[],
+  verdicts: JobVerdict[],
+): void {
+  const at = jobs.findIndex(({ job }) => job.name === twin.job.name);
+  const known = jobs[at] ?? twin;
+  const more = dependencies.filter(({ name }) => known.job.dependencies.every(each => each.name !== name));
+  if (more.length === 0) return;
+  const job = { ...known.job, dependencies: [...known.job.dependencies, ...more] };
+  jobs[at] = { ...known, job };
+  const verdict = verdicts.findIndex(each => each.kind === 'runs' && each.job.name === job.name);
+  const said = verdicts[verdict];
+  if (said?.kind === 'runs') verdicts[verdict] = { ...said, job };
 }
 
 function nameOf(verdict: JobVerdict): JobName {
@@ -115,17 +139,24 @@ function nameWith(job: JobName, { name, change: { project } }: ItemChange): JobN
   return `${job} (${projectIdOf(project).name} ${name})`;
 }
 
-function isSameWork(one: NamedJob, other: NamedJob): boolean {
-  if (one.job.name !== other.job.name) return false;
-  if (definition(one.job) !== definition(other.job)) return false;
+/** @param other of a later change, as it is configured. */
+function isSameWork(one: NamedJob, other: Pick<NamedJob, 'job' | 'of'>): boolean {
+  const { job } = other;
+  if ((one.job.plainName ?? one.job.name) !== job.name || one.definition !== definitionOf(job)) return false;
+  if (job.deduplicate !== undefined || isNoop(job)) return job.deduplicate ?? true;
   const [a, b] = [one.of.change, other.of.change];
   if (a.project === b.project && a.branch === b.branch) return true;
   if (a.branch !== b.branch) return false;
-  const required = one.job.requiredProjects.map(({ project }) => project);
+  const required = job.requiredProjects.map(({ project }) => project);
   return required.includes(a.project) && required.includes(b.project);
 }
 
+/** The built-in one, which does nothing for any change. */
+function isNoop({ name, run }: FrozenJob): boolean {
+  return name === NOOP_JOB && run.length === 0;
+}
+
 /** What it does, without where that is written and for which change it was frozen. */
-function definition({ change: _, definedAt: __, ...job }: FrozenJob): string {
+function definitionOf({ change: _, definedAt: __, ...job }: FrozenJob): string {
   return JSON.stringify(job);
 }

@@ -207,6 +207,7 @@ export function frozenJob(
     failFast,
     network: settings.network ?? false,
     ...(settings.trace === 'own' ? { trace: settings.trace } : {}),
+    ...(typeof settings.deduplicate === 'boolean' ? { deduplicate: settings.deduplicate } : {}),
     ...(settings.successMessage === undefined ? {} : { successMessage: settings.successMessage }),
     ...(settings.failureMessage === undefined ? {} : { failureMessage: settings.failureMessage }),
     tags: draft.tags,

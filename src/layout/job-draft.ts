@@ -32,6 +32,7 @@ type Overridden = Pick<
   | 'failureMessage'
   | 'network'
   | 'trace'
+  | 'deduplicate'
 >;
 
 /** The values after the definitions applied so far; `frozenJob` adds defaults for those that none sets. */
@@ -187,6 +188,7 @@ function overridden(attributes: JobAttributes): Overridden {
     'failureMessage',
     'network',
     'trace',
+    'deduplicate',
   ] as const satisfies readonly (keyof Overridden)[];
   return Object.fromEntries(
     keys.flatMap(key => (attributes[key] === undefined ? [] : [[key, attributes[key]]])),

@@ -26,7 +26,12 @@ interface ProjectFacts {
   readonly mergeMode: MergeMode | undefined;
   /** Its change queue. */
   readonly queue:
-    | { readonly name: string; readonly perBranch: boolean; readonly allowsCycles: boolean }
+    | {
+        readonly name: string;
+        readonly perBranch: boolean;
+        readonly allowsCycles: boolean;
+        readonly byTopic: boolean;
+      }
     | undefined;
   /** Pipelines it takes part in, on any branch. */
   readonly pipelines: ReadonlySet<PipelineName>;
@@ -73,6 +78,6 @@ function projectFacts(
 }
 
 function queueFacts(name: string, { queues }: Layout): ProjectFacts['queue'] {
-  const { perBranch = false, allowsCycles = false } = queues.get(name) ?? {};
-  return { name, perBranch, allowsCycles };
+  const { perBranch = false, allowsCycles = false, byTopic = false } = queues.get(name) ?? {};
+  return { name, perBranch, allowsCycles, byTopic };
 }

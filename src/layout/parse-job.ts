@@ -19,7 +19,6 @@ const UNSUPPORTED = [
   'ansible-version',
   'attribute-control',
   'cleanup-run',
-  'deduplicate',
   'extra-vars',
   'failure-output',
   'group-vars',
@@ -109,7 +108,15 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     tags: read.names('tags')?.map(({ name }) => name),
     network: read.boolean('network'),
     trace: read.oneOf('trace', ['own', 'auto']),
+    deduplicate: parseDeduplicate(read),
   };
+}
+
+function parseDeduplicate(read: MappingReader): JobAttributes['deduplicate'] {
+  const node = read.node('deduplicate');
+  if (node?.kind === 'scalar' && typeof node.value === 'boolean') return node.value;
+  const choice = read.oneOf('deduplicate', ['auto', 'true', 'false']);
+  return choice === undefined || choice === 'auto' ? choice : choice === 'true';
 }
 
 function parsePlaybooks(

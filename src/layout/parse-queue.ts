@@ -13,7 +13,12 @@ export function parseQueue(
   const name = read.required('name');
   const perBranch = read.boolean('per-branch') ?? false;
   const allowsCycles = read.boolean('allow-circular-dependencies') ?? false;
-  read.unsupported(['dependencies-by-topic']);
+  const byTopic = read.boolean('dependencies-by-topic') ?? false;
+  if (byTopic && !allowsCycles) {
+    const text =
+      'dependencies-by-topic makes one item of several changes, which needs allow-circular-dependencies: true';
+    read.refuse(read.offsetOf('dependencies-by-topic'), 'invalid-value', text);
+  }
   read.finish();
-  return name === undefined ? undefined : { kind: 'queue', offset, name, perBranch, allowsCycles };
+  return name === undefined ? undefined : { kind: 'queue', offset, name, perBranch, allowsCycles, byTopic };
 }

@@ -141,6 +141,7 @@ export interface JobAttributes {
   readonly network?: boolean | undefined;
   /** `auto`: by the time it is expected to take. */
   readonly trace?: 'own' | 'auto' | undefined;
+  readonly deduplicate?: boolean | 'auto' | undefined;
 }
 
 /** A job definition, or a project's override of one. */
@@ -194,6 +195,8 @@ export interface QueueStanza extends CommonStanza {
   readonly perBranch: boolean;
   /** `allow-circular-dependencies`: changes that depend on each other are one item. Default false. */
   readonly allowsCycles: boolean;
+  /** `dependencies-by-topic`: open changes of one topic depend on each other. Default false; needs `allowsCycles`. */
+  readonly byTopic: boolean;
 }
 
 /** Nodes that jobs refer to by the nodeset's name; names of nodes are unique. */

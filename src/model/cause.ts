@@ -60,6 +60,8 @@ export type LeaveCode =
   /** The code host would not land it any more. */
   | 'cannot-land'
   | 'dependency-lost'
+  /** It enters again at once: its changes depend on others, or on fewer, in a cycle than those that were tested together. */
+  | 'cycle-changed'
   /** Its change entered a pipeline that supercedes this one. */
   | 'superseded'
   /** A newer item of its project and ref took its place in a supercedent pipeline. */
@@ -113,6 +115,7 @@ export function leaveText(code: LeaveCode): string {
     'requirement-lost': 'a requirement of the pipeline is no longer met',
     'cannot-land': 'the code host would not land it',
     'dependency-lost': 'a change it depends on cannot merge with it',
+    'cycle-changed': 'the changes that can only land together are others now',
     superseded: 'the change entered a pipeline that supercedes this one',
     overtaken: 'a newer item for the same project and ref took its place',
     'merged-elsewhere': 'the change was merged elsewhere',

@@ -79,6 +79,19 @@ export type Change = ProposedChange | RefUpdate;
 /** State of a change at its host. */
 export type ChangeStatus = 'open' | 'merged' | 'abandoned';
 
+/** What the host groups changes by, over its projects: those of one topic may have to land together. */
+export interface ChangeTopic {
+  /** Topics with equal names of one connection are one. */
+  readonly name: string;
+  /** The host lands all open changes of it in one go. */
+  readonly landsWhole: boolean;
+  /** The host counted more open changes of it than can be one item: they are not all in the change cache. */
+  readonly isTooLarge?: true;
+}
+
+/** Open changes of a topic that may be one item: a graph of that many jobs still fits into the store. */
+export const MOST_OF_TOPIC = 100;
+
 /** The change cache's entry: what the host last said, as far as gating needs it. */
 export interface ChangeRecord {
   readonly change: Change;
@@ -90,6 +103,10 @@ export interface ChangeRecord {
    * change cache, those that no connection knows (`src/scheduler/changes/resolve-dependencies.ts`).
    */
   readonly unresolvedDependencies: readonly string[];
+  /** Of `dependsOn`, those whose commits its own is built on: they go first, also in one item. Absent: none, or the driver names none. */
+  readonly builtOn?: readonly ChangeKey[];
+  /** Absent: the change has none, or its host has no topics. */
+  readonly topic?: ChangeTopic;
   /** What the driver's requirements look at (approvals, labels, votes with their dates): read by its own parser alone. */
   readonly facts: Json;
   readonly fetchedAt: Nanoseconds;

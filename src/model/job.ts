@@ -73,6 +73,8 @@ export interface FrozenJob {
   readonly network: boolean;
   /** `own`: its work is a trace of its own, however short. Absent: by the time it is expected to take. */
   readonly trace?: 'own';
+  /** Whether equal jobs of several changes of the item are one. Absent: where they would check out the same branches. */
+  readonly deduplicate?: boolean;
   readonly successMessage?: string;
   readonly failureMessage?: string;
   readonly tags: readonly string[];

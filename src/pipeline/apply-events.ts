@@ -12,7 +12,7 @@ import { applyBuildFailing, applyBuildResult, applyBuildStarted } from './apply-
 import { applyMergerResult } from './apply-merger-result.ts';
 import { applyReportResult } from './apply-report-result.ts';
 import { sweepDepartures } from './departures.ts';
-import { enqueueEvent } from './enqueue.ts';
+import { enqueueEvent, enterAgain } from './enqueue.ts';
 import { leaveEarly } from './leave-item.ts';
 import { dropOvertaken } from './overtake.ts';
 import { applyPromote } from './promote.ts';
@@ -25,18 +25,22 @@ import type { TurnDraft } from './turn-draft.ts';
 export function applyEvents(draft: TurnDraft): void {
   requeueMoved(draft);
   dropOvertaken(draft);
-  sweepDepartures(draft);
+  sweep(draft);
   for (const event of draft.input.events) applyEvent(draft, event);
   // Again, for the queues that waited for a report.
   requeueMoved(draft);
   dropOvertaken(draft);
-  sweepDepartures(draft);
+  sweep(draft);
+}
+
+function sweep(draft: TurnDraft): void {
+  for (const item of sweepDepartures(draft)) enterAgain(draft, item);
 }
 
 function applyEvent(draft: TurnDraft, event: PipelineEvent): void {
   switch (event.kind) {
     case 'enqueue':
-      sweepDepartures(draft);
+      sweep(draft);
       enqueueEvent(draft, event);
       dropOvertaken(draft);
       return;

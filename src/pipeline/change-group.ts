@@ -1,8 +1,8 @@
 /**
  * What enters as one item: one change or, where the queue allows it, changes that depend on each other (a cycle).
  *
- * Its members merge together or not at all. They are in a fixed order, whichever of them the event is about; the first one stands for
- * all ({@link import('../model/about-item.ts').leadChange}).
+ * Its members merge together or not at all. They are in a fixed order, whichever of them the event is about: each after those that its
+ * commit is built on, and otherwise by their keys. The first one stands for all ({@link import('../model/about-item.ts').leadChange}).
  */
 import { type ChangeKey, changeText } from '../model/change.ts';
 import type { ChangeFacts } from './turn.ts';
@@ -15,9 +15,31 @@ const { compare } = new Intl.Collator('en', { numeric: true });
 
 /** @param members not empty. @throws Error when they are. */
 export function changeGroup(members: readonly ChangeFacts[]): ChangeGroup {
-  const [first, ...rest] = members.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)));
+  const [first, ...rest] = parentsFirst(members.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b))));
   if (first === undefined) throw new Error('a group without a change');
   return [first, ...rest];
+}
+
+/** Depth first, without recursion: a topic may be one long series. */
+function parentsFirst(sorted: readonly ChangeFacts[]): readonly ChangeFacts[] {
+  const left = new Map(sorted.map(facts => [keyOf(facts), facts]));
+  const ordered: ChangeFacts[] = [];
+  for (const root of sorted) {
+    const path = [root];
+    for (let facts = path.at(-1); facts !== undefined; facts = path.at(-1)) {
+      // No commit is built on itself; a host that says so must not keep us here.
+      const parent = (facts.record.builtOn ?? [])
+        .map(key => left.get(key))
+        .find(each => each !== undefined && !path.includes(each));
+      if (parent !== undefined) {
+        path.push(parent);
+        continue;
+      }
+      path.pop();
+      if (left.delete(keyOf(facts))) ordered.push(facts);
+    }
+  }
+  return ordered;
 }
 
 function compareKeys(a: ChangeKey, b: ChangeKey): number {

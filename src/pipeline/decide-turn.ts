@@ -20,7 +20,7 @@
  *     work         prepare-item (merge, freeze) → start-jobs (reuse-results) → report-item → request-report (report-steps); stop-work ends what runs
  *     waiting      host-wait, parked-projects (code hosts in trouble); window (how many items run)
  *     order        promote: people move items to the head of their queue
- *     leaving      departures, overtake → leave-item (remover); requeue moves items between queues
+ *     leaving      departures (changed-cycles), overtake → leave-item (remover); requeue moves items between queues
  *     records      timeline, since-taken, takeovers; relative-priority ranks requests; item-progress, for what hosts show
  *
  * Nothing here does I/O, reads a clock, makes random numbers or knows the store, a driver or OpenTelemetry. A fact that is missing

@@ -11,6 +11,10 @@
  * behind the new one in the same turn.
  *
  * An item that is being reported stays: the host is deciding already, and its answer settles the matter.
+ *
+ * Where the changes that can only land together are others now (changed-cycles.ts), the items with them leave and their changes enter
+ * again at once, at the end of their queue, and with them what depends on them. So do the others of an item of which one change was
+ * merged elsewhere.
  */
 
 import type { LeaveCode } from '../model/cause.ts';
@@ -24,9 +28,11 @@ import {
   sameRevision,
 } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { unknownText } from './dependency-graph.ts';
+import { changedCycle, type PresentCycles, presentCycles } from './changed-cycles.ts';
+import { neededBy, unknownText } from './dependency-graph.ts';
 import { hasLandedAnyway, isUnsettled } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
+import type { ChangeFacts } from './turn.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
 interface Departure {
@@ -34,15 +40,29 @@ interface Departure {
   readonly detail: string | null;
 }
 
-/** Runs only when something happened since the last sweep (`departuresDue`); a turn calls it several times. */
-export function sweepDepartures(draft: TurnDraft): void {
-  if (!draft.departuresDue) return;
+/**
+ * Runs only when something happened since the last sweep (`departuresDue`); a turn calls it several times.
+ *
+ * @returns items that left to enter again: the caller sees to it (`enterAgain`).
+ */
+export function sweepDepartures(draft: TurnDraft): readonly QueueItem[] {
+  if (!draft.departuresDue) return [];
   draft.departuresDue = false;
-  for (const queue of draft.queues) sweepQueue(draft, queue);
+  const sweep: Sweep = { cycles: presentCycles(draft), moving: new Set(), left: [] };
+  for (const queue of draft.queues) sweepQueue(draft, queue, sweep);
   draft.departuresDue = false;
+  return sweep.left;
 }
 
-function sweepQueue(draft: TurnDraft, queue: QueueDraft): void {
+interface Sweep {
+  readonly cycles: PresentCycles;
+  /** Changes whose items left to enter again. */
+  readonly moving: Set<ChangeKey>;
+  /** Those items. */
+  readonly left: QueueItem[];
+}
+
+function sweepQueue(draft: TurnDraft, queue: QueueDraft, sweep: Sweep): void {
   const ahead = new Set<ChangeKey>();
   let unready: Departure | null = null;
   for (const uuid of queue.items) {
@@ -57,9 +77,9 @@ function sweepQueue(draft: TurnDraft, queue: QueueDraft): void {
       continue;
     }
     const isQueued = item.phase.phase === 'queued';
-    const departure = isQueued ? (departureOf(draft, item, ahead) ?? unready) : null;
+    const departure = isQueued ? (departureOf(draft, item, ahead, sweep) ?? unready) : null;
     if (departure !== null) {
-      leaveEarly(draft, item, departure.reason, departure.detail);
+      takeOut(draft, item, departure, sweep);
       continue;
     }
     // Those of an item that is being reported are new when it comes back to be tested again.
@@ -68,13 +88,38 @@ function sweepQueue(draft: TurnDraft, queue: QueueDraft): void {
   }
 }
 
+function takeOut(
+  draft: TurnDraft,
+  item: QueueItem,
+  { reason, detail }: Departure,
+  { left, moving }: Sweep,
+): void {
+  leaveEarly(draft, item, reason, detail);
+  const entersAgain =
+    reason === 'cycle-changed' || (reason === 'merged-elsewhere' && item.changes.length > 1);
+  if (!entersAgain) return;
+  left.push(item);
+  for (const { key } of item.changes) if (isOpen(draft, key)) moving.add(key);
+}
+
 /** @param ahead changes of the items ahead in its queue. */
-function departureOf(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet<ChangeKey>): Departure | null {
+function departureOf(
+  draft: TurnDraft,
+  item: QueueItem,
+  ahead: ReadonlySet<ChangeKey>,
+  { cycles, moving }: Sweep,
+): Departure | null {
   const own = ownDeparture(draft, item);
   if (own !== null) return own;
-  const lost =
-    lostDependency(draft, item) ?? abandonedDependency(draft, item) ?? missingDependency(draft, item, ahead);
-  return lost === null ? null : { reason: 'dependency-lost', detail: lost };
+  const changed = changedCycle(draft, item, cycles);
+  if (changed !== null) return { reason: 'cycle-changed', detail: changed };
+  const lost = lostDependency(draft, item, moving) ?? abandonedDependency(draft, item);
+  if (lost !== null) return { reason: 'dependency-lost', detail: lost };
+  const moved = draft.manager.needsOrder ? item.dependsOn.find(key => moving.has(key)) : undefined;
+  if (moved !== undefined)
+    return { reason: 'cycle-changed', detail: `it depends on ${nameOf(draft, moved)}, which enters again` };
+  const missing = missingDependency(draft, item, ahead);
+  return missing === null ? null : { reason: 'dependency-lost', detail: missing };
 }
 
 function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
@@ -121,10 +166,14 @@ export function replaces(draft: TurnDraft): boolean {
   return draft.manager.newPatchset === 'replaces' || draft.input.pipeline.dequeueOnNewPatchset;
 }
 
-/** It left this pipeline in this turn and did not merge. */
-export function lostDependency(draft: TurnDraft, item: QueueItem): string | null {
+/** It left this pipeline in this turn and did not merge. @param except changes that enter again. */
+export function lostDependency(
+  draft: TurnDraft,
+  item: QueueItem,
+  except?: ReadonlySet<ChangeKey>,
+): string | null {
   if (draft.lostChanges.size === 0) return null;
-  const lost = item.dependsOn.find(key => draft.lostChanges.has(key));
+  const lost = item.dependsOn.find(key => draft.lostChanges.has(key) && except?.has(key) !== true);
   return lost === undefined ? null : nameOf(draft, lost);
 }
 
@@ -155,7 +204,7 @@ function unreadyDependency(draft: TurnDraft, item: QueueItem): Departure | null 
 /** A dependency was added meanwhile, or is in another queue now, and is not known or not ahead: the order would be wrong. */
 function missingDependency(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet<ChangeKey>): string | null {
   if (!draft.manager.needsOrder) return null;
-  const unknown = currentRecords(draft, item).flatMap(record => record.unresolvedDependencies);
+  const unknown = currentFacts(draft, item).flatMap(({ record }) => record.unresolvedDependencies);
   if (unknown.length > 0) return unknownText(unknown);
   const missing = addedDependencies(draft, item).find(key => !ahead.has(key));
   if (missing !== undefined) return `${nameOf(draft, missing)} is a new dependency and is not ahead`;
@@ -166,10 +215,9 @@ function missingDependency(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet
 /** Open dependencies that the host reports and the item does not have yet. */
 function addedDependencies(draft: TurnDraft, item: QueueItem): readonly ChangeKey[] {
   const added: ChangeKey[] = [];
-  for (const { change, dependsOn } of currentRecords(draft, item))
-    for (const key of dependsOn)
-      if (key !== change.key && !isOwn(item, key) && !item.dependsOn.includes(key) && isOpen(draft, key))
-        added.push(key);
+  for (const facts of currentFacts(draft, item))
+    for (const key of neededBy(facts))
+      if (!isOwn(item, key) && !item.dependsOn.includes(key) && isOpen(draft, key)) added.push(key);
   return added;
 }
 
@@ -178,10 +226,10 @@ function isOwn({ changes }: QueueItem, key: ChangeKey): boolean {
 }
 
 /** Of its changes, as far as they are what is tested. */
-function currentRecords(draft: TurnDraft, item: QueueItem): readonly ChangeRecord[] {
+function currentFacts(draft: TurnDraft, item: QueueItem): readonly ChangeFacts[] {
   return item.changes.flatMap(change => {
-    const record = draft.facts(change.key)?.record;
-    return record === undefined || !sameRevision(record.change, change) ? [] : [record];
+    const facts = draft.facts(change.key);
+    return facts === undefined || !sameRevision(facts.record.change, change) ? [] : [facts];
   });
 }
 

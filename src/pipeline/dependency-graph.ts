@@ -1,5 +1,6 @@
 /**
- * What a change needs before it can merge: git parents and `Depends-On`, transitively, as the change cache knows them.
+ * What a change needs before it can merge: git parents, `Depends-On` and, where that counts, the other changes of its topic;
+ * transitively, as the change cache knows them.
  *
  * A walk ends at merged changes: their dependencies are in the branch already. Changes that depend on each other are found with
  * Tarjan's algorithm, and are one group where their queue allows it (`allow-circular-dependencies`).
@@ -19,6 +20,7 @@ export type DependencyGraph =
   | { readonly kind: 'resolved'; readonly own: ChangeGroup; readonly ahead: readonly ChangeGroup[] }
   | { readonly kind: 'too-many'; readonly limit: number }
   | { readonly kind: 'cycle'; readonly changes: readonly string[] }
+  | { readonly kind: 'topic-too-large'; readonly topic: string }
   /** Names without a known change. */
   | { readonly kind: 'unresolved'; readonly names: readonly string[] };
 
@@ -31,6 +33,7 @@ export function dependencyGraph(draft: TurnDraft, root: ChangeFacts): Dependency
   for (let facts = waiting.pop(); facts !== undefined; facts = waiting.pop()) {
     const { key } = facts.record.change;
     if (edges.has(key)) continue;
+    if (facts.topic?.changes === null) return { kind: 'topic-too-large', topic: facts.topic.name };
     const needs = openDependencies(draft, facts, unresolved);
     edges.set(
       key,
@@ -42,17 +45,26 @@ export function dependencyGraph(draft: TurnDraft, root: ChangeFacts): Dependency
   if (unresolved.size > 0) return { kind: 'unresolved', names: [...unresolved] };
   const components = stronglyConnected([root.record.change.key], key => edges.get(key) ?? []);
   const groups = components.map(component => changeGroup(component.flatMap(key => draft.facts(key) ?? [])));
-  const cycle = groups.find(group => group.length > 1 && !mayBeOneItem(group));
+  const cycle = groups.find(group => group.length > 1 && !mayBeOneItem(draft, group));
   if (cycle !== undefined)
     return { kind: 'cycle', changes: cycle.map(({ record }) => changeText(record.change)) };
   // Everything was reached from the root, so its group is the last.
   return { kind: 'resolved', own: groups.at(-1) ?? [root], ahead: groups.slice(0, -1) };
 }
 
-/** All of them are in one queue, which allows it. */
-function mayBeOneItem(group: ChangeGroup): boolean {
+/** The queues of all of them allow it; where they merge, that is one queue. */
+export function mayBeOneItem(draft: TurnDraft, group: ChangeGroup): boolean {
   const [{ queue }] = group;
-  return queue?.allowsCycles === true && group.every(facts => facts.queue?.key === queue.key);
+  return group.every(
+    facts =>
+      facts.queue?.allowsCycles === true && (!draft.manager.needsOrder || facts.queue.key === queue?.key),
+  );
+}
+
+/** Direct dependencies, merged ones among them; a change that names itself does not depend on itself. */
+export function neededBy({ record, topic }: ChangeFacts): readonly ChangeKey[] {
+  const { change, dependsOn } = record;
+  return [...new Set([...dependsOn, ...(topic?.changes ?? [])])].filter(key => key !== change.key);
 }
 
 /** Direct dependencies of the members that have not merged and are no members. */
@@ -61,15 +73,15 @@ export function openDependenciesOf(draft: TurnDraft, group: ChangeGroup): readon
   return [...new Set(needed)].filter(({ record }) => !isMember(group, record.change.key));
 }
 
-/** Direct dependencies that have not merged; a change that names itself does not depend on itself. */
+/** Direct dependencies that have not merged. */
 export function openDependencies(
   draft: TurnDraft,
   facts: ChangeFacts,
   unresolved?: Set<string>,
 ): readonly ChangeFacts[] {
   const open: ChangeFacts[] = [];
-  for (const key of facts.record.dependsOn) {
-    if (key === facts.record.change.key || draft.landedChanges.has(key)) continue;
+  for (const key of neededBy(facts)) {
+    if (draft.landedChanges.has(key)) continue;
     const needed = draft.facts(key);
     if (needed === undefined) unresolved?.add(changeKeyText(key));
     else if (needed.record.status !== 'merged') open.push(needed);

@@ -109,7 +109,12 @@ function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved
     case 'cycle':
       return reportedRefusal(
         'dependency-cycle',
-        `these changes depend on each other, and their queue does not allow it (allow-circular-dependencies): ${graph.changes.join(', ')}`,
+        `these changes depend on each other, and share no queue that allows it (allow-circular-dependencies): ${graph.changes.join(', ')}`,
+      );
+    case 'topic-too-large':
+      return reportedRefusal(
+        'too-many-dependencies',
+        `its topic "${graph.topic}" has more open changes than can be tested together`,
       );
     case 'unresolved':
       return reportedRefusal('dependency-unresolved', unknownText(graph.names));

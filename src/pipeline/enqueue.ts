@@ -22,13 +22,14 @@ import type { QueueItem } from '../model/queue-item.ts';
 import { type ChangeGroup, groupText } from './change-group.ts';
 import { openDependencies, openDependenciesOf } from './dependency-graph.ts';
 import {
+  type EnqueuePlan,
   type EnqueueRefusal,
   ignoresDependencies,
   ownRefusal,
   planFor,
   UNKNOWN_CHANGE,
 } from './enqueue-plan.ts';
-import { type EnqueueEvent, newItem } from './new-item.ts';
+import { type EnqueueEvent, type Entry, newItem } from './new-item.ts';
 import { reportersInUse, reportOnce } from './request-report.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
@@ -47,12 +48,43 @@ export function enqueueEvent(draft: TurnDraft, event: EnqueueEvent): void {
   else enterWith(draft, event, { group: found.own, found: null }, found.ahead);
 }
 
-function enterWith(
-  draft: TurnDraft,
-  event: EnqueueEvent,
-  root: Entrant,
-  ahead: readonly ChangeGroup[],
-): void {
+/**
+ * Enters changes again whose item has left because other changes belong to it now. Those that may not enter are out of the pipeline
+ * without an event of their own, so that is reported in any case.
+ *
+ * @param item as it left.
+ */
+export function enterAgain(draft: TurnDraft, item: QueueItem): void {
+  for (const { key } of item.changes) {
+    const facts = draft.facts(key);
+    if (facts === undefined || facts.record.status !== 'open' || draft.liveItems(key).length > 0) continue;
+    const entry = entryOf(draft, item);
+    const own = ownRefusal(draft, facts, facts.record.change);
+    const found: EnqueuePlan = own === null ? planFor(draft, facts) : { kind: 'refused', refusal: own };
+    if (found.kind === 'go') enterWith(draft, entry, { group: found.own, found: null }, found.ahead);
+    else {
+      const refusal = { ...found.refusal, report: true };
+      refuse(draft, entry, facts.record.change, refusal, false, 'cannot stay in');
+    }
+  }
+}
+
+/** The event that the item came with, as far as the item has it. */
+function entryOf(draft: TurnDraft, { origin, sampled, traceState }: QueueItem): Entry {
+  const { event, eventType, eventSpan, tenantSpan, receivedAt, connection, heldSpans } = origin;
+  return {
+    uuid: draft.input.ids.uuid(),
+    matched: 'other changes can only land together with it now',
+    tenantSpan,
+    trigger: {
+      ...{ uuid: event, connection, type: eventType, receivedAt, sampled, span: eventSpan },
+      ...(traceState === undefined ? {} : { traceState }),
+      ...(heldSpans === undefined ? {} : { heldSpans }),
+    },
+  };
+}
+
+function enterWith(draft: TurnDraft, event: Entry, root: Entrant, ahead: readonly ChangeGroup[]): void {
   const { dependencies } = draft.manager;
   switch (dependencies) {
     case 'enter-ahead':
@@ -68,12 +100,7 @@ function enterWith(
 }
 
 /** With place holders for its dependencies, where the manager wants them. */
-function enterAlone(
-  draft: TurnDraft,
-  event: EnqueueEvent,
-  group: ChangeGroup,
-  ahead: readonly ChangeGroup[],
-): void {
+function enterAlone(draft: TurnDraft, event: Entry, group: ChangeGroup, ahead: readonly ChangeGroup[]): void {
   const queue = queueFor(draft, event, group);
   for (const needed of ahead)
     append(draft, queue, event, needed, 'dependency', aheadText(needed, group, 'dependency'));
@@ -96,12 +123,7 @@ type Planned = Map<ChangeFacts, Entrant>;
  *
  *     B and E need A, C needs B, D needs C:    A B C D E, whether A, C or E was approved last
  */
-function enterTree(
-  draft: TurnDraft,
-  event: EnqueueEvent,
-  root: Entrant,
-  ahead: readonly ChangeGroup[],
-): void {
+function enterTree(draft: TurnDraft, event: Entry, root: Entrant, ahead: readonly ChangeGroup[]): void {
   const planned: Planned = new Map();
   const waiting = plan(planned, root, ahead);
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -132,7 +154,7 @@ function dependentsOf(draft: TurnDraft, group: ChangeGroup): readonly Entrant[] 
 /** What is next before it, the last one first; empty: it may enter now. Null: it has a live item, or may not enter. */
 function missingAhead(
   draft: TurnDraft,
-  event: EnqueueEvent,
+  event: Entry,
   entrant: Entrant,
   planned: Planned,
 ): readonly Entrant[] | null {
@@ -172,7 +194,7 @@ function plan(planned: Planned, entrant: Entrant, ahead: readonly ChangeGroup[])
   return all;
 }
 
-function enter(draft: TurnDraft, event: EnqueueEvent, { group, found }: Entrant): void {
+function enter(draft: TurnDraft, event: Entry, { group, found }: Entrant): void {
   const queue = queueFor(draft, event, group);
   if (found === null) append(draft, queue, event, group, 'live', enteredText(group, queue, event.matched));
   else if (found.as === 'needed')
@@ -187,7 +209,7 @@ function enteredText(group: ChangeGroup, queue: QueueDraft, why: string): string
   return `${groupText(group)} entered queue ${queue.name}: ${why}`;
 }
 
-function queueFor(draft: TurnDraft, event: EnqueueEvent, [{ record, queue }]: ChangeGroup): QueueDraft {
+function queueFor(draft: TurnDraft, event: Entry, [{ record, queue }]: ChangeGroup): QueueDraft {
   const { change } = record;
   const shared = queue ?? { key: change.project, name: change.project };
   const { key, name } = draft.manager.queueFor({ change, shared, event: event.uuid });
@@ -198,7 +220,7 @@ function queueFor(draft: TurnDraft, event: EnqueueEvent, [{ record, queue }]: Ch
 function append(
   draft: TurnDraft,
   queue: QueueDraft,
-  event: EnqueueEvent,
+  event: Entry,
   group: ChangeGroup,
   role: QueueItem['role'],
   text: string,
@@ -245,10 +267,11 @@ function aheadText(needed: ChangeGroup, group: ChangeGroup, role: QueueItem['rol
 
 function refuse(
   draft: TurnDraft,
-  event: EnqueueEvent,
+  event: Entry,
   change: Change,
   refusal: EnqueueRefusal,
   silent: boolean,
+  verb: 'cannot enter' | 'cannot stay in' = 'cannot enter',
 ): void {
   const { recheckAt } = refusal;
   const waits = !silent && recheckAt !== undefined && draft.postpone(event.uuid, recheckAt);
@@ -256,7 +279,7 @@ function refuse(
   draft.decide(refusal.code, { change, item: null, event: event.trigger.uuid }, text);
   const action = refusal.report && !silent ? reportersInUse(draft, 'failure') : null;
   if (action === null) return;
-  const message = `This change cannot enter ${draft.input.pipeline.name}: ${refusal.text}.`;
+  const message = `This change ${verb} ${draft.input.pipeline.name}: ${refusal.text}.`;
   draft.command({
     kind: 'report',
     report: draft.input.ids.uuid(),

@@ -98,10 +98,10 @@ export function leaveEarly(
 
 /**
  * Nothing is reported to a project that is no longer in the tenant. An overtaken item never started; as in Zuul, only items whose
- * start was reported have a report.
+ * start was reported have a report. What enters again has its report then, or a refusal of it has.
  */
 function isUnreported(reason: LeaveCode): boolean {
-  return reason === 'project-removed' || reason === 'overtaken';
+  return reason === 'project-removed' || reason === 'overtaken' || reason === 'cycle-changed';
 }
 
 /** An item that leaves because another did passes the blame on to the one that began it. */

@@ -1,13 +1,21 @@
 /** A new queue item with its first buildset; the pass determines which item it is tested behind. */
 import type { Uuid } from '../lib/ids.ts';
 import type { Change, ChangeKey } from '../model/change.ts';
-import type { PipelineEvent } from '../model/event.ts';
+import type { PipelineEvent, TriggerEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { newBuildset } from './reset-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 /** A change that a trigger matched, on its way into the pipeline. */
 export type EnqueueEvent = Extract<PipelineEvent, { readonly kind: 'enqueue' }>;
+
+/** How an item came in: an {@link EnqueueEvent}, or that of an item whose changes enter again without one. */
+export type Entry = Pick<EnqueueEvent, 'uuid' | 'tenantSpan' | 'matched'> & {
+  readonly trigger: Pick<
+    TriggerEvent,
+    'uuid' | 'connection' | 'type' | 'receivedAt' | 'sampled' | 'span' | 'traceState' | 'heldSpans'
+  >;
+};
 
 /** What distinguishes a new item from its pipeline and event; enqueue.ts decides it. */
 export interface NewItem {
@@ -19,7 +27,7 @@ export interface NewItem {
   /** Items of those changes that are here. */
   readonly neededItems: readonly Uuid[];
   /** The event that enqueues it, or the change that brought it along. */
-  readonly event: EnqueueEvent;
+  readonly event: Entry;
 }
 
 /** @returns the record, in state `window` or `dependency` and behind no item. The caller appends it to its queue. */

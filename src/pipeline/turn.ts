@@ -48,6 +48,11 @@ export interface ChangeFacts {
     /** Changes of it that depend on each other enter as one item. */
     readonly allowsCycles: boolean;
   } | null;
+  /**
+   * Its topic, where the queue or the host has changes of one land together: all open changes of it, itself among them, in a fixed
+   * order. `changes` null: more than can be one item. Absent: it has none, or it does not count.
+   */
+  readonly topic?: { readonly name: string; readonly changes: readonly ChangeKey[] | null };
   /** The pipeline triggers on its connection (or allows others). */
   readonly connectionAllowed: boolean;
 }
@@ -94,7 +99,7 @@ export interface TurnInput {
   readonly mostPostponed?: number;
   /** In queue order; all are consumed by the turn, except those it postpones. */
   readonly events: readonly PipelineEvent[];
-  /** All changes of items and events, and their dependencies and dependents, transitively. */
+  /** All changes of items and events, and their dependencies, dependents and topics, transitively. */
   readonly changes: ReadonlyMap<ChangeKey, ChangeFacts>;
   /** By buildset. */
   readonly frozen: ReadonlyMap<Uuid, FreezeFact>;

@@ -101,7 +101,7 @@ export const ATTRIBUTE = {
   branches: 'gatehouse.branches',
   branch: 'gatehouse.branch',
   commit: 'gatehouse.commit',
-  /** Of a host query: `refs`, `change`, `fetch` or `commits`; of an API the host's name of the operation. */
+  /** Of a host query: `refs`, `change`, `topic`, `fetch` or `commits`; of an API the host's name of the operation. */
   query: 'gatehouse.query',
   /** What a request took from the host's budget, in the host's points. */
   cost: 'gatehouse.cost',

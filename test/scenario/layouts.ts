@@ -45,17 +45,21 @@ export interface ClassicOptions {
   readonly holdFollowing?: boolean;
   /** Queue `integrated` takes changes that depend on each other. */
   readonly cycles?: boolean;
+  /** Its changes of one topic are one item. */
+  readonly byTopic?: boolean;
 }
 
 /** org/project on its own; org/project1 and org/project2 share queue `integrated` and an integration job. */
 export function classicLayout(options: ClassicOptions = {}): string {
-  const { check = false, gate, holdFollowing = true, cycles = false } = options;
+  const { check = false, gate, holdFollowing = true, cycles = false, byTopic = false } = options;
   const pipelines = check ? ['check', 'gate'] : ['gate'];
   const integration = '\n        - integration: {dependencies: [project-merge]}';
   return [
     check ? checkYaml() : '',
     gateYaml(gate),
-    cycles ? `${QUEUE_YAML}    allow-circular-dependencies: true\n` : QUEUE_YAML,
+    QUEUE_YAML,
+    cycles || byTopic ? '    allow-circular-dependencies: true\n' : '',
+    byTopic ? '    dependencies-by-topic: true\n' : '',
     BASE_JOB,
     classicJobs({ holdFollowing }),
     classicProject('org/project', null, pipelines),

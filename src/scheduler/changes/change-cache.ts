@@ -22,6 +22,7 @@ import {
   set,
 } from '../../store/port.ts';
 import { readNow } from '../../store/read-now.ts';
+import { createTopicIndex } from './topic-index.ts';
 
 /** One for each scheduler. Disposing of it stops the watches. */
 export interface ChangeCache extends Disposable {
@@ -38,6 +39,8 @@ export interface ChangeCache extends Disposable {
   all(): Iterable<ChangeRecord>;
   /** Open changes that depend on it. */
   dependentsOf(key: ChangeKey): readonly ChangeKey[];
+  /** Open changes of the topic of a record, itself among them, in a fixed order; null: more than `MOST_OF_TOPIC`. */
+  sameTopic(record: ChangeRecord): readonly ChangeKey[] | null;
   /** Resolves when every change of the cache this session has heard of is read. Rejects when one could not be. */
   fresh(): Promise<void>;
   /** After a commit conflict: reads the record again. @returns false: the error is about something else. */
@@ -97,6 +100,7 @@ class StoredChanges implements ChangeCache {
   readonly #entries = new Map<string, Entry>();
   readonly #pathOfKey = new Map<ChangeKey, string>();
   readonly #dependents = createReverseIndex();
+  readonly #topics = createTopicIndex();
   /** Versions of nodes with unreadable content. */
   readonly #unreadable = new Map<string, number>();
   /** The version each record gets, by the operation made for it. */
@@ -150,6 +154,10 @@ class StoredChanges implements ChangeCache {
 
   dependentsOf(key: ChangeKey): readonly ChangeKey[] {
     return this.#dependents.of(key).filter(each => this.record(each)?.status === 'open');
+  }
+
+  sameTopic(record: ChangeRecord): readonly ChangeKey[] | null {
+    return this.#topics.of(record);
   }
 
   operations(changed: readonly ChangeRecord[]): readonly Operation[] {
@@ -219,8 +227,9 @@ class StoredChanges implements ChangeCache {
   #put(path: string, record: ChangeRecord, version: number): void {
     this.#updates += 1;
     this.#unreadable.delete(path);
-    const before = this.#entries.get(path)?.record.dependsOn ?? [];
-    this.#dependents.set(record.change.key, before, record.dependsOn);
+    const before = this.#entries.get(path)?.record;
+    this.#dependents.set(record.change.key, before?.dependsOn ?? [], record.dependsOn);
+    this.#topics.set(before, record);
     this.#entries.set(path, { record, version, touched: this.#updates });
     this.#pathOfKey.set(record.change.key, path);
   }
@@ -232,6 +241,7 @@ class StoredChanges implements ChangeCache {
     if (entry === undefined) return;
     this.#pathOfKey.delete(entry.record.change.key);
     this.#dependents.set(entry.record.change.key, entry.record.dependsOn, []);
+    this.#topics.set(entry.record, undefined);
   }
 
   #take(path: string, node: StoredNode | undefined): void {

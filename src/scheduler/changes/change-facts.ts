@@ -15,10 +15,10 @@ import { landingVerdict } from './landing-verdict.ts';
 
 type ChangeFactsDeps = Pick<
   PipelineContext,
-  'tenant' | 'pipeline' | 'mergeMode' | 'driverOf' | 'record' | 'dependentsOf' | 'queueOf'
+  'tenant' | 'pipeline' | 'mergeMode' | 'driverOf' | 'record' | 'dependentsOf' | 'sameTopic' | 'queueOf'
 >;
 
-/** Facts of every change of the state and the events, and of everything reachable over dependencies in both directions. */
+/** Facts of every change of the state and the events, and of all that is reachable over topics and dependencies in both directions. */
 export function gatherChangeFacts(
   state: PipelineState,
   events: readonly PipelineEvent[],
@@ -33,7 +33,7 @@ export function gatherChangeFacts(
     if (record === undefined) continue;
     const fact = factsOf(record, deps, now);
     facts.set(key, fact);
-    pending.push(...record.dependsOn, ...fact.dependents);
+    pending.push(...record.dependsOn, ...fact.dependents, ...(fact.topic?.changes ?? []));
   }
   return facts;
 }
@@ -49,6 +49,7 @@ function* startingPoints(state: PipelineState, events: readonly PipelineEvent[])
 function factsOf(record: ChangeRecord, deps: ChangeFactsDeps, now: Nanoseconds): ChangeFacts {
   const { pipeline } = deps;
   const { connection } = projectIdOf(record.change.project);
+  const queue = deps.queueOf(record.change);
   return {
     record,
     requirements: requirementsOf(record, deps, now),
@@ -57,10 +58,22 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps, now: Nanoseconds):
       record.change.kind === 'change' && MANAGERS[pipeline.manager].bringsDependents
         ? deps.dependentsOf(record.change.key).toSorted(byKey)
         : [],
-    queue: deps.queueOf(record.change),
+    ...topicOf(record, queue, deps),
+    queue,
     connectionAllowed:
       pipeline.allowOtherConnections || pipeline.triggers.some(trigger => trigger.connection === connection),
   };
+}
+
+function topicOf(
+  record: ChangeRecord,
+  queue: ReturnType<ChangeFactsDeps['queueOf']>,
+  { sameTopic }: ChangeFactsDeps,
+): Pick<ChangeFacts, 'topic'> {
+  const { status, topic } = record;
+  if (topic === undefined || status !== 'open') return {};
+  if (!topic.landsWhole && queue?.byTopic !== true) return {};
+  return { topic: { name: topic.name, changes: topic.isTooLarge === true ? null : sameTopic(record) } };
 }
 
 function requirementsOf(

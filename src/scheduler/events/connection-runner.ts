@@ -4,7 +4,7 @@
  * A map of the folder, in the order of reading:
  *
  *     lanes        connection-events → event-lanes
- *     one read     read-host → driver-memory, read-tries, read-log; missing-records asks for dependencies
+ *     one read     read-host → driver-memory, read-tries, read-log; missing-records asks for dependencies, topic-members for topics
  *     forwarding   forward-event → ingestion-facts (traces), foreign-tenants; host-orders of people
  *     answering    answer-questions of people about a change
  *     lending      lend-access (read access, to executors without credentials)

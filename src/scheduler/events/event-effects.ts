@@ -27,6 +27,7 @@ const BY_UPDATE: ReadonlySet<LeaveCode> = new Set([
   'requirement-lost',
   'cannot-land',
   'dependency-lost',
+  'cycle-changed',
   'merged-elsewhere',
 ]);
 
@@ -180,6 +181,8 @@ function claimByUpdate(turn: Turn, change: ChangeKey): readonly QueueItem[] {
     const next = claim(turn, item => {
       const code = codeOf(item);
       if (code === undefined || !BY_UPDATE.has(code)) return false;
+      // The change that joined them is none of its changes yet.
+      if (code === 'cycle-changed') return true;
       const keys = code === 'dependency-lost' ? item.dependsOn : item.changes.map(({ key }) => key);
       return keys.some(key => gone.has(key));
     });

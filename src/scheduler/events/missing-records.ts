@@ -1,5 +1,5 @@
 /**
- * Fetches the changes that a change depends on, transitively, and records the queries.
+ * Fetches the changes that a change depends on, transitively, those of its topic among them, and records the queries.
  *
  * An event refreshes its own project only. Records of other projects may be out of date after a lost webhook, so open changes there
  * are fetched again: a missed approval must not delay the change until the next poll. Where the host does not answer, the known
@@ -22,6 +22,7 @@ import type { ChangeCache } from '../changes/change-cache.ts';
 import { withOwnReports } from '../changes/own-reports.ts';
 import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
 import { isRemoteFault } from '../remote-fault.ts';
+import type { TopicMembers, TopicQuestions } from './topic-members.ts';
 
 /** Far beyond any `max-dependencies`; stops a hostile chain. */
 const MAX_ASKED = 200;
@@ -37,6 +38,7 @@ export interface MissingRecordsDeps {
   readonly changes: Pick<ChangeCache, 'record' | 'fresh' | 'mark' | 'changedSince'>;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
   readonly dependencies: DependencyResolver;
+  readonly topics: TopicQuestions;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -55,12 +57,16 @@ export async function missingRecords(
   const begun = cache.mark();
   let refreshed = 0;
 
-  async function resolved(key: ChangeKey): Promise<ChangeRecord | undefined> {
+  /** @returns what it needs directly. */
+  async function resolved(key: ChangeKey): Promise<readonly ChangeKey[]> {
     const record = await current(key);
-    if (record === undefined) return undefined;
-    const next = await deps.dependencies.resolve(record, signal);
+    if (record === undefined) return [];
+    const topic = await deps.topics.membersOf(record, since, signal);
+    if (topic !== null && topic.asked !== null) queries.push(topicQuery(key, topic.asked));
+    const sized = topic === null ? record : withTopicSize(record, topic);
+    const next = await deps.dependencies.resolve(sized, signal);
     if (next !== record || found.has(key)) found.set(key, next);
-    return next;
+    return [...next.dependsOn, ...(topic?.changes ?? [])];
   }
 
   async function current(key: ChangeKey): Promise<ChangeRecord | undefined> {
@@ -77,8 +83,8 @@ export async function missingRecords(
 
   // One depth at a time: queries to the same host share its answer.
   for (let depth: ChangeKey[] = [change.key]; depth.length > 0 && found.size < MAX_ASKED; ) {
-    const records = await Promise.all(depth.slice(0, MAX_ASKED).map(resolved));
-    depth = records.flatMap(record => record?.dependsOn ?? []).filter(key => !seen.has(key));
+    const needed = await Promise.all(depth.slice(0, MAX_ASKED).map(resolved));
+    depth = needed.flat().filter(key => !seen.has(key));
     for (const key of depth) seen.add(key);
     depth = [...new Set(depth)];
   }
@@ -119,6 +125,19 @@ function queryOf(key: ChangeKey, startedAt: Nanoseconds, endedAt: Nanoseconds): 
     endedAt,
     facts: { query: 'change', change: changeKeyText(key), connection: connectionOfKey(key) },
   };
+}
+
+function topicQuery(key: ChangeKey, { startedAt, endedAt }: NonNullable<TopicMembers['asked']>): Step {
+  const facts = { query: 'topic', change: changeKeyText(key), connection: connectionOfKey(key) };
+  return { kind: 'HostQuery', subject: 'topic', startedAt, endedAt, facts };
+}
+
+/** A change that enters with only a part of its topic would be wrong. */
+function withTopicSize(record: ChangeRecord, { isTooLarge }: TopicMembers): ChangeRecord {
+  const { topic } = record;
+  if (topic === undefined || (topic.isTooLarge ?? false) === isTooLarge) return record;
+  const { isTooLarge: _, ...rest } = topic;
+  return { ...record, topic: isTooLarge ? { ...rest, isTooLarge } : rest };
 }
 
 function ask(

@@ -1,12 +1,11 @@
 /** Makes the context of one pipeline's turns: services of the process, place of the pipeline, rules of the tenant's layout. */
-import { changeQueueOf } from '../../layout/change-queue.ts';
+import { type ChangeQueueName, changeQueueOf } from '../../layout/change-queue.ts';
 import { type LayoutFacts, mergeModeIn } from '../../layout/layout-facts.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { ProjectState } from '../../model/merge.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { type PipelineName, projectIdOf, type TenantName } from '../../model/project.ts';
-import type { ChangeFacts } from '../../pipeline/turn.ts';
 import { check } from '../../store/port.ts';
 import { createQuarantine } from '../../store/quarantine.ts';
 import { foreignTenants } from '../events/foreign-tenants.ts';
@@ -80,6 +79,7 @@ function servicesOf(shared: SchedulerShared): PipelineServices {
     keep: () => tracing.policy().keep,
     record: key => changes.record(key),
     dependentsOf: key => changes.dependentsOf(key),
+    sameTopic: record => changes.sameTopic(record),
     driverOf: connection => driversOfConnections.get(connection),
     mergeMessage(change) {
       const source = connections.get(projectIdOf(change.project).connection)?.source;
@@ -142,9 +142,15 @@ function rulesOf(
   };
 }
 
-/** A project that is not in the pipeline yet has a queue of its own, so that the change that adds it is tested like any other. */
-function queueIn(layout: LayoutFacts, pipeline: PipelineName, change: Change): ChangeFacts['queue'] {
-  const configured = changeQueueOf(layout, pipeline, change.project, targetBranchOf(change) ?? null);
-  if (configured !== null || !layout.projects.has(change.project)) return configured;
-  return { key: `project ${change.project}`, name: projectIdOf(change.project).name, allowsCycles: false };
+/**
+ * A project that is not in the pipeline yet has a queue of its own, so that the change that adds it is tested like any other. What its
+ * configured queue says of changes that depend on each other holds all the same.
+ */
+function queueIn(layout: LayoutFacts, pipeline: PipelineName, change: Change): ChangeQueueName | null {
+  const { project } = change;
+  const configured = changeQueueOf(layout, pipeline, project, targetBranchOf(change) ?? null);
+  const facts = layout.projects.get(project);
+  if (configured !== null || facts === undefined) return configured;
+  const { allowsCycles = false, byTopic = false } = facts.queue ?? {};
+  return { key: `project ${project}`, name: projectIdOf(project).name, allowsCycles, byTopic };
 }

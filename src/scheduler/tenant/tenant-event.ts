@@ -29,6 +29,7 @@ import type { ChangeCache } from '../changes/change-cache.ts';
 import { circleText } from '../changes/own-reports.ts';
 import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
 import { missingRecords } from '../events/missing-records.ts';
+import type { TopicQuestions } from '../events/topic-members.ts';
 import type { HeldPlaces } from './held-places.ts';
 import type { ConfigurationToRead } from './reconfigure.ts';
 import { firstLookRows, matchRows, renewalRows } from './tenant-event-rows.ts';
@@ -48,6 +49,7 @@ export interface TenantEventDeps {
   driverOf(connection: ConnectionName): Driver | undefined;
   readonly changes: ChangeCache;
   readonly dependencies: DependencyResolver;
+  readonly topics: TopicQuestions;
   readonly tracing: Pick<LiveTracing, 'spans'>;
   readonly queue: EventQueue<TenantEvent>;
   readonly held: HeldPlaces;

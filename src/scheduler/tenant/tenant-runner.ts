@@ -22,6 +22,7 @@ import type { ProjectKey } from '../../model/project.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
+import { createTopicQuestions } from '../events/topic-members.ts';
 import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
 import { removeLeftoverAnswers } from './ask-merger.ts';
@@ -123,6 +124,12 @@ class TenantLoop implements TenantRunner {
     return {
       ...{ clock, ids, log, paths, connections, tracing, changes, dependencies },
       tenant: name,
+      topics: createTopicQuestions({
+        ...{ connections, clock },
+        counts: ({ change, topic }) =>
+          topic?.landsWhole === true ||
+          layout.current?.layout.projects.get(change.project)?.queue?.byTopic === true,
+      }),
       queue: this.queue,
       driverOf: connection => driversOfConnections.get(connection),
       pipelines: () => layout.current?.layout.pipelines.values() ?? [],

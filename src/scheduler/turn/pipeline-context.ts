@@ -8,6 +8,7 @@
  * Functions take the part that they need, as a `Pick`.
  */
 import type { Driver } from '../../driver/driver.ts';
+import type { ChangeQueueName } from '../../layout/change-queue.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
@@ -21,7 +22,6 @@ import type { MergeMode } from '../../model/merge-mode.ts';
 import type { DriverConfig, Pipeline } from '../../model/pipeline.ts';
 import type { ConnectionName, PipelineName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
-import type { ChangeFacts } from '../../pipeline/turn.ts';
 import type { ExecutorLabels } from '../../store/components.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -60,6 +60,8 @@ export interface PipelineServices {
   record(key: ChangeKey): ChangeRecord | undefined;
   /** Open changes known to depend on it. */
   dependentsOf(key: ChangeKey): readonly ChangeKey[];
+  /** Open changes of the record's topic, itself among them; null: too many for one item. */
+  sameTopic(record: ChangeRecord): readonly ChangeKey[] | null;
   driverOf(connection: ConnectionName): Driver | undefined;
   /** Message of the merge commit, by the change's driver. */
   mergeMessage(change: ProposedChange): string;
@@ -98,7 +100,7 @@ export interface PipelineRules {
   readonly projects: ProjectPlaces;
   /** Items of one group rank behind one another, see relative-priority.ts. Absent: requests are served by age. */
   readonly relativeGroup?: (item: QueueItem) => string;
-  queueOf(change: Change): ChangeFacts['queue'];
+  queueOf(change: Change): ChangeQueueName | null;
   /** How the change is merged: as its project's configuration says, or else as its host does it. */
   mergeMode(change: ProposedChange): MergeMode;
   /** Event queue of another pipeline of the tenant; undefined: there is no such pipeline. */

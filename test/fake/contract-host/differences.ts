@@ -22,7 +22,12 @@ interface Remembered {
   readonly branches: { readonly [branch: string]: string };
   readonly rules: { readonly [branch: string]: BranchRules };
   readonly proposals: {
-    readonly [id: string]: { readonly head: string; readonly state: string; readonly approved: boolean };
+    readonly [id: string]: {
+      readonly head: string;
+      readonly state: string;
+      readonly approved: boolean;
+      readonly topic: string | null;
+    };
   };
 }
 
@@ -36,7 +41,12 @@ export function encodeMemory({ branches, rules, proposals, commands }: Snapshot)
     proposals: Object.fromEntries(
       [...proposals].map(([id, proposal]) => [
         id,
-        { head: proposal.head, state: proposal.state, approved: isApproved(proposal) },
+        {
+          head: proposal.head,
+          state: proposal.state,
+          approved: isApproved(proposal),
+          topic: proposal.topic,
+        },
       ]),
     ),
   };
@@ -53,6 +63,7 @@ interface Reading {
   readonly snapshot: Snapshot;
   readonly now: Nanoseconds;
   readonly projects: ReadonlySet<ProjectKey>;
+  readonly landsTopics: boolean;
 }
 
 interface Piece {
@@ -138,16 +149,17 @@ function commanded(
     .map(({ proposal, by }) => ({ change: changeKey(project, proposal), by }));
 }
 
-function proposalDifferences({ project, before, snapshot, now, projects }: Reading) {
+function proposalDifferences({ project, before, snapshot, now, projects, landsTopics }: Reading) {
   const pieces: Piece[] = [];
   const records: ChangeRecord[] = [];
   const updated: Change['key'][] = [];
   for (const proposal of snapshot.proposals.values()) {
-    const { id, head, state } = proposal;
+    const { id, head, state, topic } = proposal;
     const old = before?.proposals[id];
     const approved = isApproved(proposal);
-    if (old?.head === head && old.state === state && old.approved === approved) continue;
-    const record = recordOf(project, proposal, snapshot, { now, projects });
+    const isSame = old?.head === head && old.state === state && old.approved === approved;
+    if (isSame && old.topic === topic) continue;
+    const record = recordOf(project, proposal, snapshot, { now, projects, landsTopics });
     const types = [
       ...(state === 'open' && old?.head !== head ? ['proposed'] : []),
       ...(state === 'open' && approved && (old?.head !== head || !old.approved) ? ['approved'] : []),

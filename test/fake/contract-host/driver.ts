@@ -35,7 +35,7 @@ export const contractDriver: Driver = {
       canonicalHostname: 'contract.example',
       remote: async project => ({ url: host.bare(projectIdOf(project).name) }),
       publicUrl: () => undefined,
-      source: createSource({ connection: name, clock, reads }),
+      source: createSource({ connection: name, clock, reads, host }),
       listener: {
         async listen({ emit, projects, signal }) {
           for (const project of projects()) {

@@ -2,7 +2,7 @@
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
 
 /** Calls of the host's API. */
-export type Call = 'read' | 'merge' | 'comment';
+export type Call = 'read' | 'topic' | 'merge' | 'comment';
 
 export interface Delivery {
   readonly id: string;

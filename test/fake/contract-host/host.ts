@@ -31,6 +31,7 @@ export interface Proposal {
   readonly commits: readonly { readonly commit: string; readonly message: string }[];
   readonly state: 'open' | 'merged' | 'abandoned';
   readonly votes: readonly Vote[];
+  readonly topic: string | null;
   /** What the host made of it. */
   readonly landed?: BranchHead;
 }
@@ -64,6 +65,8 @@ export class ContractHost {
   readonly calls: string[] = [];
   /** A rule that forbids every merge, in the host's words. */
   rule: string | undefined;
+  /** It merges all open proposals of a topic in one go. */
+  landsTopics = false;
   /** Where deliveries go. */
   onDelivery: (delivery: Delivery) => void = () => {};
   readonly bare: (project: string) => string;
@@ -91,7 +94,12 @@ export class ContractHost {
     await setRef(this.bare(project), ref, head);
     const commits = await ownCommits(this.bare(project), head, branch);
     const state = 'open';
-    await this.#write(project, { id, branch, ref, head, commits, state, votes: known?.votes ?? [] });
+    const { votes = [], topic = null } = known ?? {};
+    await this.#write(project, { id, branch, ref, head, commits, state, votes, topic });
+  }
+
+  async setTopic(project: string, id: string, topic: string | null): Promise<void> {
+    await this.#write(project, { ...(await this.proposal(project, id)), topic });
   }
 
   async vote(project: string, id: string, by = 'reviewer'): Promise<void> {
@@ -148,7 +156,18 @@ export class ContractHost {
     return stale.shown;
   }
 
-  /** API. @returns the branch as it is now, and the number of the write. */
+  /** API. Open proposals of a topic, over all projects: at most `most`, and whether there are more. */
+  ofTopic(topic: string, most: number) {
+    this.#begin('topic', topic);
+    const all = [...this.#now].flatMap(([project, { proposals }]) =>
+      [...proposals.values()].flatMap(({ id, topic: own, state }) =>
+        own === topic && state === 'open' ? [{ project, id }] : [],
+      ),
+    );
+    return { proposals: all.slice(0, most), isMore: all.length > most };
+  }
+
+  /** API. With its topic, where the host lands topics. @returns the branch as it is now, and the number of the write. */
   async merge(
     project: string,
     id: string,
@@ -164,8 +183,23 @@ export class ContractHost {
     const landed = await mergeInto(this.bare(project), proposal.branch, head, { strategy, title });
     if (landed === undefined) throw new HostError(409, 'it conflicts with its branch');
     const { sequence } = await this.#write(project, { ...proposal, state: 'merged', landed });
+    if (this.landsTopics && proposal.topic !== null) await this.#mergeRest(proposal.topic, strategy);
     this.faults.end();
     return { ...landed, sequence };
+  }
+
+  async #mergeRest(topic: string, strategy: Strategy): Promise<void> {
+    for (const [project, { proposals }] of this.#now)
+      for (const proposal of proposals.values()) {
+        if (proposal.topic !== topic || proposal.state !== 'open') continue;
+        const title = `${proposal.id} (${strategy})`;
+        const landed = await mergeInto(this.bare(project), proposal.branch, proposal.head, {
+          strategy,
+          title,
+        });
+        if (landed === undefined) throw new HostError(409, `${proposal.id} conflicts with its branch`);
+        await this.#write(project, { ...proposal, state: 'merged', landed });
+      }
   }
 
   /** API. Takes the data as JSON; a comment with a key that is there is not written again. */
@@ -181,7 +215,7 @@ export class ContractHost {
     this.#comments.set(place, comments.set(key, comments.get(key) ?? taken));
   }
 
-  #begin(call: 'read' | 'merge' | 'comment', ...what: readonly string[]): void {
+  #begin(call: 'read' | 'merge' | 'comment' | 'topic', ...what: readonly string[]): void {
     this.calls.push([call, ...what].join(' '));
     this.faults.begin(call);
   }

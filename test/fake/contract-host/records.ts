@@ -37,9 +37,17 @@ export function recordOf(
   project: ProjectKey,
   proposal: Proposal,
   snapshot: Snapshot,
-  { now, projects }: { readonly now: Nanoseconds; readonly projects: ReadonlySet<ProjectKey> | undefined },
+  {
+    now,
+    projects,
+    landsTopics,
+  }: {
+    readonly now: Nanoseconds;
+    readonly projects: ReadonlySet<ProjectKey> | undefined;
+    readonly landsTopics: boolean;
+  },
 ): ChangeRecord & { readonly change: ProposedChange } {
-  const { id, branch, ref, head, commits, state, votes } = proposal;
+  const { id, branch, ref, head, commits, state, votes, topic } = proposal;
   const { connection, name } = projectIdOf(project);
   const others = [...snapshot.proposals.values()].filter(each => each.id !== id && each.state === 'open');
   const below = commits.slice(1).flatMap(({ commit }) => others.find(each => each.head === commit) ?? []);
@@ -63,6 +71,8 @@ export function recordOf(
     status: state,
     dependsOn: [...new Set([...nearest, ...named.flatMap(({ key }) => key ?? [])])],
     unresolvedDependencies: named.flatMap(({ line, key }) => (key === undefined ? [line] : [])),
+    ...(nearest.length === 0 ? {} : { builtOn: nearest }),
+    ...(topic === null ? {} : { topic: { name: topic, landsWhole: landsTopics } }),
     facts: facts as unknown as Json,
     fetchedAt: now,
   };

@@ -5,11 +5,12 @@ import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
 import { isMapping } from '../../../src/driver/read-mapping.ts';
 import type { ProcessedEvent, ProcessedLater, Source } from '../../../src/driver/source.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
-import type { ChangeKey } from '../../../src/model/change.ts';
+import { type ChangeKey, changeKey } from '../../../src/model/change.ts';
 import type { ConnectionEvent } from '../../../src/model/event.ts';
 import { type ProjectKey, parseCommitId, projectIdOf, projectKey } from '../../../src/model/project.ts';
 import { differencesOf, encodeMemory, groupTarget, NO_RULES, readMemory } from './differences.ts';
 import type { Delivery } from './faults.ts';
+import type { ContractHost } from './host.ts';
 import { BEHIND, type MonotonicReads } from './monotonic-reads.ts';
 import { recordSteps } from './recorded-steps.ts';
 import { changeNamed, recordOf } from './records.ts';
@@ -30,6 +31,7 @@ function projectOf({
 }
 
 export interface SourceDeps {
+  readonly host: Pick<ContractHost, 'ofTopic' | 'landsTopics'>;
   readonly connection: string;
   readonly clock: Clock;
   readonly reads: MonotonicReads;
@@ -38,7 +40,7 @@ export interface SourceDeps {
 const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
 
 export function createSource(deps: SourceDeps): Source {
-  const { connection, clock, reads } = deps;
+  const { connection, clock, reads, host } = deps;
   return {
     async process(event, { projects, memory }): Promise<ProcessedEvent | ProcessedLater> {
       const project = projectOf(event);
@@ -53,7 +55,10 @@ export function createSource(deps: SourceDeps): Source {
         const key = projectIdOf(project).name;
         const before = readMemory(await memory.get(key));
         const now = clock.now();
-        const changed = differencesOf({ event, project, before, snapshot, now, projects });
+        const changed = differencesOf({
+          ...{ event, project, before, snapshot, now, projects },
+          landsTopics: host.landsTopics,
+        });
         return {
           ...NOTHING,
           ...changed,
@@ -80,9 +85,18 @@ export function createSource(deps: SourceDeps): Source {
       if (at < 0 || !key.startsWith(`${connection}/`)) return undefined;
       const snapshot = await present(project, reads);
       const proposal = snapshot.proposals.get(key.slice(at + 1));
-      return proposal && recordOf(project, proposal, snapshot, { now: clock.now(), projects: undefined });
+      const { landsTopics } = host;
+      const beside = { now: clock.now(), projects: undefined, landsTopics };
+      return proposal && recordOf(project, proposal, snapshot, beside);
     },
     changeOfUrl: async (value, projects) => changeNamed(value, connection, projects),
+    async changesOfTopic(topic, most) {
+      const { proposals, isMore } = host.ofTopic(topic, most);
+      const changes = proposals.map(({ project: name, id }) =>
+        changeKey(projectKey({ connection, name }), id),
+      );
+      return { changes, isMore };
+    },
     async branches(project, _signal, { excludeUnprotected = false, excludeLocked = false } = {}) {
       const { branches, rules } = await present(project, reads);
       return [...branches]

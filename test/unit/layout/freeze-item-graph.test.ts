@@ -57,6 +57,47 @@ describe('the job graph of changes that depend on each other', () => {
     expect(jobsOf(layout, [itemChange(APP, '1'), itemChange(APP, '2', 'stable')])).toHaveLength(2);
   });
 
+  test('runs a job once, or for each change, as its deduplicate says', () => {
+    const jobs = `- job: {name: once, run: a.sh, deduplicate: true}
+- job: {name: each, run: a.sh, deduplicate: false}
+- job: {name: usual, run: a.sh, deduplicate: auto}
+`;
+    const listed = (name: string) => `- project: {name: ${name}, gate: {jobs: [once, each, usual, noop]}}\n`;
+    const layout = layoutOf({ config: `${jobs}${listed('acme/app')}${listed('acme/lib')}` });
+    const apart = ['each (acme/lib 7): 1 each', 'usual (acme/lib 7): 1 usual'];
+    expect(jobsOf(layout, [...BOTH])).toEqual(['once: 0', 'each: 0', 'usual: 0', 'noop: 0', ...apart]);
+    const together = [itemChange(APP, '1'), itemChange(APP, '2'), itemChange(APP, '3', 'stable')] as const;
+    expect(jobsOf(layout, [...together])).toEqual([
+      'once: 0',
+      'each: 0',
+      'usual: 0',
+      'noop: 0',
+      'each (acme/app 2): 1 each',
+      'each (acme/app 3): 2 each',
+      'usual (acme/app 3): 2 usual',
+    ]);
+  });
+
+  test('does not run a job once whose definition differs, or that waits for other jobs', () => {
+    const config = '- job: {name: once, run: a.sh, deduplicate: true}\n';
+    const app = '- project: {gate: {jobs: [tests, once: {dependencies: [tests]}]}}\n';
+    const other = (lib: string) => jobsOf(layoutOf({ config, app, lib }), [...BOTH]).slice(2);
+    expect(other('- project: {gate: {jobs: [once]}}\n')).toEqual(['once (acme/lib 7): 1 once']);
+    expect(other('- project: {gate: {jobs: [once: {vars: {a: 1}}]}}\n')).toEqual([
+      'once (acme/lib 7): 1 once',
+    ]);
+  });
+
+  test('lets a job that runs once wait for the jobs of each change that it depends on', () => {
+    const both = '- project: {gate: {jobs: [tests, once: {dependencies: [tests]}]}}\n';
+    const config = '- job: {name: once, run: a.sh, deduplicate: true}\n';
+    expect(jobsOf(layoutOf({ config, app: both, lib: both }), [...BOTH])).toEqual([
+      'tests: 0',
+      'once: 0 tests tests (acme/lib 7)',
+      'tests (acme/lib 7): 1 tests',
+    ]);
+  });
+
   test('is that of the changes whose projects take part', () => {
     const layout = layoutOf({ lib: '- project: {gate: {jobs: [tests]}}\n' });
     expect(jobsOf(layout, [...BOTH])).toEqual(['tests: 1']);

@@ -10,7 +10,7 @@
  *     retire gate                            it is not configured any more
  *     jobs app merge:hold unit<merge docs<~merge lint:nonvoting
  *     changes app A B C                      open and approved
- *     unready A / ready A / needs C B A / config-error A / missing-states A
+ *     unready A / ready A / needs C B A / built-on C B / topic big A B / topic - A / config-error A / missing-states A
  *     conflict A B C                         B and C cannot be merged with A: mergers go on past them
  *     remove app                             the tenant loses the project
  *     pass 30                                so many seconds go by
@@ -84,6 +84,12 @@ export class Script {
         return true;
       case 'needs':
         world.get(first).dependsOn = rest;
+        return true;
+      case 'built-on':
+        world.get(first).builtOn = rest;
+        return true;
+      case 'topic':
+        for (const name of rest) world.get(name).topic = first === '-' ? null : first;
         return true;
       case 'unresolved':
         world.get(first).unresolved = rest;

@@ -62,6 +62,9 @@ export interface WorldChange {
   readonly project: string;
   dependsOn: readonly string[];
   unresolved: readonly string[];
+  /** Of `dependsOn`, its git parents. */
+  builtOn: readonly string[];
+  topic: string | null;
   patchset: number;
   branch: string;
   status: ChangeStatus;
@@ -229,6 +232,8 @@ export class World {
       project: setup.project,
       dependsOn: setup.dependsOn ?? [],
       unresolved: [],
+      builtOn: [],
+      topic: null,
       patchset: 1,
       branch: 'master',
       status: 'open',
@@ -278,9 +283,9 @@ export class World {
 
   facts(gated: boolean): ReadonlyMap<ChangeKey, ChangeFacts> {
     const dependents = new Map<string, ChangeKey[]>();
-    for (const { name, status, dependsOn } of this.changes.values()) {
+    for (const { name, status, dependsOn, builtOn } of this.changes.values()) {
       if (status !== 'open') continue;
-      for (const needed of dependsOn)
+      for (const needed of new Set([...builtOn, ...dependsOn]))
         dependents.set(needed, [...(dependents.get(needed) ?? []), this.proposed(name).key]);
     }
     const facts = new Map<ChangeKey, ChangeFacts>();
@@ -298,17 +303,30 @@ export class World {
       record: {
         change: this.proposed(change.name),
         status: change.status,
-        dependsOn: change.dependsOn.map(name => this.proposed(name).key),
+        dependsOn: [...new Set([...change.builtOn, ...change.dependsOn])].map(
+          name => this.proposed(name).key,
+        ),
         unresolvedDependencies: change.unresolved,
+        builtOn: change.builtOn.map(name => this.proposed(name).key),
         facts: {},
         fetchedAt: this.#now,
       },
       requirements: { met: ready, text: ready ? 'approved' : 'it is not approved' },
       dependents,
+      ...this.#topicOf(change),
       queue: this.removed.has(change.project)
         ? null
         : { key: queue, name: queue, allowsCycles: this.allowsCycles },
       connectionAllowed: true,
+    };
+  }
+
+  /** With more than five open changes a topic is too large. */
+  #topicOf({ topic: name }: WorldChange): Pick<ChangeFacts, 'topic'> {
+    if (name === null) return {};
+    const open = [...this.changes.values()].filter(each => each.topic === name && each.status === 'open');
+    return {
+      topic: { name, changes: open.length > 5 ? null : open.map(each => this.proposed(each.name).key) },
     };
   }
 

@@ -54,6 +54,7 @@ export const leaveCodeSchema = words<LeaveCode>({
   'requirement-lost': 1,
   'cannot-land': 1,
   'dependency-lost': 1,
+  'cycle-changed': 1,
   superseded: 1,
   overtaken: 1,
   'merged-elsewhere': 1,

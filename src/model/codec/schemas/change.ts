@@ -1,13 +1,15 @@
 /** Changes and ref updates, and what the host last said of them. */
-import type { Change, ChangeRecord } from '../../change.ts';
+import type { Change, ChangeRecord, ChangeTopic } from '../../change.ts';
 import type { MergeMode } from '../../merge-mode.ts';
 import type { MergeText } from '../../merge-text.ts';
 import {
   byName,
   change,
   commit,
+  flag,
   json,
   list,
+  mark,
   nullable,
   object,
   optional,
@@ -67,6 +69,8 @@ export const changeRecordSchema = object<ChangeRecord>({
   status: words<ChangeRecord['status']>({ open: 1, merged: 1, abandoned: 1 }),
   dependsOn: list(change),
   unresolvedDependencies: list(text),
+  builtOn: optional(list(change)),
+  topic: optional(object<ChangeTopic>({ name: text, landsWhole: flag, isTooLarge: optional(mark) })),
   facts: json,
   fetchedAt: time,
   ownReports: optional(byName(whole)),

@@ -50,6 +50,7 @@ const frozenJobSchema = object<FrozenJob>({
   failFast: flag,
   network: flag,
   trace: optional(ownTrace),
+  deduplicate: optional(flag),
   successMessage: optional(text),
   failureMessage: optional(text),
   tags: list(text),

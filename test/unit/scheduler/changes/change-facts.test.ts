@@ -47,6 +47,7 @@ function factsWith(driver: Driver, parts: Partial<Pipeline>) {
       driverOf: () => driver,
       record: asked => (asked === key ? record : undefined),
       dependentsOf: () => [],
+      sameTopic: () => [],
       queueOf: () => null,
     },
     NOW,
@@ -82,5 +83,44 @@ test('a driver learns which pipeline of which tenant gives the votes, and how th
   expect(factsWith(driver, { reporters })?.landing).toEqual({
     met: false,
     text: 'acme/gate by squash-merge',
+  });
+});
+
+test('a topic counts where the queue of the change or its host has it so', () => {
+  const other = changeKey(project, 'master/other');
+  const topicOf = (
+    byTopic: boolean,
+    topic: ChangeRecord['topic'],
+    status: ChangeRecord['status'] = 'open',
+  ) => {
+    const known: ChangeRecord = { ...record, status, ...(topic === undefined ? {} : { topic }) };
+    const found = gatherChangeFacts(
+      EMPTY_PIPELINE,
+      [{ kind: 'change-updated', uuid: derivedUuid('event'), change: key }],
+      {
+        tenant,
+        pipeline: gatePipeline({}),
+        mergeMode: () => 'merge',
+        driverOf: () => gitDriver,
+        record: asked => (asked === key ? known : { ...record, change: { ...record.change, key: other } }),
+        dependentsOf: () => [],
+        sameTopic: () => [key, other],
+        queueOf: () => ({ key: 'q', name: 'q', allowsCycles: true, byTopic }),
+      },
+      NOW,
+    );
+    return { topic: found.get(key)?.topic, reached: [...found.keys()] };
+  };
+  const whole = { name: 'login', landsWhole: true };
+  const apart = { name: 'login', landsWhole: false };
+  const counts = { topic: { name: 'login', changes: [key, other] }, reached: [key, other] };
+  expect(topicOf(false, whole)).toEqual(counts);
+  expect(topicOf(true, apart)).toEqual(counts);
+  const alone = { topic: undefined, reached: [key] };
+  for (const found of [topicOf(false, apart), topicOf(true, undefined), topicOf(true, whole, 'merged')])
+    expect(found).toEqual(alone);
+  expect(topicOf(true, { ...apart, isTooLarge: true })).toEqual({
+    topic: { name: 'login', changes: null },
+    reached: [key],
   });
 });

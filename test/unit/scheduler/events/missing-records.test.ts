@@ -57,6 +57,7 @@ function world(known: readonly ChangeRecord[], host: (key: ChangeKey) => Promise
     },
     connections: new Map([['local', { source } as Connection]]),
     dependencies: { resolve: async record => record },
+    topics: { membersOf: async () => null },
     clock: { now: () => '3000' as Nanoseconds },
     log: { warn: (_, text) => void warnings.push(text) },
   };

@@ -47,6 +47,7 @@ async function openTenant(stand: ReturnType<typeof openStand>) {
     operations: () => [],
   };
   const deps = {
+    topics: { membersOf: async () => null },
     tenant: 'acme',
     clock,
     ids,
