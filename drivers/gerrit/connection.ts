@@ -1,15 +1,20 @@
 /** Builds a Gerrit connection from its parts. */
+import assert from 'node:assert/strict';
 import type { Connection, ConnectionDeps } from '../../src/driver/connection.ts';
 import { createHostHealth, type HostHealth } from '../../src/driver/host-health.ts';
 import { pause } from '../../src/lib/pause.ts';
-import { projectIdOf } from '../../src/model/project.ts';
-import { type OpenGerritClient, openGerritClient } from './api/open-client.ts';
+import { type ProjectKey, projectIdOf, projectKey } from '../../src/model/project.ts';
+import type { GerritCarrier } from './api/carrier.ts';
+import { type GerritBounds, type OpenGerritClient, openGerritClient } from './api/open-client.ts';
+import { createPatchsetNames } from './api/ssh/patchset-names.ts';
+import type { SshCarrierDeps } from './api/ssh/ssh-asked.ts';
+import { createSshCarrier } from './api/ssh/ssh-carrier.ts';
 import { createGerritWebhook } from './intake/webhook.ts';
 import { createGerritLanding } from './landing/gerrit-landing.ts';
 import { createGerritListener } from './listener/gerrit-listener.ts';
 import { isChangeRemembered } from './listener/is-remembered.ts';
 import { createGerritOnlineCheck } from './online/check-online.ts';
-import type { GerritOptions } from './options.ts';
+import type { GerritOptions, SshAuth } from './options.ts';
 import { createChangeReader } from './reading/change-reader.ts';
 import { createGerritSource } from './reading/gerrit-source.ts';
 import { GERRIT_DRIVER_NAME } from './reading/trigger-event.ts';
@@ -17,6 +22,8 @@ import { createGerritRemote, gerritPublicUrl } from './remote.ts';
 import { createGerritAnswerer } from './reporting/answer-message.ts';
 import { createGerritReporter } from './reporting/gerrit-reporter.ts';
 import { createOwnAccount } from './reporting/own-account.ts';
+import { fileOfThisMachine, sshPlace } from './ssh/ssh-place.ts';
+import { createSshSession } from './ssh/ssh-session.ts';
 import { createGerritUsage } from './usage.ts';
 
 /** Contacts nothing yet. */
@@ -28,16 +35,22 @@ export function createGerritConnection(
   const { canonicalHostname, baseUrl, server } = options;
   const usage = createGerritUsage();
   const health: HostHealth = createHostHealth(() => null);
+  const remote = createGerritRemote(options);
+  const repositoryOf = (project: ProjectKey) => repositories.repository(name, projectIdOf(project).name);
   const client: OpenGerritClient = openGerritClient(options, {
     connection: name,
     ...{ clock, pause },
     noted: health.noted,
     asked: usage.asked,
+    overSsh: (auth, bounds) =>
+      sshCarrierOf(options, auth, bounds, async (project, prefixes) => {
+        const key = projectKey({ connection: name, name: project });
+        return (await repositoryOf(key)).lsRemote(await remote(key, 'read'), prefixes);
+      }),
   });
   const { api } = client;
   const reader = createChangeReader({ api, clock });
   const ourselves = createOwnAccount(api);
-  const remote = createGerritRemote(options);
   const reporting = { api, log, ourselves };
   return {
     name,
@@ -59,7 +72,7 @@ export function createGerritConnection(
     landing: createGerritLanding({
       ...reporting,
       ...{ clock, wait: pause },
-      git: { open: project => repositories.repository(name, projectIdOf(project).name), remoteOf: remote },
+      git: { open: repositoryOf, remoteOf: remote },
     }),
     answerer: createGerritAnswerer(reporting),
     ...webhookOf(options),
@@ -70,6 +83,22 @@ export function createGerritConnection(
       client.close();
     },
   };
+}
+
+function sshCarrierOf(
+  options: GerritOptions,
+  { submitsWholeTopic }: SshAuth,
+  { deadlinesMs, mostBytes }: GerritBounds,
+  listRefs: SshCarrierDeps['listRefs'],
+): GerritCarrier {
+  const place = sshPlace(options);
+  assert(place !== undefined, 'SSH alone has a key');
+  return createSshCarrier({
+    session: createSshSession({ place, readFile: fileOfThisMachine, mostBytes }),
+    patchsets: createPatchsetNames(),
+    username: place.user,
+    ...{ listRefs, submitsWholeTopic, deadlinesMs, pause },
+  });
 }
 
 function webhookOf({ webhookTokens, webhookRate }: GerritOptions): Pick<Connection, 'webhook'> {

@@ -15,7 +15,8 @@
  *   reporting/                votes, messages, comments on lines
  *   landing/                  submitting, and before it whether Gerrit would submit
  *   online/                   whether account, labels and rights serve what pipelines want
- *   api/                      the REST client; open-client.ts maps it
+ *   api/                      the REST client; open-client.ts maps it. api/ssh/ answers the same requests where there is a key alone
+ *   ssh/                      SSH itself: connections, host keys, commands
  *   remote.ts                 where git finds a project
  *   usage.ts                  what we ask of Gerrit, for metrics
  */

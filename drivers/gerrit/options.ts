@@ -9,8 +9,18 @@ import type { OptionReader } from '../../src/lib/option-reader.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { gitCookie } from './gitcookies.ts';
 
+/** How Gerrit is asked, and as whom. */
+export type GerritAuth = HttpAuth | SshAuth;
+
+/** By commands over SSH, with the key alone. */
+export interface SshAuth {
+  readonly kind: 'ssh';
+  /** `submit_whole_topic`: Gerrit does not say over SSH whether it submits the changes of a topic together. */
+  readonly submitsWholeTopic: boolean;
+}
+
 /** How REST requests are authenticated. */
-export type GerritAuth =
+export type HttpAuth =
   | {
       readonly kind: 'basic' | 'digest';
       readonly user: string;
@@ -32,7 +42,7 @@ export interface GerritOptions {
   readonly baseUrl: string;
   readonly auth: GerritAuth;
   readonly verifySsl: boolean;
-  /** For the stream, and for git where `gitOverSsh`. Undefined: no key, so no stream. */
+  /** For the stream, for git where `gitOverSsh`, and for everything where `auth` is `ssh`. Undefined: no key, so no stream. */
   readonly ssh:
     | {
         readonly user: string;
@@ -78,7 +88,7 @@ export function readGerritOptions(
   const baseUrl = readBaseUrl(section, server);
   const user = readUser(section);
   const ssh = readSsh(section, user);
-  const auth = readAuth(section, user, baseUrl);
+  const auth = readAuth(section, user, baseUrl, ssh);
   refuseOtherStreams(section);
   const options = {
     server,
@@ -137,13 +147,18 @@ function readSsh({ read, refuse }: CheckedSection, user: string): GerritOptions[
 }
 
 const NO_CREDENTIALS =
-  'is missing: Gerrit is asked over HTTP, also where events and git go over SSH. Take one from Gerrit > Settings > HTTP Credentials, or write auth_type = none in processes that only read public projects';
+  'is missing: Gerrit is asked over HTTP. Take one from Gerrit > Settings > HTTP Credentials, or give the key of the account ("sshkey") to ask over SSH, or write auth_type = none in processes that only read public projects';
 const AUTH_ADVICE: Readonly<Record<string, string>> = {
   form: 'has no way of its own here: use basic with a password from Gerrit > Settings > HTTP Credentials, which passes by the login form',
   gcloud_service: 'is not supported: use auth_type = cookie with the gitcookies file of the account',
 };
 
-function readAuth(section: CheckedSection, user: string, baseUrl: string): GerritAuth | undefined {
+function readAuth(
+  section: CheckedSection,
+  user: string,
+  baseUrl: string,
+  ssh: GerritOptions['ssh'],
+): GerritAuth | undefined {
   const { read, refuse } = section;
   const password = writtenOrInFile(section, 'password', read.secret('password'), read.path('password_file'));
   const token = writtenOrInFile(section, 'token', read.secret('token'), read.path('token_file'));
@@ -154,12 +169,19 @@ function readAuth(section: CheckedSection, user: string, baseUrl: string): Gerri
     refuse('auth_type', `"${written}" ${advice}`);
     return undefined;
   }
-  const inferred = token !== undefined ? 'bearer' : cookies !== undefined ? 'cookie' : 'basic';
-  const kind = read.oneOf('auth_type', ['basic', 'digest', 'bearer', 'cookie', 'none'], inferred);
+  const kind = read.oneOf(
+    'auth_type',
+    ['basic', 'digest', 'bearer', 'cookie', 'ssh', 'none'],
+    inferredKind(section, ssh),
+  );
   refuseOtherCredentials(section, kind);
+  const submitsWholeTopic = read.boolean('submit_whole_topic', false);
   switch (kind) {
     case 'none':
       return { kind };
+    case 'ssh':
+      if (ssh === undefined) refuse('sshkey', 'is missing: auth_type is ssh');
+      return { kind, submitsWholeTopic };
     case 'bearer':
       if (!read.has('token') && !read.has('token_file')) refuse('token', 'is missing: auth_type is bearer');
       return token && { kind, token };
@@ -173,13 +195,22 @@ function readAuth(section: CheckedSection, user: string, baseUrl: string): Gerri
   }
 }
 
-/** By the kind of authentication that uses them. */
+/** Without a password Gerrit is asked with the key, as in Zuul. */
+function inferredKind({ read }: CheckedSection, ssh: GerritOptions['ssh']): GerritAuth['kind'] {
+  if (read.has('token') || read.has('token_file')) return 'bearer';
+  if (read.has('gitcookies')) return 'cookie';
+  const hasPassword = read.has('password') || read.has('password_file');
+  return ssh !== undefined && !hasPassword ? 'ssh' : 'basic';
+}
+
+/** Options by the kind of authentication that uses them. */
 const CREDENTIALS: Readonly<Record<string, readonly GerritAuth['kind'][]>> = {
   password: ['basic', 'digest'],
   password_file: ['basic', 'digest'],
   token: ['bearer'],
   token_file: ['bearer'],
   gitcookies: ['cookie'],
+  submit_whole_topic: ['ssh'],
 };
 
 function refuseOtherCredentials({ read, refuse }: CheckedSection, kind: GerritAuth['kind']): void {

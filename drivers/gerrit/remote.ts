@@ -64,6 +64,7 @@ function headersOf(auth: GerritAuth): readonly string[] | undefined {
     case 'cookie':
       return [`Cookie: ${auth.cookie.reveal()}`];
     case 'digest':
+    case 'ssh':
     case 'none':
       return undefined;
   }

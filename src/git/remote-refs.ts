@@ -9,6 +9,8 @@ import { type RemoteFailure, refusedUrl, remoteFailure } from './remote-failure.
 export interface RemoteRefs {
   readonly kind: 'refs';
   readonly refs: ReadonlyMap<RefName, ObjectId>;
+  /** What annotated tags among them mark; absent: there are none. */
+  readonly peeled?: ReadonlyMap<RefName, ObjectId>;
   /** Branch `HEAD` points at, where the remote says so and all refs were asked for. */
   readonly head?: RefName;
 }
@@ -48,13 +50,22 @@ function narrowed(prefixes: readonly string[]): string[] {
 /** Lines are `<id> TAB <ref>`, `ref: <ref> TAB HEAD`, and `<id> TAB <tag>^{}` for the target of an annotated tag. */
 function parseRefs(output: Buffer, prefixes: readonly string[]): RemoteRefs {
   const refs = new Map<RefName, ObjectId>();
+  const peeled = new Map<RefName, ObjectId>();
   let head: RefName | undefined;
   for (const line of output.toString('utf8').split('\n')) {
     const [value = '', name = ''] = line.split('\t');
     const target = value.startsWith('ref: ') ? value.slice(5) : '';
     if (name === 'HEAD' && isRefName(target)) head = target;
     const wanted = prefixes.length === 0 || prefixes.some(prefix => name.startsWith(prefix));
-    if (wanted && isObjectId(value) && isRefName(name) && !name.includes('\ufffd')) refs.set(name, value);
+    const ref = name.replace(/\^\{\}$/, '');
+    if (!wanted || !isObjectId(value) || !isRefName(ref) || ref.includes('\ufffd')) continue;
+    if (ref === name) refs.set(ref, value);
+    else peeled.set(ref, value);
   }
-  return { kind: 'refs', refs, ...(head === undefined ? {} : { head }) };
+  return {
+    kind: 'refs',
+    refs,
+    ...(peeled.size === 0 ? {} : { peeled }),
+    ...(head === undefined ? {} : { head }),
+  };
 }

@@ -167,7 +167,7 @@ test('config-check --online finds at a Gerrit what pipelines want and it does no
   });
   const ssh = { user: 'bob', port: 29_418, key: '/key', knownHosts: undefined };
   const check = createGerritOnlineCheck(
-    { ssh, streams: true },
+    { ssh, streams: true, auth: { kind: 'none' } },
     { api: clientOf(gerrit, 'bob'), clock, wait: async () => {} },
   );
   const found = await check([use('acme/app'), use('acme/gone')], AbortSignal.timeout(30_000));

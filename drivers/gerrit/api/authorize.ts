@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { assertNever } from '../../../src/lib/assert-never.ts';
 import type { Secret } from '../../../src/lib/secret.ts';
-import type { GerritAuth } from '../options.ts';
+import type { HttpAuth } from '../options.ts';
 import { type DigestChallenge, digestHeader, readDigestChallenge } from './digest.ts';
 
 /** For one connection. */
@@ -21,7 +21,7 @@ export interface Authorization {
   readonly secrets: readonly Secret[];
 }
 
-export function createAuthorization(auth: GerritAuth): Authorization {
+export function createAuthorization(auth: HttpAuth): Authorization {
   switch (auth.kind) {
     case 'basic': {
       const pair = `${auth.user}:${auth.password.reveal()}`;

@@ -6,28 +6,25 @@ import { NotHolder } from '../../../src/driver/not-holder.ts';
 import { type Backoff, backoffDelay } from '../../../src/lib/backoff.ts';
 import { type Clock, millisecondsBetween, toMilliseconds } from '../../../src/lib/clock.ts';
 import type { ConnectionName } from '../../../src/model/project.ts';
-import type { Authorization } from './authorize.ts';
 import { type GerritWaitReason, gerritQueryStep, gerritWaitStep } from './call-steps.ts';
+import type { GerritCarrier } from './carrier.ts';
 import type { FairPlaces } from './fair-places.ts';
 import { type GerritJudged, judgeGerritAnswer } from './judge.ts';
 import type { KnownOptions } from './known-options.ts';
 import type { GerritCall, GerritRequest } from './port.ts';
-import type { GerritRaw, GerritSender, GerritWireRequest } from './send.ts';
 
 /** Parts it is made of. */
 export interface GerritExchangeDeps {
   readonly connection: ConnectionName;
-  /** Of REST requests, without trailing slash: `https://review.example.org/a` with an account. */
-  readonly root: string;
   readonly clock: Clock;
   /** Ends early when aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
-  readonly authorization: Authorization;
+  readonly carrier: GerritCarrier;
   readonly places: FairPlaces;
   readonly options: KnownOptions;
-  readonly sender: GerritSender;
-  readonly deadlinesMs: { readonly read: number; readonly write: number; readonly place: number };
+  /** To wait for a place, milliseconds. */
+  readonly patienceMs: number;
   /** Gets each request that was sent. @param status null: no answer came. */
   readonly asked: (operation: string, status: number | null) => void;
 }
@@ -79,53 +76,31 @@ async function askOnce(
   using _held = place;
   // Directly before it is sent: a process that was stopped meanwhile notices.
   if (request.method !== 'GET' && call.mayAct?.() === false) throw new NotHolder(request.operation);
-  const { wire, credentials } = wireRequest(deps, request);
-  const raw = await sendOnce(deps, request, call, { wire, resends });
-  const judged = judgeGerritAnswer(raw, toMilliseconds(deps.clock.now()), deps.authorization.secrets);
-  const mayAskAgain =
-    raw.kind === 'answered' &&
-    judged.kind === 'unauthorized' &&
-    deps.authorization.challenged(raw.headers['www-authenticate'], credentials);
+  const { raw, mayAskAgain } = await sendOnce(deps, request, call, resends);
+  const judged = judgeGerritAnswer(raw, toMilliseconds(deps.clock.now()), deps.carrier.secrets);
   return { judged, mayAskAgain };
 }
 
-function wireRequest(
-  { root, authorization, deadlinesMs }: GerritExchangeDeps,
-  { method, path, body }: GerritRequest,
-): { readonly wire: GerritWireRequest; readonly credentials: { readonly [name: string]: string } } {
-  const url = new URL(`${root}/${path}`);
-  const credentials = authorization.headers(method, `${url.pathname}${url.search}`);
-  const text = body === undefined ? undefined : JSON.stringify(body);
-  const headers = {
-    ...credentials,
-    accept: 'application/json',
-    'accept-encoding': 'gzip',
-    'user-agent': 'gatehouse',
-    ...(text === undefined ? {} : { 'content-type': 'application/json; charset=UTF-8' }),
-    ...(method === 'GET' ? {} : { 'content-length': String(Buffer.byteLength(text ?? '')) }),
-  };
-  const deadlineMs = method === 'GET' ? deadlinesMs.read : deadlinesMs.write;
-  return { wire: { method, url, headers, body: text, deadlineMs }, credentials };
-}
-
 async function sendOnce(
-  { clock, connection, sender, asked }: GerritExchangeDeps,
-  { operation, method }: GerritRequest,
+  { clock, connection, carrier, asked }: GerritExchangeDeps,
+  request: GerritRequest,
   { project, signal, steps }: GerritCall,
-  { wire, resends }: { readonly wire: GerritWireRequest; readonly resends: number },
-): Promise<GerritRaw> {
+  resends: number,
+): ReturnType<GerritCarrier['carry']> {
+  const { operation, method } = request;
   const startedAt = clock.now();
-  const raw = await sender.send(wire, signal);
-  const [status, bytes] = raw.kind === 'answered' ? [raw.status, raw.bytes] : [null, 0];
+  const carried = await carrier.carry(request, signal);
+  const { raw } = carried;
+  const [status, bytes] = raw.kind === 'silent' ? [null, 0] : [raw.status, raw.bytes];
   asked(operation, status);
   const query = { operation, project, method, status, bytes, resends, startedAt, endedAt: clock.now() };
   steps?.(gerritQueryStep(query, connection));
-  return raw;
+  return carried;
 }
 
 /** @returns undefined: there was none for a minute. */
 async function takePlace(deps: GerritExchangeDeps, call: GerritCall): Promise<Disposable | undefined> {
-  const patience = AbortSignal.timeout(deps.deadlinesMs.place);
+  const patience = AbortSignal.timeout(deps.patienceMs);
   try {
     return await waiting(deps, call, 'places', () =>
       deps.places.take(call.project, AbortSignal.any([call.signal, patience])),
@@ -137,8 +112,8 @@ async function takePlace(deps: GerritExchangeDeps, call: GerritCall): Promise<Di
   }
 }
 
-function noPlace({ deadlinesMs }: GerritExchangeDeps): GerritJudged {
-  const text = `Gerrit is slow: all requests that are allowed at a time were under way for ${deadlinesMs.place / 1000} s`;
+function noPlace({ patienceMs }: GerritExchangeDeps): GerritJudged {
+  const text = `Gerrit is slow: all requests that are allowed at a time were under way for ${patienceMs / 1000} s`;
   return { kind: 'outage', reason: 'timeout', text, until: null, isSent: false, isBrief: false };
 }
 

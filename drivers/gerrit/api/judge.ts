@@ -3,7 +3,8 @@
 import type { Secret } from '../../../src/lib/secret.ts';
 import type { HostTroubleReason } from '../../../src/model/host-trouble.ts';
 import type { Json } from '../../../src/model/job.ts';
-import type { GerritHeaders, GerritRaw } from './send.ts';
+import type { GerritCarried } from './carrier.ts';
+import type { GerritHeaders } from './send.ts';
 import { gerritLine, gerritText } from './shown-text.ts';
 
 /** Times are milliseconds since the epoch. */
@@ -34,10 +35,12 @@ const STRANGE =
   'Gerrit did not answer, but something before it: is baseurl right, and does a proxy or a login page stand before it?';
 
 /** @param now milliseconds. @param secrets masked in texts. */
-export function judgeGerritAnswer(raw: GerritRaw, now: number, secrets: readonly Secret[]): GerritJudged {
+export function judgeGerritAnswer(raw: GerritCarried, now: number, secrets: readonly Secret[]): GerritJudged {
+  if (raw.kind === 'served') return { kind: 'ok', status: raw.status, data: raw.data };
   if (raw.kind === 'silent') {
     const { reason, text, isSent } = raw;
-    return { kind: 'outage', reason, text, isSent, until: null, isBrief: reason !== 'too-large' };
+    const isBrief = reason !== 'too-large' && reason !== 'denied';
+    return { kind: 'outage', reason, text: gerritLine(text, secrets), isSent, until: null, isBrief };
   }
   const { status, headers, body } = raw;
   if (status >= 200 && status < 300) return judgeSuccess(status, body);

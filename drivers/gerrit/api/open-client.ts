@@ -1,27 +1,28 @@
 /**
- * The client: {@link GerritApi} over HTTP. From a call to its answer:
+ * The client: {@link GerritApi} over HTTP, or over SSH. From a call to its answer:
  *
  *   open-client.ts    what the judgement means for the caller
- *   exchange.ts       one call: places (fair-places.ts), authentication (authorize.ts, digest.ts), options that an old Gerrit lacks
- *                     (known-options.ts), steps (call-steps.ts), repeated reads
- *   send.ts           HTTP
+ *   exchange.ts       one call: places (fair-places.ts), options that an old Gerrit lacks (known-options.ts), steps (call-steps.ts),
+ *                     repeated reads
+ *   carrier.ts        what brings it to Gerrit: http-carrier.ts with authentication (authorize.ts, digest.ts) and HTTP (send.ts), or ssh/
  *   judge.ts          what an answer means; shown-text.ts makes its text fit to show
  *
  * A call ends within some four minutes at worst: a minute for a place and a deadline for each request, and reads are sent three times.
  */
+import assert from 'node:assert/strict';
 import type { HostLater } from '../../../src/driver/host-later.ts';
 import { assertNever } from '../../../src/lib/assert-never.ts';
 import { type Clock, fromMilliseconds } from '../../../src/lib/clock.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { ConnectionName } from '../../../src/model/project.ts';
-import type { GerritOptions } from '../options.ts';
-import { createAuthorization } from './authorize.ts';
+import type { GerritOptions, SshAuth } from '../options.ts';
+import type { GerritCarrier } from './carrier.ts';
 import { exchangeWithGerrit, type GerritExchangeDeps } from './exchange.ts';
 import { createFairPlaces } from './fair-places.ts';
+import { createHttpCarrier } from './http-carrier.ts';
 import type { GerritJudged } from './judge.ts';
 import { createKnownOptions } from './known-options.ts';
 import type { GerritAnswer, GerritApi } from './port.ts';
-import { createGerritSender } from './send.ts';
 
 /** Effects of the client. */
 export interface GerritClientDeps {
@@ -37,9 +38,17 @@ export interface GerritClientDeps {
   /** Gets each request that was sent. @param status null: no answer came. */
   readonly asked: (operation: string, status: number | null) => void;
   /** Milliseconds; for tests. Default: 30 s, 60 s and 60 s. */
-  readonly deadlinesMs?: GerritExchangeDeps['deadlinesMs'];
+  readonly deadlinesMs?: { readonly read: number; readonly write: number; readonly place: number };
+  /** What carries requests with `auth` `ssh`, which has to have it. */
+  readonly overSsh?: (auth: SshAuth, bounds: GerritBounds) => GerritCarrier;
   /** Of one answer, unpacked; for tests. Default: 16 MB. */
   readonly mostBytes?: number;
+}
+
+/** Of one request: milliseconds, bytes of the unpacked answer. */
+export interface GerritBounds {
+  readonly deadlinesMs: { readonly read: number; readonly write: number };
+  readonly mostBytes: number;
 }
 
 /** The client with its end. */
@@ -60,12 +69,14 @@ export function openGerritClient(
 ): OpenGerritClient {
   const lifetime = new AbortController();
   const { mostBytes = MOST_BYTES, deadlinesMs = DEADLINES_MS, random = Math.random } = deps;
-  const sender = createGerritSender({ verifySsl: options.verifySsl, mostBytes });
+  const { auth } = options;
+  const bounds = { deadlinesMs, mostBytes };
+  const carrier =
+    auth.kind === 'ssh' ? deps.overSsh?.(auth, bounds) : createHttpCarrier(options, auth, bounds);
+  assert(carrier !== undefined, 'nothing carries requests over SSH');
   const exchange: GerritExchangeDeps = {
     ...{ connection: deps.connection, clock: deps.clock, pause: deps.pause, asked: deps.asked },
-    ...{ random, sender, deadlinesMs },
-    root: options.auth.kind === 'none' ? options.baseUrl : `${options.baseUrl}/a`,
-    authorization: createAuthorization(options.auth),
+    ...{ random, carrier, patienceMs: deadlinesMs.place },
     places: createFairPlaces(options.concurrency),
     options: createKnownOptions(deps.clock.monotonic),
   };
@@ -84,7 +95,7 @@ export function openGerritClient(
     },
     close() {
       lifetime.abort(new Error('the connection is closed'));
-      sender.close();
+      carrier.close();
     },
   };
 }

@@ -2,8 +2,8 @@
 import type { Watch } from '../../../src/driver/intake.ts';
 import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
-import type { ReadFile } from '../intake/stream.ts';
 import type { GerritOptions } from '../options.ts';
+import type { ReadFile } from '../ssh/ssh-place.ts';
 import type { GerritPassDeps } from './pass.ts';
 
 /** How the stream is, for metrics and people; not kept over a restart. */

@@ -1,9 +1,7 @@
 /** Keeps the event stream open: after each end it is opened again, with growing pauses. */
-import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
 import { backoffDelay } from '../../../src/lib/backoff.ts';
-import { readEventStream, type StreamEnd, type StreamPlace } from '../intake/stream.ts';
+import { readEventStream, type StreamEnd } from '../intake/stream.ts';
+import { fileOfThisMachine, type SshPlace, sshPlace } from '../ssh/ssh-place.ts';
 import type { Announced } from './announced.ts';
 import type { GerritListenerDeps, Listening } from './listening.ts';
 
@@ -33,28 +31,13 @@ export function lineWarnings({ log }: Pick<GerritListenerDeps, 'log'>): Warnings
 }
 
 /** Undefined: the connection has no stream. */
-export function streamPlace({
-  server,
-  ssh,
-  streams,
-  keepAlive,
-}: GerritListenerDeps['options']): StreamPlace | undefined {
-  if (ssh === undefined || !streams) return undefined;
-  const { user, port, key, knownHosts } = ssh;
-  const usual = [join(homedir(), '.ssh', 'known_hosts'), '/etc/ssh/ssh_known_hosts'];
-  return {
-    host: ssh.host ?? server,
-    port,
-    user,
-    key,
-    keepAlive,
-    knownHosts: knownHosts === undefined ? usual : [knownHosts],
-  };
+export function streamPlace(options: GerritListenerDeps['options']): SshPlace | undefined {
+  return options.streams ? sshPlace(options) : undefined;
 }
 
 /** Ends with the signal. */
 export async function keepStream(
-  place: StreamPlace,
+  place: SshPlace,
   announced: Announced,
   warnings: Warnings,
   listening: Listening,
@@ -80,7 +63,7 @@ export async function keepStream(
 
 /** @returns `lasted`: milliseconds that it was open; null: it was not. */
 async function readOnce(
-  place: StreamPlace,
+  place: SshPlace,
   announced: Announced,
   warnings: Warnings,
   listening: Listening,
@@ -121,13 +104,4 @@ async function readOnce(
     gaps: gaps + (connected && end.kind === 'closed' ? 1 : 0),
   });
   return { end, lasted: openedAt === null ? null : clock.monotonic() - openedAt };
-}
-
-async function fileOfThisMachine(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

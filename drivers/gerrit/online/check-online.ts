@@ -19,7 +19,7 @@ export interface GerritOnlineCheckDeps extends OnlineQuestionsDeps {
 
 /** Contacts nothing yet. */
 export function createGerritOnlineCheck(
-  options: Pick<GerritOptions, 'ssh' | 'streams'>,
+  options: Pick<GerritOptions, 'ssh' | 'streams' | 'auth'>,
   deps: GerritOnlineCheckDeps,
 ): OnlineCheck {
   const { api } = deps;
@@ -51,7 +51,8 @@ export function createGerritOnlineCheck(
       },
       signal,
     );
-    return [...gerritServerFindings(uses, facts, options), ...unanswered(uses, open), ...ofEach];
+    const unasked = options.auth.kind === 'ssh' ? [notOverSsh()] : unanswered(uses, open);
+    return [...gerritServerFindings(uses, facts, options), ...unasked, ...ofEach];
   };
 }
 
@@ -93,6 +94,12 @@ function unanswered(
           ),
         ]),
   ];
+}
+
+function notOverSsh(): OnlineFinding {
+  return warning(
+    'labels, submit types and what the account may vote and submit are not to be had over SSH: only the account, the stream and whether the projects are shown were checked. Give the connection an HTTP password for the rest',
+  );
 }
 
 function warning(text: string): OnlineFinding {

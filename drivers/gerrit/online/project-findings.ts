@@ -57,7 +57,7 @@ function voteProblem(
     return `${votes}, and the project has no such label: it has ${listed(labels.map(({ name }) => name)) || 'none'}`;
   if (!found.values.includes(value))
     return `${votes}, and the values of the label are ${found.values.map(signed).join(', ')}`;
-  if (found.permitted === null || found.permitted.includes(value)) return undefined;
+  if (found.permitted.includes(value)) return undefined;
   const may = found.permitted.filter(each => each !== 0);
   return `${votes}, and the account may vote ${may.length === 0 ? 'nothing' : may.map(signed).join(', ')} there: grant label-${label} on refs/heads/* to it`;
 }

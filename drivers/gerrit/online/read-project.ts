@@ -16,8 +16,8 @@ export interface LabelView {
   /** Gerrit submits only with its highest value. */
   readonly isNeeded: boolean;
   readonly values: readonly number[];
-  /** What our account may vote; null: Gerrit did not say. */
-  readonly permitted: readonly number[] | null;
+  /** What our account may vote. */
+  readonly permitted: readonly number[];
 }
 
 /** What Gerrit says of a project. */
@@ -26,7 +26,7 @@ export interface GerritProjectFacts {
   readonly isReadOnly: boolean;
   /** Null: Gerrit did not say. */
   readonly submitType: SubmitType | null;
-  /** Null: the project has no open change to be asked about. */
+  /** Null: the project has no open change to be asked about, or Gerrit does not say what our account may vote. */
   readonly labels: readonly LabelView[] | null;
   /** Labels that submit requirements name, satisfied or not. */
   readonly required: readonly string[];
@@ -70,7 +70,7 @@ export async function readGerritProject(
       facts: {
         isReadOnly: state === 'READ_ONLY',
         submitType: typeof submitType === 'string' ? (submitType as SubmitType) : null,
-        labels: newest.data === undefined ? null : labelsOf(newest.data),
+        labels: newest.data?.permitted_labels === undefined ? null : labelsOf(newest.data),
         required: newest.data === undefined ? [] : requiredOf(newest.data),
         maySubmit: ready?.kind === 'ok' && ready.data !== undefined ? offersSubmit(ready.data) : null,
       },
@@ -105,14 +105,14 @@ async function oneChange(
 }
 
 function labelsOf(change: ChangeJson): readonly LabelView[] {
-  const permitted = change.permitted_labels === undefined ? undefined : mappingOf(change.permitted_labels);
+  const permitted = mappingOf(change.permitted_labels);
   return Object.entries(mappingOf(change.labels)).map(([name, label]) => ({
     name,
     isNeeded: mappingOf(label).optional !== true,
     values: Object.keys(mappingOf(mappingOf(label).values))
       .map(Number)
       .toSorted(ascending),
-    permitted: permitted === undefined ? null : numbersOf(permitted[name]),
+    permitted: numbersOf(permitted[name]),
   }));
 }
 

@@ -18,6 +18,13 @@ export function answerKey(text: string): string {
   return `Gatehouse: answer ${digestOf(text)}`;
 }
 
+/** The pipeline whose report the message is; null: it is an answer; undefined: it has no key of ours. */
+export function pipelineOfMessage(message: string): string | null | undefined {
+  const lastLine = message.trimEnd().split('\n').at(-1) ?? '';
+  if (/^Gatehouse: answer [0-9a-f]{16}$/.test(lastLine)) return null;
+  return /^Gatehouse: [^/]+\/(.+?) \S+ (?:refused )?[0-9a-f-]{16,}$/.exec(lastLine)?.[1];
+}
+
 /** Whether a message of the history is the one with this key. */
 export function endsWithKey(message: string, key: string): boolean {
   const lastLine = message.trimEnd().split('\n').at(-1);

@@ -31,6 +31,7 @@ export interface GerritHost extends CodeHost {
 export async function openGerritHost(
   options: FakeGerritOptions,
   submitType: FakeSubmitType,
+  asked: 'http' | 'ssh' = 'http',
 ): Promise<GerritHost> {
   const stack = new AsyncDisposableStack();
   const gerrit = stack.use(await startFakeGerrit(options));
@@ -45,7 +46,7 @@ export async function openGerritHost(
       submitType,
       labels: [VERIFIED, ...[CODE_REVIEW, WORKFLOW].map(each => ({ ...each, function: 'NoBlock' as const }))],
     });
-  const { connection, cache } = await connectGerrit(gerrit, stack);
+  const { connection, cache } = await connectGerrit(gerrit, asked, stack);
   const delivered: NewConnectionEvent[] = [];
   gerrit.webhooks.target = {
     url: await receiveWebhooks(connection, delivered, stack),
@@ -144,6 +145,7 @@ const GERRIT_LANGUAGE: CodeHost['language'] = {
 /** The driver connected with the account `gatehouse`, as the service does it. */
 async function connectGerrit(
   gerrit: FakeGerrit,
+  asked: 'http' | 'ssh',
   stack: AsyncDisposableStack,
 ): Promise<{ readonly connection: Connection; readonly cache: RepositoryCache }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-gerrit-host-'));
@@ -160,8 +162,8 @@ async function connectGerrit(
     server: '127.0.0.1',
     baseurl: gerrit.url,
     user: 'gatehouse',
-    password: 'gatehouse-password',
     webhook_token: SECRET,
+    ...(asked === 'http' ? { password: 'gatehouse-password' } : await keyOf(gerrit)),
   };
   const at = { file: 'gatehouse.conf', line: 1 };
   const options = new Map(Object.entries(written).map(([name, value]) => [name, { value, at }]));
@@ -172,4 +174,15 @@ async function connectGerrit(
   const problems = reader.finish();
   if (connection === undefined || problems.length > 0) throw new Error(JSON.stringify(problems));
   return { connection, cache };
+}
+
+/** Settings of an account that has a key alone. */
+async function keyOf(gerrit: FakeGerrit): Promise<Readonly<Record<string, string>>> {
+  const { port, keyFile, knownHostsFile } = await gerrit.openSsh();
+  return {
+    port: String(port),
+    sshkey: keyFile,
+    ssh_known_hosts: knownHostsFile,
+    stream_events: 'false',
+  };
 }

@@ -18,7 +18,7 @@
  *     change-shape.ts   ChangeInfo; label-shape.ts         expression.ts   queries and submit requirements
  *     submittable.ts    labels' functions, requirements    authority.ts    who may what; defaults.ts
  *     events.ts         stream events                      deeds/*.ts      what people do
- *     ssh-door.ts       the stream; ssh/*.ts: SSH itself   webhooks.ts     the same events as posts
+ *     ssh-door.ts       stream and commands; ssh/*.ts: SSH  webhooks.ts     the same events as posts
  *     git-http.ts       fetch; receive-pack.ts, refs-for.ts: push       bare-git.ts, commits.ts, merges.ts
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -97,7 +97,7 @@ export async function startFakeGerrit(options: FakeGerritOptions = {}): Promise<
       world.index.frozen = { step: world.step, reads };
     },
     async openSsh(username = 'gatehouse') {
-      const door = await openSshDoor(world, username);
+      const door = await openSshDoor(world, username, faults);
       doors.push(door);
       return door;
     },

@@ -37,7 +37,10 @@ async function findings(account: Account, password = account.password): Promise<
     { connection: 'gerrit', clock, pause, noted: () => {}, asked: () => {} },
   );
   const ssh = { user, port: gerrit.ssh.port, key, knownHosts: undefined };
-  const check = createGerritOnlineCheck({ ssh, streams: true }, { api: client.api, clock, wait: pause });
+  const check = createGerritOnlineCheck(
+    { ssh, streams: true, auth: { kind: 'none' } },
+    { api: client.api, clock, wait: pause },
+  );
   const project = projectKey({ connection: 'gerrit', name: gerrit.project('acme/app') });
   try {
     const uses = [{ project, defaultBranches: ['master'], pipelines: [GATE] }];

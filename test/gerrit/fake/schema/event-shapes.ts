@@ -1,4 +1,4 @@
-/** Forms of stream events: fields, types, absences. Taken from a real Gerrit 3.2. A field that is not listed here is a violation. */
+/** Forms of stream events and of rows of `gerrit query`: fields, types, absences. Taken from a real Gerrit 3.2. A field that is not listed here is a violation. */
 import Type, { type TSchema } from 'typebox';
 
 const strict = <const T extends { readonly [name: string]: TSchema }>(fields: T) =>
@@ -12,7 +12,7 @@ const account = strict({
   username: maybe(Type.String()),
 });
 
-const change = strict({
+const changeFields = {
   project: Type.String(),
   branch: Type.String(),
   topic: maybe(Type.String()),
@@ -30,9 +30,10 @@ const change = strict({
   /** True or absent. */
   wip: maybe(Type.Literal(true)),
   private: maybe(Type.Literal(true)),
-});
+};
+const change = strict(changeFields);
 
-const patchSet = strict({
+const patchSetFields = {
   number: Type.Integer(),
   revision: commitId,
   parents: Type.Array(commitId),
@@ -44,7 +45,8 @@ const patchSet = strict({
   sizeInsertions: Type.Integer(),
   /** Negative. */
   sizeDeletions: Type.Integer({ maximum: 0 }),
-});
+};
+const patchSet = strict(patchSetFields);
 
 /** Values are texts; `oldValue` only where the event changed it. */
 const approvals = Type.Array(
@@ -116,3 +118,52 @@ export const EVENT_SHAPES: ReadonlyMap<string, TSchema> = new Map(
     strict({ ...fields, type: Type.Literal(type), eventCreatedOn: seconds }),
   ]),
 );
+
+const listOf = (fields: { readonly [name: string]: TSchema }) => maybe(Type.Array(strict(fields)));
+
+const queriedPatchSet = strict({
+  ...patchSetFields,
+  /** Without `description`: the submit of a merged change, `SUBM`. */
+  approvals: listOf({
+    type: Type.String(),
+    description: maybe(Type.String()),
+    value: Type.String({ pattern: '^-?\\d+$' }),
+    grantedOn: seconds,
+    by: account,
+  }),
+  comments: listOf({ file: Type.String(), line: Type.Integer(), reviewer: account, message: Type.String() }),
+  files: listOf({
+    file: Type.String(),
+    fileOld: maybe(Type.String()),
+    type: Type.String(),
+    insertions: Type.Integer(),
+    deletions: Type.Integer({ maximum: 0 }),
+  }),
+});
+
+const queriedDependencies = listOf({
+  id: Type.String(),
+  number: Type.Integer(),
+  revision: commitId,
+  ref: Type.String(),
+  isCurrentPatchSet: maybe(Type.Boolean()),
+});
+
+/** A change as `gerrit query` shows it with the options that the driver asks with. */
+export const QUERY_ROW_SHAPE: TSchema = strict({
+  ...changeFields,
+  commitMessage: maybe(Type.String()),
+  lastUpdated: seconds,
+  open: Type.Boolean(),
+  comments: listOf({ timestamp: seconds, reviewer: account, message: Type.String() }),
+  currentPatchSet: maybe(queriedPatchSet),
+  patchSets: maybe(Type.Array(queriedPatchSet)),
+  dependsOn: queriedDependencies,
+  neededBy: queriedDependencies,
+  allReviewers: maybe(Type.Array(account)),
+  submitRecords: listOf({
+    status: Type.String(),
+    labels: listOf({ label: Type.String(), status: Type.String(), by: maybe(account) }),
+    requirements: maybe(Type.Array(Type.Unknown())),
+  }),
+});

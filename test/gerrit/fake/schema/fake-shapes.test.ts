@@ -3,7 +3,9 @@ import { expect, test } from 'vitest';
 import { CHANGE_OPTIONS } from '../../../../drivers/gerrit/api/change-info.ts';
 import { askGerrit } from '../ask-gerrit.ts';
 import { startFakeGerrit } from '../fake-gerrit.ts';
-import { answerViolations, eventViolations } from './judge-shapes.ts';
+import { queryCommand } from '../ssh/query-command.ts';
+import { accountNamed } from '../world.ts';
+import { answerViolations, eventViolations, queryRowViolations } from './judge-shapes.ts';
 
 test('events and answers of the fake have no other fields than a real Gerrit sends', async () => {
   await using gerrit = await startFakeGerrit();
@@ -34,6 +36,23 @@ test('events and answers of the fake have no other fields than a real Gerrit sen
   differences.push(...gerrit.events.flatMap(({ json }) => eventViolations(json)));
   expect(gerrit.events.length).toBeGreaterThan(15);
   expect(differences).toEqual([]);
+});
+
+test('rows of queries have no other fields than a real Gerrit shows over SSH', async () => {
+  await using gerrit = await startFakeGerrit();
+  await gerrit.project('acme/app');
+  const base = await gerrit.push({ project: 'acme/app', files: { a: 'a\n' } });
+  const change = await gerrit.push({ project: 'acme/app', files: { b: 'b\n' }, on: base });
+  await gerrit.vote(change, 'bob', { 'Code-Review': 2, Workflow: 1 });
+  const caller = accountNamed(gerrit.world, 'gatehouse');
+  const options = ['commit-message', 'comments', 'current-patch-set', 'patch-sets', 'all-approvals'];
+  const more = ['files', 'dependencies', 'submit-records', 'all-reviewers'];
+  const flags = [...options, ...more].map(each => `--${each}`);
+  const { out = '' } = await queryCommand(gerrit.world, caller, ['--format=JSON', ...flags, 'status:open']);
+  const rows = out.trim().split('\n').slice(0, -1);
+  expect(rows).toHaveLength(2);
+  expect(rows.flatMap(row => queryRowViolations(JSON.parse(row)))).toEqual([]);
+  expect(queryRowViolations({ project: 'acme/app' })).not.toEqual([]);
 });
 
 test('a field that a real Gerrit does not send is a difference', () => {

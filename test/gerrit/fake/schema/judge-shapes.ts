@@ -2,7 +2,7 @@
 
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
-import { EVENT_SHAPES } from './event-shapes.ts';
+import { EVENT_SHAPES, QUERY_ROW_SHAPE } from './event-shapes.ts';
 import { ANSWER_SHAPES } from './rest-shapes.ts';
 
 /** A request and its answer. */
@@ -25,6 +25,11 @@ export function eventViolations(event: unknown): readonly string[] {
   return shape === undefined
     ? [`an event of unknown type ${JSON.stringify(type)}`]
     : violations(type, shape, event);
+}
+
+/** Of a row of `gerrit query`. @returns one line for each difference. */
+export function queryRowViolations(row: unknown): readonly string[] {
+  return violations('gerrit query', QUERY_ROW_SHAPE, row);
 }
 
 /** @returns undefined: the driver relies on no form of it. */

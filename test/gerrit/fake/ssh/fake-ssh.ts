@@ -24,7 +24,8 @@ export interface SshAccount {
 export interface SshAnswer {
   readonly out?: string;
   readonly err?: string;
-  readonly code: number;
+  /** Null: the connection breaks. */
+  readonly code: number | null;
 }
 
 export interface FakeSshDeps {
@@ -38,6 +39,13 @@ export interface FakeSshDeps {
       input: string,
     ) => Promise<SshAnswer> | SshAnswer;
   };
+  /** git's own command `git-upload-pack PATH`. @param protocol value of `GIT_PROTOCOL` @returns its exit status; null: the connection breaks */
+  readonly uploadPack?: (
+    path: string,
+    username: string,
+    channel: ServerChannel,
+    protocol: string,
+  ) => Promise<number | null>;
   /** Default: every account sees every event. */
   readonly sees?: (username: string, event: object) => boolean;
   /** Default 3.2.0. */
@@ -155,12 +163,16 @@ function serve(connection: SshConnection, deps: FakeSshDeps, streams: Set<OpenSt
   connection.on('ready', () => {
     connection.on('session', accept => {
       const session = accept();
+      let protocol = '';
+      session.on('env', (_accept, _refuse, { key, val }) => {
+        if (key === 'GIT_PROTOCOL') protocol = val;
+      });
       session.on('exec', (take, _refuse, { command }) => {
         const channel = take();
         channel.on('error', () => {});
         if (/^gerrit stream-events\b/.test(command))
           openStream({ username, channel, connection }, deps, streams);
-        else void run(command, username, channel, deps);
+        else void run(command, { username, channel, connection, protocol }, deps);
       });
     });
   });
@@ -183,7 +195,7 @@ function isAccepted(context: AuthContext, account: SshAccount | undefined): bool
 function openStream(stream: OpenStream, deps: FakeSshDeps, streams: Set<OpenStream>): void {
   const { channel, username } = stream;
   if (deps.account(username)?.mayStream !== true) {
-    finish(channel, { err: 'stream events not permitted\n', code: 1 });
+    finish(stream, { err: 'stream events not permitted\n', code: 1 });
     return;
   }
   streams.add(stream);
@@ -192,29 +204,35 @@ function openStream(stream: OpenStream, deps: FakeSshDeps, streams: Set<OpenStre
   stream.connection.on('close', leave);
 }
 
-async function run(
-  command: string,
-  username: string,
-  channel: ServerChannel,
-  deps: FakeSshDeps,
-): Promise<void> {
+interface Running extends OpenStream {
+  readonly protocol: string;
+}
+
+async function run(command: string, running: Running, deps: FakeSshDeps): Promise<void> {
+  const { username, channel, protocol } = running;
   const [first, name = '', ...args] = wordsOf(command);
-  if (first !== 'gerrit') return finish(channel, { err: `gerrit: ${first}: not found\n`, code: 127 });
+  if (first === 'git-upload-pack' && deps.uploadPack !== undefined)
+    return finish(running, { code: await deps.uploadPack(name, username, channel, protocol) });
+  if (first !== 'gerrit') return finish(running, { err: `gerrit: ${first}: not found\n`, code: 127 });
   if (name === 'version')
-    return finish(channel, { out: `gerrit version ${deps.version ?? '3.2.0'}\n`, code: 0 });
+    return finish(running, { out: `gerrit version ${deps.version ?? '3.2.0'}\n`, code: 0 });
   const perform = deps.commands?.[name];
-  if (perform === undefined) return finish(channel, { err: `fatal: gerrit: "${name}" not found\n`, code: 1 });
+  if (perform === undefined) return finish(running, { err: `fatal: gerrit: "${name}" not found\n`, code: 1 });
   let input = '';
   if (args.includes('--json') || args.includes('-j'))
     for await (const piece of channel) input += String(piece);
   try {
-    finish(channel, await perform(args, username, input));
+    finish(running, await perform(args, username, input));
   } catch (error) {
-    finish(channel, { err: `fatal: ${error instanceof Error ? error.message : String(error)}\n`, code: 128 });
+    finish(running, { err: `fatal: ${error instanceof Error ? error.message : String(error)}\n`, code: 128 });
   }
 }
 
-function finish(channel: ServerChannel, { out = '', err = '', code }: SshAnswer): void {
+function finish(
+  { channel, connection }: Pick<OpenStream, 'channel' | 'connection'>,
+  { out = '', err = '', code }: SshAnswer,
+): void {
+  if (code === null) return void connection.end();
   if (out !== '') channel.write(out);
   if (err !== '') channel.stderr.write(err);
   channel.exit(code);

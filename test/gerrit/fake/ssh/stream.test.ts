@@ -2,11 +2,8 @@
 import { getEventListeners, once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import {
-  readEventStream,
-  type StreamEnd,
-  type StreamPlace,
-} from '../../../../drivers/gerrit/intake/stream.ts';
+import { readEventStream, type StreamEnd } from '../../../../drivers/gerrit/intake/stream.ts';
+import type { SshPlace } from '../../../../drivers/gerrit/ssh/ssh-place.ts';
 import { type FakeSsh, newKeyPair, type SshAccount, startFakeSsh } from './fake-ssh.ts';
 
 const pair = newKeyPair('ecdsa');
@@ -26,11 +23,7 @@ interface Reading {
   has(count: number): Promise<readonly string[]>;
 }
 
-function read(
-  ssh: FakeSsh,
-  facts: Partial<StreamPlace> = {},
-  files: { [path: string]: string } = {},
-): Reading {
+function read(ssh: FakeSsh, facts: Partial<SshPlace> = {}, files: { [path: string]: string } = {}): Reading {
   const lines: string[] = [];
   const stop = new AbortController();
   const opened = Promise.withResolvers<void>();
@@ -68,7 +61,7 @@ function read(
   };
 }
 
-async function streaming(ssh: FakeSsh, facts: Partial<StreamPlace> = {}): Promise<Reading> {
+async function streaming(ssh: FakeSsh, facts: Partial<SshPlace> = {}): Promise<Reading> {
   const reading = read(ssh, facts);
   await reading.opened();
   await until(() => ssh.streams() === 1);
@@ -215,7 +208,7 @@ describe('no stream', () => {
     expect(await read(ssh).end).toMatchObject({ kind: 'unreachable' });
   });
 
-  test.each<[string, Partial<StreamPlace>, { [path: string]: string }, RegExp]>([
+  test.each<[string, Partial<SshPlace>, { [path: string]: string }, RegExp]>([
     [
       'for an account without the capability',
       { user: 'plain' },

@@ -108,9 +108,25 @@ describe('the options of a Gerrit connection', () => {
     });
   });
 
+  test('may name a key alone: then Gerrit is asked over SSH', () => {
+    const least = { server: 'review.example.org', user: 'ci', sshkey: 'id' };
+    expect(read(least)).toMatchObject({
+      options: { auth: { kind: 'ssh', submitsWholeTopic: false }, streams: true },
+      problems: '',
+    });
+    expect(read({ ...least, submit_whole_topic: 'true' }).options?.auth).toEqual({
+      kind: 'ssh',
+      submitsWholeTopic: true,
+    });
+    expect(read({ ...least, password: 'x' }).options?.auth.kind).toBe('basic');
+    expect(read({ ...least, auth_type: 'none' }).options?.auth).toEqual({ kind: 'none' });
+  });
+
   test.each<[Readonly<Record<string, string>>, RegExp]>([
+    [{ server: 'r.org', user: 'ci', auth_type: 'ssh' }, /sshkey: is missing: auth_type is ssh/],
+    [{ ...LEAST, submit_whole_topic: 'true' }, /submit_whole_topic: is not used with auth_type = basic/],
     [
-      { server: 'r.org', user: 'ci', sshkey: 'id' },
+      { server: 'r.org', user: 'ci' },
       /password: is missing: Gerrit is asked over HTTP.*Settings > HTTP Credentials/,
     ],
     [{ server: 'r.org', password: 'x' }, /user: is missing: "password"/],
@@ -118,7 +134,7 @@ describe('the options of a Gerrit connection', () => {
     [{ ...LEAST, server: 'https://r.org' }, /server: "https:\/\/r.org" is not a host name/],
     [{ ...LEAST, auth_type: 'form' }, /auth_type: "form" .*HTTP Credentials/],
     [{ ...LEAST, auth_type: 'gcloud_service' }, /auth_type: .*gitcookies/],
-    [{ ...LEAST, auth_type: 'ntlm' }, /not one of basic, digest, bearer, cookie, none/],
+    [{ ...LEAST, auth_type: 'ntlm' }, /not one of basic, digest, bearer, cookie, ssh, none/],
     [{ ...LEAST, token: 'x' }, /password: is not used with auth_type = bearer/],
     [{ server: 'r.org', auth_type: 'bearer' }, /token: is missing/],
     [{ server: 'r.org', auth_type: 'cookie' }, /gitcookies: is missing/],

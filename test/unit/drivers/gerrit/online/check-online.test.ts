@@ -78,7 +78,8 @@ const approved = { approval: [{ 'Code-Review': 2 }, { Workflow: 1 }] };
 const GATE = pipeline('gate', { Verified: 2, submit: true }, { requirements: [approved] });
 const CHECK = pipeline('check', { Verified: 1 });
 
-const SSH: Pick<GerritOptions, 'ssh' | 'streams'> = {
+const SSH: Pick<GerritOptions, 'ssh' | 'streams' | 'auth'> = {
+  auth: { kind: 'none' },
   ssh: { user: 'zuul', port: 29_418, key: '/etc/gatehouse/key', knownHosts: undefined },
   streams: true,
 };
@@ -93,6 +94,24 @@ async function findings(
   const found = await createGerritOnlineCheck(settings, deps)([use], AbortSignal.timeout(20_000));
   return found.map(each => `${each.severity} ${each.project ?? '-'}: ${each.text}`);
 }
+
+test('over SSH, where Gerrit says less, the rest is left open once', async () => {
+  const little = {
+    'accounts/self/detail': { _account_id: -1, username: 'zuul' },
+    'accounts/self/capabilities': { streamEvents: true },
+    'config/server/info': { change: {} },
+    'projects/acme%2Fapp/config': { name: 'acme/app' },
+    [OPEN]: [{ _number: 12, labels: { Verified: { all: [] } } }],
+    [READY]: [{ revisions: { abc: {} } }],
+  };
+  const found = await findings(little, [CHECK, GATE], {
+    ...SSH,
+    auth: { kind: 'ssh', submitsWholeTopic: false },
+  });
+  expect(found).toEqual([
+    expect.stringMatching(/^warning -: labels, submit types and .* not to be had over SSH/),
+  ]);
+});
 
 const OPEN = 'changes/?q=project:acme/app status:open&n=1&o=DETAILED_LABELS';
 const READY =

@@ -1,10 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import {
-  hostKeyType,
-  judgeHostKey,
-  knownHostKeys,
-} from '../../../../../drivers/gerrit/intake/known-hosts.ts';
+import { hostKeyType, judgeHostKey, knownHostKeys } from '../../../../../drivers/gerrit/ssh/known-hosts.ts';
 
 const blob = (type: string, content: string) => {
   const length = Buffer.alloc(4);
