@@ -4,8 +4,8 @@ import type { Connection, ConnectionDeps } from '../../src/driver/connection.ts'
 import { createHostHealth, type HostHealth } from '../../src/driver/host-health.ts';
 import { pause } from '../../src/lib/pause.ts';
 import { type ProjectKey, projectIdOf, projectKey } from '../../src/model/project.ts';
-import type { GerritCarrier } from './api/carrier.ts';
-import { type GerritBounds, type OpenGerritClient, openGerritClient } from './api/open-client.ts';
+import type { GerritBounds, GerritCarrier } from './api/carrier.ts';
+import { type OpenGerritClient, openGerritClient } from './api/open-client.ts';
 import { createPatchsetNames } from './api/ssh/patchset-names.ts';
 import type { SshCarrierDeps } from './api/ssh/ssh-asked.ts';
 import { createSshCarrier } from './api/ssh/ssh-carrier.ts';
@@ -13,6 +13,7 @@ import { createGerritWebhook } from './intake/webhook.ts';
 import { createGerritLanding } from './landing/gerrit-landing.ts';
 import { createGerritListener } from './listener/gerrit-listener.ts';
 import { isChangeRemembered } from './listener/is-remembered.ts';
+import { noteStream, noteVotes } from './noted-faults.ts';
 import { createGerritOnlineCheck } from './online/check-online.ts';
 import type { GerritOptions, SshAuth } from './options.ts';
 import { createChangeReader } from './reading/change-reader.ts';
@@ -51,7 +52,7 @@ export function createGerritConnection(
   const { api } = client;
   const reader = createChangeReader({ api, clock });
   const ourselves = createOwnAccount(api);
-  const reporting = { api, log, ourselves };
+  const reporting = { api, log, ourselves, answered: noteVotes(health) };
   return {
     name,
     driver: GERRIT_DRIVER_NAME,
@@ -67,6 +68,7 @@ export function createGerritConnection(
     listener: createGerritListener({
       ...{ options, api, reader, clock, log },
       ...{ isRemembered: isChangeRemembered, wait: pause, random: Math.random },
+      ...(options.streams ? { noted: noteStream(usage, health) } : {}),
     }),
     reporter: createGerritReporter(reporting),
     landing: createGerritLanding({

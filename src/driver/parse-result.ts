@@ -10,5 +10,6 @@ export interface ConfigProblem {
 
 /** What a driver's configuration parser returns: plain JSON to store in the layout, or all mistakes. */
 export type ParseResult<T> =
-  | { readonly kind: 'ok'; readonly value: T }
+  /** `warnings`: what has no effect, or not the one that it seems to have; absent: none. */
+  | { readonly kind: 'ok'; readonly value: T; readonly warnings?: readonly ConfigProblem[] }
   | { readonly kind: 'invalid'; readonly problems: readonly [ConfigProblem, ...ConfigProblem[]] };

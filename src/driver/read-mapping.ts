@@ -25,6 +25,8 @@ export interface Mapping {
   each<T>(key: string, parse: (value: Json) => ParseResult<T>): readonly T[];
   /** Adds a mistake of the caller's own checks. */
   refuse(path: ConfigProblem['path'], code: string, text: string): void;
+  /** Adds something that is taken, and has no effect. */
+  warn(path: ConfigProblem['path'], code: string, text: string): void;
   /** The value, unless something was refused. */
   result<T extends Json>(value: T): ParseResult<T>;
 }
@@ -32,6 +34,7 @@ export interface Mapping {
 /** @param value null (nothing written after the colon) counts as an empty mapping. */
 export function readMapping(value: Json, known: readonly string[], what: string): Mapping {
   const problems: ConfigProblem[] = [];
+  const warnings: ConfigProblem[] = [];
   const refuse: Mapping['refuse'] = (path, code, text) => void problems.push({ path, code, text });
   const given = isMapping(value) ? value : {};
   if (value !== null && !isMapping(value))
@@ -52,26 +55,25 @@ export function readMapping(value: Json, known: readonly string[], what: string)
   const each: Mapping['each'] = (key, parse) =>
     itemsOf(given[key], key).flatMap(({ path, item }) => {
       const parsed = parse(item);
-      if (parsed.kind === 'ok') return [parsed.value];
+      if (parsed.kind === 'ok') {
+        for (const each of parsed.warnings ?? []) warnings.push({ ...each, path: [...path, ...each.path] });
+        return [parsed.value];
+      }
       for (const problem of parsed.problems) refuse([...path, ...problem.path], problem.code, problem.text);
       return [];
     });
 
   return {
     refuse,
+    warn: (path, code, text) => void warnings.push({ path, code, text }),
     each,
     patterns: key => each(key, item => readPattern(item, `"${key}" in ${what}`)),
     strings: key => texts(key).map(({ text }) => text),
     duration(key) {
       const found = given[key];
-      if (found === undefined) return undefined;
-      const read = secondsOf(found);
-      if (read === undefined)
-        refuse(
-          [key],
-          'wrong-type',
-          `"${key}" in ${what} must be a time like 90s, 48h, 2d or 1w, of at most 100 years`,
-        );
+      const read = found === undefined ? undefined : secondsOf(found);
+      if (found !== undefined && read === undefined)
+        refuse([key], 'wrong-type', `"${key}" in ${what} ${NOT_A_TIME}`);
       return read;
     },
     boolean(key) {
@@ -100,11 +102,17 @@ export function readMapping(value: Json, known: readonly string[], what: string)
         return [];
       });
     },
-    result(value) {
-      const [first, ...rest] = problems;
-      return first === undefined ? { kind: 'ok', value } : { kind: 'invalid', problems: [first, ...rest] };
-    },
+    result: value => resultOf(value, problems, warnings),
   };
+}
+
+function resultOf<T>(
+  value: T,
+  [first, ...rest]: readonly ConfigProblem[],
+  warnings: readonly ConfigProblem[],
+): ParseResult<T> {
+  if (first !== undefined) return { kind: 'invalid', problems: [first, ...rest] };
+  return { kind: 'ok', value, ...(warnings.length === 0 ? {} : { warnings }) };
 }
 
 function itemsOf(
@@ -116,6 +124,8 @@ function itemsOf(
     ? found.map((item, index) => ({ path: [key, index], item }))
     : [{ path: [key], item: found }];
 }
+
+const NOT_A_TIME = 'must be a time like 90s, 48h, 2d or 1w, of at most 100 years';
 
 /** A hundred years: a time that far away still has its digits. */
 const LONGEST = 36_525 * 86_400;

@@ -19,7 +19,7 @@ export type Languages = ReadonlyMap<ConnectionName, DriverConfigLanguage>;
  * `broken`: an entry names an unknown connection, or its driver refuses it. The layout then lacks the pipeline, but not its name.
  */
 export type BuiltPipeline =
-  | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
+  | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly warnings: readonly ConfigError[] }
   | { readonly kind: 'broken'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
 /** Connections that Zuul has without configuration. */
@@ -30,6 +30,7 @@ const BUILT_IN_OF_ZUUL = ['timer', 'zuul', 'sql', 'sqlreporter'];
  */
 export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, languages: Languages): BuiltPipeline {
   const errors: ConfigError[] = [];
+  const warnings: ConfigError[] = [];
 
   function read(
     { connection, value }: DriverEntry,
@@ -42,6 +43,8 @@ export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, language
     }
     const result = parse(language, jsonOf(value));
     if (result.kind === 'ok') {
+      for (const { path, code, text } of result.warnings ?? [])
+        warnings.push(errorAt(file, nodeAt(value, path).offset, code, text, 'warning'));
       return [
         { connection: connection.name, config: result.value, definedAt: placeText(file, connection.offset) },
       ];
@@ -94,7 +97,9 @@ export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, language
       : { disableAfterConsecutiveFailures: stanza.disableAfterConsecutiveFailures }),
   };
   const [first, ...rest] = errors;
-  return first === undefined ? { kind: 'pipeline', pipeline } : { kind: 'broken', errors: [first, ...rest] };
+  return first === undefined
+    ? { kind: 'pipeline', pipeline, warnings }
+    : { kind: 'broken', errors: [first, ...rest] };
 }
 
 function unknownConnection(name: string, languages: Languages): [code: string, text: string] {

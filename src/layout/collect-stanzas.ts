@@ -95,7 +95,7 @@ function collectPipeline(
   into.pipelineNames.set(stanza.name, { place: placeText(file, stanza.offset) });
   const built = buildPipeline(stanza, file, context.languages);
   if (built.kind === 'pipeline') into.pipelines.set(stanza.name, built.pipeline);
-  else into.errors.push(...built.errors);
+  into.errors.push(...(built.kind === 'pipeline' ? built.warnings : built.errors));
 }
 
 function collectJob(stanza: JobStanza, file: LayoutFile, into: Collected, { tenant }: CollectContext): void {

@@ -95,6 +95,21 @@ export const METRICS = {
     help: 'Reports in progress at a code host whose item was gone, ended by a sweep',
     labels: ['connection'],
   },
+  gatehouse_connection_stream_connected: {
+    kind: 'gauge',
+    help: '1 while the event stream of a code host is open, else 0',
+    labels: ['connection'],
+  },
+  gatehouse_connection_stream_last_line_timestamp_seconds: {
+    kind: 'gauge',
+    help: 'When the last event came over the stream of a code host, of any project, seconds since 1970',
+    labels: ['connection'],
+  },
+  gatehouse_connection_stream_gaps: {
+    kind: 'counter',
+    help: 'How often the event stream of a code host broke after it had been open',
+    labels: ['connection'],
+  },
   gatehouse_event_age_seconds: {
     kind: 'histogram',
     help: 'Time from the making of an event at the code host to its arrival by webhook, by two clocks',

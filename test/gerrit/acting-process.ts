@@ -93,7 +93,7 @@ export async function openActingProcesses(
     );
     stack.defer(() => client.close());
     const log = { debug() {}, info() {}, warn() {} };
-    const deps = { api: client.api, log, ourselves: createOwnAccount(client.api) };
+    const deps = { api: client.api, log, ourselves: createOwnAccount(client.api), answered: () => {} };
     const reporter = createGerritReporter(deps);
     const landing = createGerritLanding({
       ...deps,

@@ -85,7 +85,8 @@ export function changeOf({ payload }: NewConnectionEvent): number | undefined {
   return about?.kind === 'change' ? about.number : undefined;
 }
 
-export async function openListenerWorld(): Promise<ListenerWorld> {
+/** @param mostBytes of one answer of Gerrit; absent: as in the service. */
+export async function openListenerWorld(mostBytes?: number): Promise<ListenerWorld> {
   const clock = handClock();
   const gerrit = await startFakeGerrit({ now: clock.ms });
   const pair = newKeyPair();
@@ -109,7 +110,10 @@ export async function openListenerWorld(): Promise<ListenerWorld> {
           verifySsl: true,
           concurrency: 4,
         },
-        { connection: 'gerrit', clock, pause, noted() {}, asked() {} },
+        {
+          ...{ connection: 'gerrit', clock, pause, noted() {}, asked() {} },
+          ...(mostBytes === undefined ? {} : { mostBytes }),
+        },
       );
       clients.push(client);
       const log = (facts: object, text: string) =>
@@ -124,7 +128,7 @@ export async function openListenerWorld(): Promise<ListenerWorld> {
         reader: { listed: infos => void world.listed.push(...infos.map(({ number }) => number)) },
         isRemembered: async ({ number }) => world.known.has(number),
         noted: next => {
-          state = next;
+          state = next ?? state;
         },
         readFile: async path => (files[path] === undefined ? undefined : Buffer.from(files[path])),
         options: {

@@ -78,6 +78,26 @@ describe('while the stream is open', () => {
 });
 
 describe('after a gap', () => {
+  test('a change whose history is too long to be read keeps no other one back', async () => {
+    await using world = await openListenerWorld(40_000);
+    const { gerrit } = world;
+    await gerrit.project('acme/app');
+    const wanted: number[] = [];
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const change = await gerrit.push({ project: 'acme/app', files: { [name]: name } });
+      if (name !== 'c') wanted.push(change.number);
+      else for (let count = 0; count < 20; count += 1) await gerrit.comment(change, 'bob', 'x'.repeat(4_000));
+      world.clock.advance(1_000);
+    }
+    world.listen({ pollInterval: 60 });
+    await world.until(() => world.passes.length > 0);
+    const found = world.stored.map(changeOf).filter(number => number !== undefined);
+    expect(found.toSorted((a, b) => a - b)).toEqual(wanted);
+    expect(world.warnings).toEqual([expect.stringMatching(/longer history than can be read/)]);
+    // Fewer at a time where it has to be, and more again behind that.
+    expect(gerrit.count('changes/query')).toBeLessThan(15);
+  });
+
   test('of an hour with 200 updates each is found once, with at most 5 requests for 100 changes', async () => {
     await using world = await listening({ pollInterval: (2 * HOUR) / 1000 });
     world.ssh.network.refuse(true);

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { assertNever } from '../../../src/lib/assert-never.ts';
-import type { Secret } from '../../../src/lib/secret.ts';
+import { Secret } from '../../../src/lib/secret.ts';
 import type { HttpAuth } from '../options.ts';
 import { type DigestChallenge, digestHeader, readDigestChallenge } from './digest.ts';
 
@@ -24,8 +24,8 @@ export interface Authorization {
 export function createAuthorization(auth: HttpAuth): Authorization {
   switch (auth.kind) {
     case 'basic': {
-      const pair = `${auth.user}:${auth.password.reveal()}`;
-      return fixed({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` }, auth.password);
+      const pair = Buffer.from(`${auth.user}:${auth.password.reveal()}`).toString('base64');
+      return fixed({ authorization: `Basic ${pair}` }, auth.password, new Secret(pair));
     }
     case 'bearer':
       return fixed({ authorization: `Bearer ${auth.token.reveal()}` }, auth.token);
@@ -40,8 +40,8 @@ export function createAuthorization(auth: HttpAuth): Authorization {
   }
 }
 
-function fixed(headers: { readonly [name: string]: string }, secret: Secret): Authorization {
-  return { headers: () => headers, challenged: () => false, secrets: [secret] };
+function fixed(headers: { readonly [name: string]: string }, ...secrets: readonly Secret[]): Authorization {
+  return { headers: () => headers, challenged: () => false, secrets };
 }
 
 function digestAuthorization(user: string, password: Secret): Authorization {

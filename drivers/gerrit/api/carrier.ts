@@ -25,3 +25,9 @@ export interface GerritCarrier {
   /** Ends the kept connections. */
   close(): void;
 }
+
+/** Of one request: milliseconds, bytes of the unpacked answer. */
+export interface GerritBounds {
+  readonly deadlinesMs: { readonly read: number; readonly write: number };
+  readonly mostBytes: number;
+}

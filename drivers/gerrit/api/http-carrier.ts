@@ -1,8 +1,7 @@
 /** Requests to Gerrit's REST API: where it is, and who asks. */
 import type { GerritOptions, HttpAuth } from '../options.ts';
 import { type Authorization, createAuthorization } from './authorize.ts';
-import type { GerritCarrier } from './carrier.ts';
-import type { GerritBounds } from './open-client.ts';
+import type { GerritBounds, GerritCarrier } from './carrier.ts';
 import type { GerritRequest } from './port.ts';
 import { createGerritSender, type GerritWireRequest } from './send.ts';
 

@@ -16,7 +16,7 @@ import { type Clock, fromMilliseconds } from '../../../src/lib/clock.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { ConnectionName } from '../../../src/model/project.ts';
 import type { GerritOptions, SshAuth } from '../options.ts';
-import type { GerritCarrier } from './carrier.ts';
+import type { GerritBounds, GerritCarrier } from './carrier.ts';
 import { exchangeWithGerrit, type GerritExchangeDeps } from './exchange.ts';
 import { createFairPlaces } from './fair-places.ts';
 import { createHttpCarrier } from './http-carrier.ts';
@@ -43,12 +43,6 @@ export interface GerritClientDeps {
   readonly overSsh?: (auth: SshAuth, bounds: GerritBounds) => GerritCarrier;
   /** Of one answer, unpacked; for tests. Default: 16 MB. */
   readonly mostBytes?: number;
-}
-
-/** Of one request: milliseconds, bytes of the unpacked answer. */
-export interface GerritBounds {
-  readonly deadlinesMs: { readonly read: number; readonly write: number };
-  readonly mostBytes: number;
 }
 
 /** The client with its end. */

@@ -2,7 +2,7 @@
  * `success: {gerrit: {Verified: 2, submit: true, comment: true, notify: OWNER}}`: every key that is not one of these words is a label
  * with the value that the report gives it.
  *
- * `checks-api` is taken and dropped: Gerrit has given up the plug-in that it was for.
+ * `checks-api` is taken, with a warning, and dropped: Gerrit has given up the plug-in that it was for.
  */
 import type { ParseResult } from '../../../src/driver/parse-result.ts';
 import { isMapping, parsedBefore, readMapping } from '../../../src/driver/read-mapping.ts';
@@ -52,6 +52,12 @@ export function parseGerritReporter(value: Json): ParseResult<GerritReporterConf
     );
     return [];
   });
+  if (isMapping(value) && value['checks-api'] !== undefined)
+    mapping.warn(
+      ['checks-api'],
+      'no-effect',
+      '"checks-api" has no effect: Gerrit has given up the checks plug-in; runs are shown in its Checks tab without it',
+    );
   const [notify, ...rest] = mapping.choices('notify', NOTIFY);
   if (rest.length > 0)
     mapping.refuse(['notify'], 'wrong-type', `"notify" is one of ${NOTIFY.join(', ')}, not several`);

@@ -44,6 +44,7 @@ export function createGerritListener(deps: GerritListenerDeps): Listener {
         // One that ended by an error of ours ends the other.
         stop.abort();
         await Promise.allSettled(loops);
+        deps.noted?.(undefined);
       }
     },
   };

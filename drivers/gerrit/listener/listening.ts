@@ -19,6 +19,8 @@ export interface StreamState {
   readonly missed: number;
   /** Why it is not connected; null: it is, or nothing has been tried. */
   readonly text: string | null;
+  /** An operator has to act, as `text` says. */
+  readonly isRefused: boolean;
 }
 
 /** Of one connection; tests replace waiting and chance. */
@@ -28,8 +30,8 @@ export interface GerritListenerDeps extends GerritPassDeps {
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** 0 to 1. */
   readonly random: () => number;
-  /** Called after each change; after lines at most once a second. */
-  readonly noted?: (state: StreamState) => void;
+  /** Called after each change; after lines at most once a second. Undefined: it is not read any more. */
+  readonly noted?: (state: StreamState | undefined) => void;
   /** Default: of this machine. */
   readonly readFile?: ReadFile;
 }
@@ -63,6 +65,7 @@ export function startListening(watch: Watch, signal: AbortSignal, deps: GerritLi
     gaps: 0,
     missed: 0,
     text: null,
+    isRefused: false,
   };
   return {
     ...{ watch, signal, deps, names: keptNames(watch, deps.clock), gap: true },

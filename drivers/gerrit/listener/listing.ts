@@ -50,16 +50,16 @@ export function listingBatches(projects: readonly string[]): readonly (readonly 
   return batches;
 }
 
-/** @param skip changes of the pages before. */
+/** @param skip changes of the pages before. @param size changes of this one, at most. */
 export async function listPage(
   query: ListingQuery,
-  skip: number,
+  { skip, size }: { readonly skip: number; readonly size: number },
   { api, clock }: { readonly api: GerritApi; readonly clock: Clock },
   call: Omit<GerritCall, 'project'>,
 ): Promise<GerritAnswer<ListedPage>> {
   const readAt = clock.now();
   const options = CHANGE_OPTIONS.map(option => `&o=${option}`).join('');
-  const path = `changes/?q=${encodeURIComponent(queryText(query))}&n=${CHANGES_PER_PAGE}${skip > 0 ? `&S=${skip}` : ''}${options}`;
+  const path = `changes/?q=${encodeURIComponent(queryText(query))}&n=${size}${skip > 0 ? `&S=${skip}` : ''}${options}`;
   const answer = await api.ask(
     { operation: 'changes/list', method: 'GET', path },
     { ...call, project: query.projects[0] ?? '' },

@@ -181,10 +181,16 @@ async function listAll(
   pass: Pass,
 ): Promise<ListingEnd> {
   let skip = 0;
+  let size = CHANGES_PER_PAGE;
   let oldest: Nanoseconds | undefined;
-  for (let page = 0; page < most; page++) {
+  for (let page = 0; page < most * CHANGES_PER_PAGE; page += size) {
     pass.call.signal.throwIfAborted();
-    const answer = await listPage(query, skip, pass.deps, pass.call);
+    const answer = await listPage(query, { skip, size }, pass.deps, pass.call);
+    if (isTooLarge(answer)) {
+      skip += size > 1 ? 0 : leaveOut(query, pass);
+      size = Math.max(1, Math.floor(size / 4));
+      continue;
+    }
     if (answer.kind !== 'ok') return listingFailed(answer, query, most, isFirstLook, pass);
     const { infos, readAt, hasMore } = answer.data;
     pass.deps.reader.listed(infos, readAt);
@@ -197,11 +203,26 @@ async function listAll(
     pass.changes += infos.length;
     if (!hasMore || oldest === undefined) return { kind: 'done' };
     skip += infos.length;
+    size = Math.min(CHANGES_PER_PAGE, size * 2);
   }
   // The next query includes the second of the oldest one, unless all of this one is of that second.
   return oldest === undefined
     ? { kind: 'done' }
     : { kind: 'cut', oldest: addMilliseconds(oldest, oldest === query.before ? -1000 : 0) };
+}
+
+/** Changes with long histories: fewer of them may be taken at a time. */
+function isTooLarge(answer: Awaited<ReturnType<typeof listPage>>): boolean {
+  return answer.kind === 'later' && answer.later.reason === 'too-large';
+}
+
+/** One change alone is too large; those behind it are listed. @returns how many are left out. */
+function leaveOut({ projects }: ListingQuery, { deps }: Pass): number {
+  deps.log.warn(
+    { projects },
+    'a change has a longer history than can be read: it is left out of the listing',
+  );
+  return 1;
 }
 
 /** A query with a project that Gerrit does not take is refused as a whole: then each is asked for alone. */

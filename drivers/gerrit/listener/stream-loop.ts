@@ -76,7 +76,7 @@ async function readOnce(
     opened() {
       openedAt = clock.monotonic();
       listening.gap = true;
-      listening.note({ connected: true, since: clock.now(), text: null });
+      listening.note({ connected: true, since: clock.now(), text: null, isRefused: false });
       listening.wake();
     },
     async line(text: string) {
@@ -100,6 +100,7 @@ async function readOnce(
   const { connected, gaps } = listening.state();
   listening.note({
     text: end.text,
+    isRefused: end.kind === 'refused',
     ...(connected ? { connected: false, since: clock.now() } : {}),
     gaps: gaps + (connected && end.kind === 'closed' ? 1 : 0),
   });

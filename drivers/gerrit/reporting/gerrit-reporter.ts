@@ -23,9 +23,9 @@ import { readPatchsetFiles } from './changed-in-patchset.ts';
 import { type LineCommentPlan, ownRemarks, planLineComments } from './line-comments.ts';
 import type { OwnAccount } from './own-account.ts';
 import { hasOwnMessage } from './own-message.ts';
-import { outcomeOfNotTaken, proposedOf, type ReviewCalls } from './report-context.ts';
+import { type LabelVote, outcomeOfNotTaken, proposedOf, type ReviewCalls } from './report-context.ts';
 import { reviewKey } from './report-key.ts';
-import { briefMessage, droppedText, reviewMessage } from './review-message.ts';
+import { briefMessage, type DroppedVote, droppedText, reviewMessage } from './review-message.ts';
 import { sendReview } from './send-review.ts';
 
 /** The log gets votes that Gerrit did not take. */
@@ -34,6 +34,8 @@ export interface GerritReporterDeps {
   readonly log: DriverLog;
   /** Shared by reporter, answerer and landing of a connection. */
   readonly ourselves: OwnAccount;
+  /** Gets what Gerrit took of the votes of a report, and what not. @param project its name. */
+  readonly answered: (project: string, votes: readonly LabelVote[], dropped: readonly DroppedVote[]) => void;
 }
 
 /** Writes nothing that Gerrit holds already. */
@@ -56,7 +58,7 @@ export function createGerritReporter(deps: GerritReporterDeps): Reporter {
 async function reportTo(
   change: ProposedChange,
   request: ReportRequest,
-  { ourselves }: GerritReporterDeps,
+  { ourselves, answered }: GerritReporterDeps,
   calls: ReviewCalls,
 ): Promise<ReporterOutcome> {
   const { report } = request;
@@ -79,6 +81,7 @@ async function reportTo(
   const sent = await sendReview({ change, tag, votes, notify, lines, remarks, message }, calls);
   switch (sent.kind) {
     case 'sent': {
+      answered(calls.call.project, votes, sent.dropped);
       if (sent.dropped.length === 0) return { kind: 'done' };
       const text = droppedText(sent.dropped);
       calls.log.warn({ change: changeText(change), reason: text }, 'a vote was not taken');

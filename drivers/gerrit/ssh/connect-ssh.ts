@@ -197,7 +197,7 @@ export function execOverSsh(
       client.exec(command, (error, channel) => {
         if (error !== undefined) return settle(`${name} was not started: ${error.message}`);
         let code: number | null = null;
-        // Of a quick command both come at once, before whoever awaits the channel could listen.
+        // Of a quick command both come at once, before a caller that awaits the channel could listen.
         channel.on('exit', (exit: number | null) => {
           code = exit;
         });

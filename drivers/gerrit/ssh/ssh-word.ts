@@ -1,4 +1,4 @@
-/** One word of a command to Gerrit, whatever it holds. Pure. */
+/** One word of a command to Gerrit, with any characters. Pure. */
 
 /** Gerrit splits a command at blanks, and takes what stands between single quotes as it is. */
 export function sshWord(text: string): string {

@@ -1,6 +1,8 @@
 /** Metrics read from this process's state at each scrape. */
 import type { Connection } from '../../driver/connection.ts';
+import type { HostStream } from '../../driver/usage.ts';
 import type { Executor } from '../../executor/executor.ts';
+import { toMilliseconds } from '../../lib/clock.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import type { OutboxCounters } from '../../store/outbox-drain.ts';
 import type { Store } from '../../store/port.ts';
@@ -15,7 +17,7 @@ export function* usageMeasurements(
   for (const { name, usage } of connections) {
     if (usage === undefined) continue;
     const connection = name;
-    const { requests, budgets, closedReports } = usage.now();
+    const { requests, budgets, closedReports, stream } = usage.now();
     for (const { count, ...labels } of requests)
       yield { metric: 'gatehouse_connection_requests', labels: { connection, ...labels }, value: count };
     for (const { remaining, ...labels } of budgets)
@@ -25,7 +27,20 @@ export function* usageMeasurements(
         value: remaining,
       };
     yield { metric: 'gatehouse_connection_reports_closed', labels: { connection }, value: closedReports };
+    if (stream !== undefined) yield* streamMeasurements(connection, stream);
   }
+}
+
+function* streamMeasurements(
+  connection: string,
+  { connected, lastLineAt, gaps }: HostStream,
+): Iterable<Measurement> {
+  const labels = { connection };
+  yield { metric: 'gatehouse_connection_stream_connected', labels, value: connected ? 1 : 0 };
+  yield { metric: 'gatehouse_connection_stream_gaps', labels, value: gaps };
+  if (lastLineAt === null) return;
+  const value = toMilliseconds(lastLineAt) / 1000;
+  yield { metric: 'gatehouse_connection_stream_last_line_timestamp_seconds', labels, value };
 }
 
 /** Span outbox, as its drain last saw it, and span sender. */

@@ -15,22 +15,22 @@ import { createGate, type Gate, type Tested } from './gate.ts';
 
 const TAKER = { tenant: 'acme', pipeline: 'taker' };
 
-/** @param part names of the cases that are told; absent: all of them. */
+/** @param part names of the cases that are run; absent: all of them. */
 export function describeDriver(
   name: string,
   open: () => Promise<CodeHost>,
   part: readonly string[] | undefined = undefined,
 ): void {
-  const told = new Set<string>();
-  const test = (title: string, tell: () => Promise<void> | void) => {
+  const taken = new Set<string>();
+  const test = (title: string, body: () => Promise<void> | void) => {
     if (part !== undefined && !part.includes(title)) return;
-    told.add(title);
-    everyTest(title, tell);
+    taken.add(title);
+    everyTest(title, body);
   };
   describe(`driver ${name}`, () => {
     let host: CodeHost;
     let gate: Gate;
-    beforeAll(() => expect(part?.filter(title => !told.has(title)) ?? [], 'cases of the suite').toEqual([]));
+    beforeAll(() => expect(part?.filter(title => !taken.has(title)) ?? [], 'cases of the suite').toEqual([]));
     beforeEach(async () => {
       host = await open();
       gate = createGate(host);

@@ -37,6 +37,8 @@ export interface GerritSetup extends HostedSetup {
   readonly layout?: string;
   /** More lines of the connection's section. */
   readonly connection?: readonly string[];
+  /** How Gerrit is asked and written to; default `http`, with the account's password. `ssh`: with its key alone, where the stream announces. */
+  readonly asked?: 'http' | 'ssh';
   /** What announces changes; default `stream`. */
   readonly announcedBy?: 'stream' | 'webhooks' | 'polls';
   /** Untrusted projects; default acme/app and acme/library. */
@@ -77,6 +79,8 @@ export function gerritStory(
 async function openGerritWorld(setup: GerritSetup): Promise<GerritWorld> {
   const root = await storyFolder('gatehouse-gerrit-');
   const { host, world } = await openHostedWorld(root, setup, stage => openGerrit(setup, stage));
+  // A change that is there before is one of the past: the first look makes nothing of it.
+  await world.observer.until('the event stream', () => host.ssh?.streams() !== 0);
   return gerritWorld(host, world);
 }
 
@@ -107,7 +111,7 @@ async function openGerrit(setup: GerritSetup, stage: Stage): Promise<GerritHost>
       'server = 127.0.0.1',
       `baseurl = ${gerrit.url}`,
       'user = gatehouse',
-      'password = gatehouse-password',
+      ...(setup.asked === 'ssh' ? [] : ['password = gatehouse-password']),
       ...stream,
       ...(setup.connection ?? []),
     ],

@@ -116,6 +116,17 @@ describe('pipelines', () => {
 });
 
 describe('warnings', () => {
+  it('of a driver stand at their key, and the pipeline is there', () => {
+    const layout = layoutOf({
+      config:
+        '- pipeline:\n    name: odd\n    manager: independent\n    failure:\n      local:\n        odd: 1\n',
+    });
+    expect(layout.errors).toMatchObject([
+      { severity: 'warning', code: 'no-effect', text: '"odd" has no effect', line: 26 },
+    ]);
+    expect([...layout.pipelines.keys()]).toContain('odd');
+  });
+
   it('do not break their stanza', () => {
     const layout = layoutOf({ app: '- job: {name: unit, run: x.sh, vars: {a: yes}}\n' });
     expect(layout.errors).toMatchObject([{ severity: 'warning', code: 'old-boolean', line: 1 }]);

@@ -13,7 +13,7 @@ export const CONFIG = projectKey({ connection: 'local', name: 'acme/config' });
 export const APP = projectKey({ connection: 'local', name: 'acme/app' });
 export const LIB = projectKey({ connection: 'local', name: 'acme/lib' });
 
-/** Refuses only mappings with a key `bad`. */
+/** Refuses only mappings with a key `bad`, and warns of a key `odd`. */
 export const LANGUAGE: DriverConfigLanguage = {
   parseTrigger: refuseBad,
   parseRequirement: refuseBad,
@@ -25,7 +25,9 @@ export const LANGUAGE: DriverConfigLanguage = {
 
 function refuseBad(value: Json): ReturnType<DriverConfigLanguage['parseTrigger']> {
   const bad = typeof value === 'object' && value !== null && 'bad' in value;
-  if (!bad) return { kind: 'ok', value };
+  const odd = typeof value === 'object' && value !== null && 'odd' in value;
+  const warnings = odd ? [{ path: ['odd'], code: 'no-effect', text: '"odd" has no effect' }] : undefined;
+  if (!bad) return { kind: 'ok', value, ...(warnings === undefined ? {} : { warnings }) };
   return {
     kind: 'invalid',
     problems: [{ path: ['bad'], code: 'unknown-key', text: 'unknown key "bad" of trigger' }],

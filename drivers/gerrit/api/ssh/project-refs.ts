@@ -8,7 +8,10 @@ import type { SshAsked, SshCarrierDeps } from './ssh-asked.ts';
 import { refusedOverSsh } from './ssh-refused.ts';
 
 /** `projects/P`, and `projects/P/config`, of which SSH shows nothing but that there is the project. */
-export async function readProject({ parts, signal }: SshAsked, deps: SshCarrierDeps): Promise<GerritCarried> {
+export async function readProjectShown(
+  { parts, signal }: SshAsked,
+  deps: SshCarrierDeps,
+): Promise<GerritCarried> {
   const [name = ''] = parts;
   const listed = await refsOf(name, ['refs/heads/'], deps, signal);
   return listed.kind === 'refs' ? served({ name }, NO_BYTES) : listed;

@@ -12,7 +12,7 @@ export function sshAccountId(name: string): number {
   return -1 - Number.parseInt(sha256(name).slice(0, 12), 16);
 }
 
-/** @returns undefined: it is nobody. Gerrit's own messages are by an account without a username. */
+/** @returns undefined: no account. Gerrit's own messages are by an account without a username. */
 export function sshAccount(json: Json | undefined): JsonMapping | undefined {
   if (!isMapping(json)) return undefined;
   const { username, email, name } = json;

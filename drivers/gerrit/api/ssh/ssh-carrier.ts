@@ -12,7 +12,7 @@
 import type { GerritCarried, GerritCarrier } from '../carrier.ts';
 import type { GerritRequest } from '../port.ts';
 import { ownAccount, ownCapabilities, serverInfo, serverVersion } from './about-server.ts';
-import { listProjectBranches, readProject, readProjectBranch, readProjectTag } from './project-refs.ts';
+import { listProjectBranches, readProjectBranch, readProjectShown, readProjectTag } from './project-refs.ts';
 import {
   listPatchsetComments,
   listPatchsetFiles,
@@ -38,11 +38,11 @@ const ROUTES: readonly (readonly [method: string, path: string, answer: Answerer
   ['GET', 'changes/:/revisions/:/files', listPatchsetFiles],
   ['POST', 'changes/:/revisions/:/review', postReview],
   ['POST', 'changes/:/revisions/:/submit', postSubmit],
-  ['GET', 'projects/:', readProject],
+  ['GET', 'projects/:', readProjectShown],
   ['GET', 'projects/:/branches', listProjectBranches],
   ['GET', 'projects/:/branches/:', readProjectBranch],
   ['GET', 'projects/:/tags/:', readProjectTag],
-  ['GET', 'projects/:/config', readProject],
+  ['GET', 'projects/:/config', readProjectShown],
   ['GET', 'accounts/self', ownAccount],
   ['GET', 'accounts/self/detail', ownAccount],
   ['GET', 'accounts/self/capabilities', ownCapabilities],

@@ -43,7 +43,7 @@ export async function queryCommand(
     else if (word.startsWith('--')) options.add(word.slice(2));
     else words.push(word);
   }
-  if (!options.has('format=JSON')) return { err: 'fatal: only JSON is spoken here\n', code: 1 };
+  if (!options.has('format=JSON')) return { err: 'fatal: the fake has the format JSON alone\n', code: 1 };
   try {
     return await answered({ world, viewer, options }, words.join(' '), start);
   } catch (error) {

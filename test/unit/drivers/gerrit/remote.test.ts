@@ -76,3 +76,12 @@ test('requests are counted by operation and status', () => {
     closedReports: 0,
   });
 });
+
+test('the stream is part of the usage while this process reads it', () => {
+  const usage = createGerritUsage();
+  const stream = { connected: true, lastLineAt: null, gaps: 1 };
+  usage.streamed(stream);
+  expect(usage.now().stream).toEqual(stream);
+  usage.streamed(undefined);
+  expect(usage.now().stream).toBeUndefined();
+});

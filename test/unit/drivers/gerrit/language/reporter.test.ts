@@ -19,12 +19,13 @@ test('all words of Zuul are taken, and parse to themselves', () => {
   expect(parseGerritReporter({ Verified: '+1' })).toEqual({ kind: 'ok', value: { Verified: 1 } });
 });
 
-test('what the checks plug-in got is dropped', () => {
+test('what the checks plug-in got is dropped, with a warning', () => {
   expect(
     parseGerritReporter({ 'checks-api': { uuid: 'zuul:check', state: 'RUNNING' }, Verified: 0 }),
   ).toEqual({
     kind: 'ok',
     value: { Verified: 0 },
+    warnings: [{ path: ['checks-api'], code: 'no-effect', text: expect.stringMatching(/has no effect/) }],
   });
 });
 

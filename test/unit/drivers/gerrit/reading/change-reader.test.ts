@@ -263,6 +263,13 @@ describe('a burst of changes', () => {
       path.includes('?q=') ? { kind: 'refused', status: 400, text: 'too complex' } : undefined;
     expect((await burst(world, 6)).every(({ kind }) => kind === 'ok')).toBe(true);
     expect(world.asked).toHaveLength(7);
+    const large = openWorld();
+    large.answer = path =>
+      path.includes('?q=') || path.includes('/3/')
+        ? { kind: 'later', later: { reason: 'too-large', text: 'more than 16 MB' } }
+        : undefined;
+    const kinds = (await burst(large, 6)).map(({ kind }) => kind);
+    expect(kinds.filter(kind => kind === 'ok')).toHaveLength(5);
     const away = openWorld();
     away.answer = () => ({ kind: 'later', later: { reason: 'timeout', text: 'slow' } });
     expect((await burst(away, 6)).every(({ kind }) => kind === 'later')).toBe(true);

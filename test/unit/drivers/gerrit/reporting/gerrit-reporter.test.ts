@@ -35,12 +35,17 @@ function startProcess(world: ReviewWorld) {
   const warnings: object[] = [];
   const log = { debug() {}, info() {}, warn: (facts: object) => void warnings.push(facts) };
   const ourselves = createOwnAccount(world.api);
-  const deps = { api: world.api, log, ourselves };
+  const answered: object[] = [];
+  const deps = {
+    ...{ api: world.api, log, ourselves },
+    answered: (...answer: readonly unknown[]) => void answered.push(answer),
+  };
   const reporter = createGerritReporter(deps);
   const answerer = createGerritAnswerer(deps);
   const signal = AbortSignal.timeout(20_000);
   return {
     warnings,
+    answered,
     report: (
       config: Json,
       report: Report = SUCCESS,
@@ -213,6 +218,9 @@ describe('a vote that Gerrit does not take', () => {
     expect(others).toEqual([]);
     expect(message).toContain(text);
     expect(process.warnings).toEqual([{ change: 'acme/app 12,1', reason: text }]);
+    expect(process.answered).toMatchObject([
+      ['acme/app', expect.anything(), [{ label: 'Verified', value: 2 }]],
+    ]);
   });
 
   test('because the project lacks the label is reported, though Gerrit answers 200', async () => {

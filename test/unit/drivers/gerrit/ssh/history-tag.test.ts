@@ -37,7 +37,7 @@ describe('the tag of a message that SSH shows without one', () => {
     expect(historyTag(message, false)).toBeUndefined();
   });
 
-  test('is that of the pipeline where the message is our report, and nobody else can claim it', () => {
+  test('is that of the pipeline where the message is our report, and no other account can claim it', () => {
     const place = { tenant: 'acme', pipeline: 'check it' };
     for (const item of ['4f0c0000000000000000000000000001', null]) {
       const key = reviewKey({ place, action: 'success', item, text: 'x' } as never);
