@@ -24,8 +24,10 @@ export interface Jaeger extends AsyncDisposable {
 const HOW = `npm run test:jaeger needs a Jaeger 2:
   JAEGER_BIN=<path of the program "jaeger">     starts one for the test, on free ports, in memory
   JAEGER_QUERY, JAEGER_GRPC, JAEGER_HTTP        addresses of one that runs, e.g. http://localhost:16686, :4317 and :4318
-The program comes from https://www.jaegertracing.io/download/, or with a Go toolchain from a module that requires
-github.com/jaegertracing/jaeger v1.76.0 (which is Jaeger 2.13): go build github.com/jaegertracing/jaeger/cmd/jaeger`;
+The program comes from https://www.jaegertracing.io/download/, or with a Go toolchain from the source of v1.76.0 (which is Jaeger 2.13),
+built in its own module, because that has the checksums of all it needs:
+  go mod download github.com/jaegertracing/jaeger@v1.76.0
+  cp -r "$(go env GOMODCACHE)/github.com/jaegertracing/jaeger@v1.76.0" jaeger && chmod -R u+w jaeger && cd jaeger && go build ./cmd/jaeger`;
 
 /** Milliseconds a Jaeger may take to be ready. */
 const PATIENCE = 30_000;

@@ -7,7 +7,8 @@ export default defineConfig({
     include: ['test/jaeger/*.jaeger.ts'],
     globalSetup: ['test/jaeger/start-jaeger.ts', 'test/setup/global.ts'],
     testTimeout: 60_000,
-    hookTimeout: 180_000,
+    // Stories are played in hooks: a loaded machine takes two minutes for one.
+    hookTimeout: 400_000,
     pool: 'forks',
     maxWorkers: 1,
   },
