@@ -3,7 +3,7 @@
  * over a million builds must not block the event loop of the scheduler.
  *
  * Three threads: one writes (and upgrades the tables to this version), one finds rows by uuid, one makes lists. A query that takes
- * longer than {@link QUERY_LIMIT} is aborted by ending its thread; SQLite has no other way. A PostgreSQL server is queried over the
+ * longer than {@link QUERY_LIMIT} is aborted by ending its thread (see interruptible.ts). A PostgreSQL server is queried over the
  * network and needs no thread; it ends long statements itself.
  *
  * The threads get finished SQL: what puts it together takes 0.2 s of processor time to load, for each thread anew.

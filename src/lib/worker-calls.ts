@@ -6,7 +6,8 @@
  *     // in reading-thread.ts: serveCalls<ReadingTable>({ query: … })
  *
  * One call at a time, in the order in which they were made. A call that exceeds its time, or the memory of the thread, ends the
- * thread and rejects with {@link CallLost}; the next call starts another thread. Nothing is retried here.
+ * thread and rejects with {@link CallLost}; the next call starts another thread. Nothing is retried here. Native code that calls no
+ * JavaScript (SQLite) is not ended: it has to call some now and then.
  */
 import { parentPort, Worker } from 'node:worker_threads';
 import type { AnswerOf, ArgumentOf, Calls } from './calls.ts';
