@@ -96,8 +96,11 @@ describe('a config files request', () => {
     const third = parseCommitId(await app.commit({ files: { 'zuul.yaml': '3' } }));
     expect(await ask(second)).toBe('2');
     expect(await ask(third)).toBe('3');
+    const { fetches, listings } = stage.cache.counters();
+    expect(fetches).toBe(2);
+    // The branch is asked for as it is now, and is where it was.
     expect(await ask()).toBe('3');
-    expect(stage.cache.counters().fetches).toBe(3);
+    expect(stage.cache.counters()).toMatchObject({ fetches, listings: listings + 1 });
   });
 
   it('does not ask the remote for a commit that was made here and landed', async () => {
@@ -176,6 +179,6 @@ describe('a branch whose tip is too large to read', () => {
       expect(await ask('evil')).toMatchObject({ branches: [], tooLarge });
     expect(await ask()).toMatchObject({ branches: read, tooLarge });
     expect(await ask('main')).not.toHaveProperty('tooLarge');
-    expect(small.cache.counters().fetches).toBe(fetches + 1);
+    expect(small.cache.counters().fetches).toBe(fetches);
   });
 });
