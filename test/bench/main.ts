@@ -47,6 +47,7 @@ const BENCHMARKS: { readonly [name: string]: () => Promise<readonly Row[]> } = {
   hosts: async () => (await import('./hosts.ts')).benchHosts(),
   webhook: async () => (await import('./webhook.ts')).benchWebhook(),
   github: async () => (await import('./github.ts')).benchGithub(),
+  gerrit: async () => (await import('./gerrit.ts')).benchGerrit(),
   zookeeper: async () => (await import('./zookeeper.ts')).benchZooKeeper(),
 };
 

@@ -69,7 +69,10 @@ test('changes in the gate survive a restart of Gerrit, and what happened before 
   if (stop === undefined || start === undefined) return context.skip('this Gerrit is not ours to restart');
   await using world = await openRealWorld(gerrit, 'restart', { expectedTrouble: TROUBLE });
   const [first, second] = [await world.push({ subject: 'First' }), await world.push({ subject: 'Second' })];
-  for (const change of [first, second]) await world.approve(change);
+  for (const change of [first, second]) {
+    await world.approve(change);
+    await world.observer.until('it to enter the gate', () => world.isLive(change));
+  }
   await world.runs(`unit: ${first.number}`, `unit: ${first.number} ${second.number}`);
   await stop();
   world.release(new RegExp(`^unit: ${first.number}$`));

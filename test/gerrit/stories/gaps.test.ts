@@ -11,7 +11,7 @@ gerritStory(
   async world => {
     const { gerrit, ssh } = world;
     const [stays, goes] = [await world.push(), await world.push()];
-    for (const change of [stays, goes]) await world.approve(change);
+    for (const change of [stays, goes]) await world.gate(change);
     await world.runs('unit: 1', 'unit: 1 2');
     ssh.network.refuse(true);
     ssh.network.drop();
@@ -43,7 +43,7 @@ gerritStory(
   async world => {
     const { gerrit, ssh } = world;
     const [first, second] = [await world.push(), await world.push()];
-    for (const change of [first, second]) await world.approve(change);
+    for (const change of [first, second]) await world.gate(change);
     await world.runs('unit: 1', 'unit: 1 2');
     ssh.network.refuse(true);
     ssh.network.drop();

@@ -58,6 +58,8 @@ export interface GerritWorld extends Omit<HostedWorld, 'left' | 'live'> {
   push(request?: Partial<PushRequest>): Promise<FakeChange>;
   /** bob votes Code-Review +2 and Workflow +1. */
   approve(change: FakeChange): Promise<void>;
+  /** Approves it and waits until it is in the gate: events of different changes are read side by side. */
+  gate(change: FakeChange): Promise<void>;
   /** Waits until the item of the change has left the pipeline, and checks its result. Of several items the newest. */
   leaves(change: FakeChange, result: string, pipeline?: string): Promise<FinishedItem>;
   item(change: FakeChange, pipeline?: string): LiveItem | undefined;
@@ -76,7 +78,7 @@ export function gerritStory(
 }
 
 /** Dispose it, or end it with `end`, which checks what must hold for every story. */
-async function openGerritWorld(setup: GerritSetup): Promise<GerritWorld> {
+export async function openGerritWorld(setup: GerritSetup): Promise<GerritWorld> {
   const root = await storyFolder('gatehouse-gerrit-');
   const { host, world } = await openHostedWorld(root, setup, stage => openGerrit(setup, stage));
   // A change that is there before is one of the past: the first look makes nothing of it.
@@ -131,6 +133,7 @@ async function openGerrit(setup: GerritSetup, stage: Stage): Promise<GerritHost>
 function gerritWorld({ gerrit, ssh }: GerritHost, world: HostedWorld): GerritWorld {
   const named = ({ number, project }: FakeChange) => ({ number, project: project.name });
   let pushed = 0;
+  const approve = (change: FakeChange) => gerrit.vote(change, 'bob', { 'Code-Review': 2, Workflow: 1 });
   return {
     ...world,
     // The service may be started again: each reading gives those of the one that runs.
@@ -158,7 +161,13 @@ function gerritWorld({ gerrit, ssh }: GerritHost, world: HostedWorld): GerritWor
         ...request,
       });
     },
-    approve: change => gerrit.vote(change, 'bob', { 'Code-Review': 2, Workflow: 1 }),
+    approve,
+    async gate(change) {
+      await approve(change);
+      await world.observer.until(`${change.number} to enter the gate`, () =>
+        world.live(named(change), 'gate'),
+      );
+    },
     leaves: (change, result, pipeline = 'gate') => world.left(named(change), result, pipeline),
     item: (change, pipeline = 'gate') => world.live(named(change), pipeline),
   };

@@ -12,7 +12,7 @@ gerritStory(
   async world => {
     const { gerrit, observer } = world;
     const [first, second] = [await world.push(), await world.push()];
-    for (const change of [first, second]) await world.approve(change);
+    for (const change of [first, second]) await world.gate(change);
     await world.runs('unit: 1', 'unit: 1 2');
     gerrit.faults.add({ operation: /^changes\//, method: 'POST', does: { kind: 'hang' } });
     gerrit.faults.add({ times: 1, does: { kind: 'reset', after: true } });
@@ -70,27 +70,30 @@ gerritStory(
   { expectedTrouble: [...TROUBLE, /label|vote|may not/i] },
   async world => {
     const { gerrit, observer } = world;
-    // A label that the project has no more is dropped by Gerrit without a word.
-    const project = gerrit.world.projects.get('acme/library');
-    if (project === undefined) throw new Error('no acme/library');
-    project.labels.splice(
-      0,
-      project.labels.length,
-      ...project.labels.filter(({ name }) => name !== 'Verified'),
-    );
-    const unlabelled = await world.push({ project: 'acme/library' });
+    const library = gerrit.world.projects.get('acme/library');
+    if (library === undefined) throw new Error('no acme/library');
     world.free();
-    await world.leaves(unlabelled, 'SUCCESS', 'check');
-    await observer.until('the message', () => ourMessages(unlabelled).some(text => text.includes('SUCCESS')));
-    expect(verified(unlabelled)).toBeUndefined();
+    // With a vote that the account may not give the whole review is refused; a label that is gone is dropped without a word.
+    const { access, labels } = library;
+    const losses = [
+      () => keepOnly(access.labels, ({ label }) => label !== 'Verified'),
+      () => keepOnly(labels, ({ name }) => name !== 'Verified'),
+    ];
+    for (const loss of losses) {
+      loss();
+      const change = await world.push({ project: 'acme/library' });
+      await world.leaves(change, 'SUCCESS', 'check');
+      await observer.until('the message', () => ourMessages(change).some(text => text.includes('SUCCESS')));
+      expect(verified(change)).toBeUndefined();
+    }
 
     // A refusal that a person has to end: each kind of 409 and 403.
     const refusals = [
-      [409, 'Failed to submit 1 change due to the following problems:\nChange 2: needs Release'],
+      [409, 'Failed to submit 1 change due to the following problems:\nChange 3: needs Release'],
       [403, 'submit not permitted'],
       [
         409,
-        'Failed to submit 1 change due to the following problems:\nChange 4: Change could not be merged due to a path conflict. Please rebase',
+        'Failed to submit 1 change due to the following problems:\nChange 5: Change could not be merged due to a path conflict. Please rebase',
       ],
     ] as const;
     for (const [status, message] of refusals) {
@@ -105,3 +108,7 @@ gerritStory(
     }
   },
 );
+
+function keepOnly<T>(list: T[], isKept: (each: T) => boolean): void {
+  list.splice(0, list.length, ...list.filter(isKept));
+}

@@ -67,8 +67,7 @@ gerritStory('each way out of the gate is seen at once, and named', { layout: VET
   const changes: FakeChange[] = [];
   for (const [name] of WAYS) {
     const change = await world.push({ message: `Ends: ${name}` });
-    await world.approve(change);
-    await world.observer.until(`the gate to take ${name}`, () => world.item(change));
+    await world.gate(change);
     changes.push(change);
   }
   const found: string[] = [];
