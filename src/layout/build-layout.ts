@@ -20,6 +20,7 @@ import { type Collected, emptyCollection } from './collected.ts';
 import { chooseBranches, chooseConfigFiles, compareText, isBranchIncluded } from './config-files.ts';
 import type { Layout, LayoutFile, ProjectConfig } from './layout.ts';
 import type { ParseCache } from './parse-cache.ts';
+import { applyPatterns } from './project-patterns.ts';
 import { projectResolver } from './resolve-project.ts';
 import type { ParsedFile } from './stanzas.ts';
 
@@ -44,6 +45,7 @@ export function buildLayout({ tenant, configs, languages, cache }: LayoutInput):
       collectFile(file, kinds, collected, { tenant, languages, resolve });
     }
   }
+  applyPatterns(collected);
   checkJobs(collected, resolve);
   checkProjects(collected, tenant, resolve);
   return {
@@ -87,7 +89,7 @@ function filesOf(
     const place = { project: project.project, branch, line: 1, column: 1 };
     for (const { path, because } of chosen.ignored) {
       const text = `not read, because ${because} exists too; merge the two or remove one`;
-      errors.push({ severity: 'error', ...place, file: path, code: 'ignored-file', text });
+      errors.push({ severity: 'warning', ...place, file: path, code: 'ignored-file', text });
     }
     const impliedBranch = bound ? branch : undefined;
     const { project: key, trusted } = project;

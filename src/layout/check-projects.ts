@@ -22,12 +22,17 @@ import type { JobStanza } from './stanzas.ts';
  * Changes `collected`, which must hold all stanzas.
  */
 export function checkProjects(collected: Collected, tenant: Tenant, resolve: ProjectResolver): void {
+  // One stanza may count for many projects.
+  const checked = new Map<ProjectVariant, ProjectVariant>();
   const check = (variant: ProjectVariant): ProjectVariant => {
-    if (variant.broken !== undefined) return variant;
-    const errors = variantErrors(variant, collected, tenant, resolve);
-    collected.errors.push(...errors);
-    const [broken] = errors;
-    return broken === undefined ? variant : { ...variant, broken };
+    const known = checked.get(variant);
+    if (known !== undefined) return known;
+    const [broken, ...others] =
+      variant.broken === undefined ? variantErrors(variant, collected, tenant, resolve) : [];
+    if (broken !== undefined) collected.errors.push(broken, ...others);
+    const result = broken === undefined ? variant : { ...variant, broken };
+    checked.set(variant, result);
+    return result;
   };
   for (const [name, variants] of collected.templates) collected.templates.set(name, variants.map(check));
   for (const [project, variants] of collected.projects) collected.projects.set(project, variants.map(check));

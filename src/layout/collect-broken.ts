@@ -1,9 +1,11 @@
 /** Stanzas with mistakes: reports their errors and keeps their places in the layout. */
+import { compileRegex } from '../lib/regex.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import { append, type CollectContext, type Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import { brokenVariant } from './job-variant.ts';
 import type { LayoutFile } from './layout.ts';
+import { projectsMatching } from './project-patterns.ts';
 import type { BrokenStanza, PipelineStanza } from './stanzas.ts';
 
 /** A broken stanza keeps its place, unless it would not have been allowed there. */
@@ -57,8 +59,15 @@ function markBrokenProject(
   file: LayoutFile,
   error: ConfigError,
   into: Collected,
-  { resolve }: CollectContext,
+  { resolve, tenant }: CollectContext,
 ): void {
+  const pattern =
+    file.trusted && stanza.name?.startsWith('^') === true ? compileRegex(stanza.name) : undefined;
+  if (pattern?.kind === 'regex') {
+    for (const project of projectsMatching(pattern, tenant))
+      append(into.brokenProjects, project, { branch: undefined, error });
+    return;
+  }
   const named = stanza.name === undefined ? undefined : resolve(stanza.name);
   if (named?.kind === 'unknown') return;
   const project = named?.project ?? file.project;

@@ -12,6 +12,7 @@ import { append, type CollectContext, type Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import { jobVariant } from './job-variant.ts';
 import type { LayoutFile } from './layout.ts';
+import { collectPattern } from './project-patterns.ts';
 import type {
   JobStanza,
   NodesetStanza,
@@ -116,8 +117,12 @@ function collectProject(
   stanza: ProjectStanza,
   file: LayoutFile,
   into: Collected,
-  { resolve }: CollectContext,
+  { resolve, tenant }: CollectContext,
 ): void {
+  if (stanza.pattern !== undefined) {
+    collectPattern(stanza.pattern, stanza, file, into, tenant);
+    return;
+  }
   const named = stanza.name === undefined ? undefined : resolve(stanza.name);
   if (named?.kind === 'unknown') {
     into.errors.push(errorAt(file, stanza.nameOffset, named.code, named.text));

@@ -18,6 +18,13 @@ export interface Collected {
   readonly queues: Map<string, { readonly stanza: QueueStanza; readonly file: LayoutFile }>;
   readonly templates: Map<string, ProjectVariant[]>;
   readonly projects: Map<ProjectKey, ProjectVariant[]>;
+  /** By expression, in the order in which they first appear: stanzas for the projects that it matches, see `project-patterns.ts`. */
+  readonly patterns: Map<
+    string,
+    { readonly projects: readonly ProjectKey[]; readonly variant: ProjectVariant }[]
+  >;
+  /** Names of projects tried against expressions so far. */
+  patternTries: number;
   readonly brokenProjects: Map<ProjectKey, BrokenProject[]>;
   /** Named in the error of a job that uses one. */
   readonly brokenNodesets: Set<string>;
@@ -43,6 +50,8 @@ export function emptyCollection(): Collected {
     queues: new Map(),
     templates: new Map(),
     projects: new Map(),
+    patterns: new Map(),
+    patternTries: 0,
     brokenProjects: new Map(),
     brokenNodesets: new Set(),
     errors: [],

@@ -20,8 +20,8 @@ export const PROJECT_KEYS = [
 ];
 
 /**
- * Without `name` it configures the project whose file it is in. Expressions as names and unknown merge modes are
- * refused.
+ * Without `name` it configures the project whose file it is in; a name that begins with `^` is a regular expression. Unknown merge modes
+ * are refused.
  */
 export function parseProject(
   value: YamlMapping,
@@ -32,13 +32,9 @@ export function parseProject(
   const subject = nameNode?.kind === 'scalar' ? `project ${nameNode.text}` : 'project';
   const read = mappingReader(value, subject, context);
   const name = read.string('name');
-  if (name?.startsWith('^')) {
-    read.refuse(
-      nameNode?.offset ?? offset,
-      'not-supported',
-      'a regular expression as project name is not supported yet; name each project',
-    );
-  }
+  const nameOffset = nameNode?.offset ?? offset;
+  const pattern = name?.startsWith('^') === true ? context.regexes.compile(name) : undefined;
+  if (pattern?.kind === 'invalid') read.refuse(nameOffset, 'invalid-regex', pattern.reason);
   const templates = read.names('templates') ?? [];
   const defaultBranch = read.string('default-branch');
   const mergeMode = parseMergeMode(read, value.entries.get('merge-mode')?.value.offset ?? offset, context);
@@ -47,7 +43,8 @@ export function parseProject(
     kind: 'project',
     offset,
     name,
-    nameOffset: nameNode?.offset ?? offset,
+    nameOffset,
+    pattern: pattern?.kind === 'regex' ? pattern : undefined,
     defaultBranch,
     mergeMode,
     templates,

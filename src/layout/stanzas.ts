@@ -5,6 +5,7 @@
  *
  * `offset`s point into the file's text; `ParsedFile.positionOf` turns them into lines.
  */
+import type { Regex } from '../lib/regex.ts';
 import type { Json } from '../model/job.ts';
 import type { MergeMode } from '../model/merge-mode.ts';
 import type { ManagerName, Pipeline, Precedence, ReportAction, WindowPolicy } from '../model/pipeline.ts';
@@ -178,6 +179,8 @@ export interface ProjectStanza extends Omit<CommonProject, 'name'> {
   readonly name: string | undefined;
   /** Of the stanza when it has no name. */
   readonly nameOffset: number;
+  /** The name, when it is a regular expression. */
+  readonly pattern: Regex | undefined;
   readonly defaultBranch: string | undefined;
   readonly mergeMode: MergeMode | undefined;
   readonly templates: readonly PlacedName[];

@@ -38,5 +38,9 @@ export const BOMBS: readonly (readonly [name: string, text: string])[] = [
   ],
   ['140 000 tags', '- !a b\n'.repeat(140_000)],
   ['costly expressions', `- job:\n    name: a\n    files:\n${'      - "(a{500}|b){1,2}x"\n'.repeat(190)}`],
+  [
+    '13 000 expressions as names of projects',
+    many(13_000, index => `- project: {name: ^acme/a${index}.*, check: {jobs: [x]}}\n`),
+  ],
   ['a scalar of 200 000 folded lines', `- >\n${'  a\n\n'.repeat(200_000)}`],
 ];

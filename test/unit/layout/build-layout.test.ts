@@ -176,6 +176,27 @@ describe('files and branches that are read', () => {
     expect(layout.projects.get(APP)?.variants.length).toBe(1);
   });
 
+  it('expressions as names are tried against a bounded number of projects, beyond which no project runs fewer jobs', () => {
+    const others = Array.from({ length: 2000 }, (_, index) => ({
+      ...{ project: projectKey({ connection: 'local', name: `acme/p${index}` }), trusted: false },
+      ...{ includeBranches: [], excludeBranches: [] },
+    }));
+    const tenant = { ...TENANT, projects: [...TENANT.projects, ...others] };
+    const stanzas = (count: number) =>
+      Array.from(
+        { length: count },
+        (_, i) => `- project: {name: ^acme/p${i}.*, check: {jobs: [tests]}}\n`,
+      ).join('');
+    const built = (count: number) =>
+      buildLayout(layoutInput([branchConfig(CONFIG, BASE + stanzas(count))], tenant));
+    expect(errorsOf(built(200))).toEqual([]);
+    const layout = built(250);
+    expect(errorsOf(layout)).toEqual([
+      expect.stringContaining('has too many projects and expressions as names'),
+    ]);
+    expect(layout.projects.get(APP)?.broken).toHaveLength(1);
+  });
+
   it('what is not supported is an error, unless the tenant file leaves just that kind out', () => {
     const text = '- secret: {name: a}\n- pragma: {implied-branches: [a]}\n- queue: {name: q}\n';
     const errors = (itemKinds: readonly string[]) => {
