@@ -10,16 +10,17 @@ import { type ProjectKey, projectIdOf } from '../model/project.ts';
 import { append, type Collected } from './collected.ts';
 import { errorAt } from './config-place.ts';
 import type { LayoutFile } from './layout.ts';
+import { canonicalNameIn } from './resolve-project.ts';
 import type { ProjectStanza } from './stanzas.ts';
 
 /** Names tried against expressions, for one layout: 2 000 projects and 250 stanzas. */
 const MOST_TRIES = 500_000;
 
-/** Of the tenant; by their names, with or without `<connection>/`. */
-export function projectsMatching(pattern: Regex, { projects }: Tenant): readonly ProjectKey[] {
+/** Of the tenant; by their names or their canonical names. */
+export function projectsMatching(pattern: Regex, tenant: Tenant): readonly ProjectKey[] {
   const isMeant = (project: ProjectKey) =>
-    pattern.testAll(projectIdOf(project).name) || pattern.testAll(project);
-  return projects.flatMap(({ project }) => (isMeant(project) ? [project] : []));
+    pattern.testAll(projectIdOf(project).name) || pattern.testAll(canonicalNameIn(project, tenant));
+  return tenant.projects.flatMap(({ project }) => (isMeant(project) ? [project] : []));
 }
 
 /** An expression in an untrusted project may match only this one. */

@@ -9,7 +9,10 @@ type ResolvedProject =
 /** @param name as configuration has it. `unknown`: none or several have the name; code and text are for the error. */
 export type ProjectResolver = (name: string) => ResolvedProject;
 
-/** Finds a tenant's project by its name, or by `<connection>/<name>` where two connections have one of that name. */
+/**
+ * Finds a tenant's project by its name, by its canonical name `<host>/<name>`, or by `<connection>/<name>` where two connections have one
+ * of that name.
+ */
 export function projectResolver(tenant: Tenant, hints: HintBudget): ProjectResolver {
   const byName = new Map<string, ProjectKey[]>();
   const add = (name: string, project: ProjectKey) => {
@@ -19,6 +22,7 @@ export function projectResolver(tenant: Tenant, hints: HintBudget): ProjectResol
   for (const { project } of tenant.projects) {
     add(projectIdOf(project).name, project);
     add(project, project);
+    add(canonicalNameIn(project, tenant), project);
   }
   return name => {
     const [first, second] = byName.get(name) ?? [];
@@ -34,4 +38,10 @@ export function projectResolver(tenant: Tenant, hints: HintBudget): ProjectResol
     const text = `project "${name}" is on several connections; write ${first} or ${second}`;
     return { kind: 'unknown', code: 'ambiguous-project', text };
   };
+}
+
+/** `<host>/<name>`: the same for every service that knows the project. */
+export function canonicalNameIn(project: ProjectKey, { hosts = {} }: Pick<Tenant, 'hosts'>): string {
+  const { connection, name } = projectIdOf(project);
+  return `${hosts[connection] ?? connection}/${name}`;
 }

@@ -53,12 +53,12 @@ const UNSUPPORTED_KEYS = [
 
 /**
  * @param file the name shown in errors.
- * @param connections names of the configured connections.
+ * @param connections the configured ones, with the host part of canonical project names.
  */
 export function parseTenantFile(
   text: string,
   file: string,
-  connections: ReadonlySet<ConnectionName>,
+  connections: ReadonlyMap<ConnectionName, string>,
 ): ParsedTenantFile {
   const place = (
     at: { line: number; column: number },
@@ -84,7 +84,7 @@ export function parseTenantFile(
 
 function parseTenants(
   { root, positionOf }: YamlDocument,
-  connections: ReadonlySet<ConnectionName>,
+  connections: ReadonlyMap<ConnectionName, string>,
   context: ParseContext,
 ): readonly Tenant[] {
   if (root?.kind !== 'sequence') {
@@ -154,7 +154,7 @@ function tenantOf(stanza: YamlNode, context: ParseContext): YamlMapping | undefi
 
 function parseTenant(
   value: YamlMapping,
-  connections: ReadonlySet<ConnectionName>,
+  connections: ReadonlyMap<ConnectionName, string>,
   context: ParseContext,
 ): Tenant | undefined {
   const nameNode = value.entries.get('name')?.value;
@@ -187,7 +187,8 @@ function parseTenant(
   const entries = [...(source?.entries ?? [])].flatMap(([connection, { keyOffset, value: projects }]) => {
     if (connections.has(connection)) return parseTenantProjects(connection, projects, subject, context);
     const hint =
-      didYouMean(connection, connections) || `; configured: ${[...connections].join(', ') || 'none'}`;
+      didYouMean(connection, connections.keys()) ||
+      `; configured: ${[...connections.keys()].join(', ') || 'none'}`;
     context.problem({
       offset: keyOffset,
       code: 'unknown-connection',
@@ -198,6 +199,7 @@ function parseTenant(
   return {
     name,
     projects: inOrder(entries, exclude, subject, context),
+    hosts: Object.fromEntries(connections),
     ...(maxDependencies === undefined ? {} : { maxDependencies }),
     ...(maxChangesPerPipeline === undefined ? {} : { maxChangesPerPipeline }),
     maxJobTimeout: maxJobTimeout === -1 ? Number.MAX_SAFE_INTEGER : maxJobTimeout,

@@ -8,7 +8,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { ConfigError } from './config-error.ts';
 import type { FrozenJob } from './job.ts';
 import type { Pipeline } from './pipeline.ts';
-import type { BranchName, JobName, ProjectKey, TenantName } from './project.ts';
+import type { BranchName, ConnectionName, JobName, ProjectKey, TenantName } from './project.ts';
 
 /** A project as its tenant lists it, with the tenant file's options. */
 export interface TenantProject {
@@ -33,6 +33,8 @@ export interface Tenant {
   readonly name: TenantName;
   /** Config-projects first, in the file's order. */
   readonly projects: readonly TenantProject[];
+  /** Host part of canonical project names, by connection; absent: configuration does not use such names. */
+  readonly hosts?: { readonly [connection: ConnectionName]: string };
   /** Undefined: no limit. */
   readonly maxDependencies?: number;
   readonly maxChangesPerPipeline?: number;

@@ -102,7 +102,7 @@ export function tenants(): readonly Tenant[] {
         untrusted-projects: [${PROJECTS.join(', ')}]
 `,
     'main.yaml',
-    new Set([CONNECTION]),
+    new Map([[CONNECTION, CONNECTION]]),
   );
   if (parsed.kind === 'invalid') throw new Error(parsed.errors.map(error => error.text).join('\n'));
   return parsed.tenants;

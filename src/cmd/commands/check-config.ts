@@ -20,7 +20,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { readTlsFiles } from '../../settings/tls-files.ts';
 import { driverTable } from '../service/driver-table.ts';
 import { noRepositories } from '../service/no-repositories.ts';
-import { openConnections, withoutKey } from '../service/open-connections.ts';
+import { hostsOf, openConnections, withoutKey } from '../service/open-connections.ts';
 import { readTenants } from '../service/read-tenants.ts';
 import { checkOnline, type OnlineReport, onlineProblemText } from './check-online.ts';
 import { readBranchConfigs } from './read-branch-configs.ts';
@@ -69,10 +69,11 @@ export async function checkConfig({
     repositories: noRepositories('checking settings opens no repository'),
   });
   for (const connection of opened.connections.values()) await connection.close();
-  const names = new Set(settings.connections.map(({ connection }) => connection));
   const { tenantConfig } = settings.scheduler;
   const tenantFile =
-    tenantConfig === undefined ? NO_TENANTS : await readTenants(shownPath(tenantConfig), names);
+    tenantConfig === undefined
+      ? NO_TENANTS
+      : await readTenants(shownPath(tenantConfig), hostsOf(settings.connections, opened.connections));
   const errors = [
     ...opened.errors,
     ...(tenantFile.kind === 'invalid' ? tenantFile.errors : []),

@@ -36,6 +36,19 @@ export function openConnections(
   return { connections, errors };
 }
 
+/** Host part of canonical project names, by connection; of one that could not be opened its own name. */
+export function hostsOf(
+  sections: readonly ConnectionSection[],
+  connections: ReadonlyMap<ConnectionName, Connection>,
+): ReadonlyMap<ConnectionName, string> {
+  return new Map(
+    sections.map(({ connection }) => [
+      connection,
+      connections.get(connection)?.canonicalHostname ?? connection,
+    ]),
+  );
+}
+
 /** An error for each connection without credentials, for processes that act at code hosts or lend access to executors. */
 export function withoutKey(connections: ReadonlyMap<ConnectionName, Connection>): readonly string[] {
   return [...connections.values()]

@@ -2,6 +2,7 @@
  * Opens what the components of one process share, as far as they need it: an executor reads no tenant file, a web opens no
  * mirrors.
  */
+import type { Connection } from '../../driver/connection.ts';
 import { createGit } from '../../git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
 import { startAside } from '../../git/starter/start-aside.ts';
@@ -10,6 +11,7 @@ import { randomIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { createMetrics } from '../../metrics/registry.ts';
 import type { Tenant } from '../../model/layout.ts';
+import type { ConnectionName } from '../../model/project.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { storePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
@@ -19,7 +21,7 @@ import { gitBounds } from './git-bounds.ts';
 import { liveTracing } from './live-tracing.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { noRepositories } from './no-repositories.ts';
-import { openConnections, withoutKey } from './open-connections.ts';
+import { hostsOf, openConnections, withoutKey } from './open-connections.ts';
 import { openStoreSource, storeName } from './open-store-source.ts';
 import { machineName } from './own-installation.ts';
 import { type ReadTenants, readTenants } from './read-tenants.ts';
@@ -51,7 +53,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
   const deps = { clock, log, repositories };
   const { connections, errors } = openConnections(settings.connections, drivers.byName, deps);
   for (const connection of connections.values()) stack.defer(() => connection.close());
-  const tenants = await tenantsFor(options);
+  const tenants = await tenantsFor(options, connections);
   if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
   const keyless = components.has('scheduler') || components.has('merger') ? withoutKey(connections) : [];
   if (errors.length + keyless.length > 0) return { kind: 'refused', errors: [...errors, ...keyless] };
@@ -99,11 +101,14 @@ async function openRepositories({ settings, log, components }: ProcessOptions): 
   return openRepositoryCache({ root: merger.gitDir, git, warn: (facts, text) => log.warn(facts, text) });
 }
 
-async function tenantsFor({ settings, components }: ProcessOptions): Promise<ReadTenants> {
+async function tenantsFor(
+  { settings, components }: ProcessOptions,
+  connections: ReadonlyMap<ConnectionName, Connection>,
+): Promise<ReadTenants> {
   const none: readonly Tenant[] = [];
   if (!components.has('scheduler')) return { kind: 'tenants', tenants: none };
   const { tenantConfig } = settings.scheduler;
   if (tenantConfig === undefined)
     return { kind: 'invalid', errors: ['[scheduler] tenant_config: missing; schedulers require it'] };
-  return readTenants(tenantConfig, new Set(settings.connections.map(each => each.connection)));
+  return readTenants(tenantConfig, hostsOf(settings.connections, connections));
 }

@@ -10,10 +10,10 @@ export type ReadTenants =
   | { readonly kind: 'tenants'; readonly tenants: readonly Tenant[] }
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
-/** @param file as errors shall show it. @param connections names that tenants may use. */
+/** @param file as errors shall show it. @param connections those that tenants may use, with the host part of canonical project names. */
 export async function readTenants(
   file: string,
-  connections: ReadonlySet<ConnectionName>,
+  connections: ReadonlyMap<ConnectionName, string>,
 ): Promise<ReadTenants> {
   let text: string;
   try {

@@ -168,7 +168,7 @@ describe('the installation', () => {
 
   test('has the projects that are made for it', () => {
     const file = 'etc/compose/tenants.yaml';
-    const parsed = parseTenantFile(textOf(file), file, new Set(['local']));
+    const parsed = parseTenantFile(textOf(file), file, new Map([['local', 'local']]));
     if (parsed.kind !== 'tenants') throw new Error(JSON.stringify(parsed));
     const projects = parsed.tenants.flatMap(tenant =>
       tenant.projects.map(each => projectIdOf(each.project).name),

@@ -25,7 +25,7 @@ function blocks(file: string, language: string): readonly string[] {
   );
 }
 
-const CONNECTIONS = new Set(['local', 'github', 'gerrit']);
+const CONNECTIONS = new Map(['local', 'github', 'gerrit'].map(name => [name, name]));
 const GUIDE = 'doc/guide/first-gate.md';
 
 function tenantsOf(text: string, file: string) {

@@ -41,6 +41,7 @@ export const TENANT: Tenant = {
     { project: APP, trusted: false, includeBranches: [], excludeBranches: [] },
     { project: LIB, trusted: false, includeBranches: [], excludeBranches: [] },
   ],
+  hosts: { local: 'git.example.org' },
   maxJobTimeout: 10_800,
 };
 

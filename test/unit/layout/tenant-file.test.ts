@@ -4,7 +4,10 @@ import { parseTenantFile } from '../../../src/layout/tenant-file.ts';
 import { configErrorText } from '../../../src/model/config-error.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 
-const CONNECTIONS = new Set(['local', 'github']);
+const CONNECTIONS = new Map([
+  ['local', 'local'],
+  ['github', 'github.com'],
+]);
 
 function parse(text: string) {
   return parseTenantFile(text, 'tenants.yaml', CONNECTIONS);
@@ -30,6 +33,7 @@ describe('a tenant file', () => {
     );
     expect(tenant).toEqual({
       name: 'acme',
+      hosts: { local: 'local', github: 'github.com' },
       maxJobTimeout: 10_800,
       projects: [
         {
@@ -49,7 +53,8 @@ describe('a tenant file', () => {
     const [tenant] = tenantsOf(
       '- tenant:\n    name: a\n    source: {}\n    max-dependencies: 5\n    max-changes-per-pipeline: -1\n    max-job-timeout: 60\n',
     );
-    expect(tenant).toEqual({ name: 'a', projects: [], maxDependencies: 5, maxJobTimeout: 60 });
+    const hosts = Object.fromEntries(CONNECTIONS);
+    expect(tenant).toEqual({ name: 'a', projects: [], hosts, maxDependencies: 5, maxJobTimeout: 60 });
     expect(
       tenantsOf('- tenant:\n    name: a\n    source: {}\n    max-job-timeout: -1\n')[0]?.maxJobTimeout,
     ).toBe(Number.MAX_SAFE_INTEGER);

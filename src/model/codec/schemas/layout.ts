@@ -2,6 +2,7 @@
 import type { LayoutSources, LayoutSummary, Tenant, TenantProject } from '../../layout.ts';
 import type { DriverConfig, ManagerName, Pipeline, WindowPolicy } from '../../pipeline.ts';
 import {
+  byName,
   flag,
   json,
   list,
@@ -91,6 +92,7 @@ const pipelines = list(
 const tenant = object<Tenant>({
   name: text,
   projects,
+  hosts: optional(byName(text)),
   maxDependencies: optional(whole),
   maxChangesPerPipeline: optional(whole),
   maxJobTimeout: number,
