@@ -209,6 +209,7 @@ function resultOf(
       if (code === null) silent('unreachable', trouble() ?? 'the connection ended before the answer');
       else resolve({ kind: 'ran', code, output: Buffer.concat(pieces), complaint });
     });
-    channel.end(input);
+    // Gerrit ends a command whose input ends before it has, without an exit status: only one that has input gets the end of it.
+    if (input !== undefined) channel.end(input);
   });
 }

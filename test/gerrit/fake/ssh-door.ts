@@ -38,10 +38,10 @@ export async function openSshDoor(
         suffering(faults, { operation: 'changes/query', method: 'GET', path: args.join(' '), body: '' }, () =>
           queryCommand(world, accountNamed(world, name), args),
         ),
-      review(args, name, input) {
+      review(args, name) {
         const operation = args.includes('--submit') ? 'changes/submit' : 'changes/review';
-        const asked = { operation, method: 'POST', path: args.join(' '), body: input };
-        return suffering(faults, asked, () => reviewCommand(world, accountNamed(world, name), args, input));
+        const asked = { operation, method: 'POST', path: args.join(' '), body: '' };
+        return suffering(faults, asked, () => reviewCommand(world, accountNamed(world, name), args));
       },
     },
     async uploadPack(project, name, channel, protocol) {

@@ -2,7 +2,7 @@
 import { isMapping } from '../../../../src/driver/read-mapping.ts';
 import type { Json } from '../../../../src/model/job.ts';
 import type { GerritCarried } from '../carrier.ts';
-import { type JsonMapping, mappingsOf, textOf } from '../info-json.ts';
+import { type JsonMapping, mappingsOf } from '../info-json.ts';
 import type { GerritRaw } from '../send.ts';
 import { queriedChange, queriedMessages } from './queried-change.ts';
 import { runQuery, type SshRows } from './run-query.ts';
@@ -55,19 +55,9 @@ export async function listQueriedMessages(asked: SshAsked, deps: SshCarrierDeps)
   return found.kind === 'row' ? served(queriedMessages(found.row, deps.username), found) : found;
 }
 
-/** `changes/N/revisions/COMMIT/files`: its paths alone. */
-export async function listPatchsetFiles(asked: SshAsked, deps: SshCarrierDeps): Promise<GerritCarried> {
-  const found = await queryChange(asked, ['--patch-sets', '--files'], deps);
-  if (found.kind !== 'row') return found;
-  const patchset = mappingsOf(found.row.patchSets, 10_000).find(
-    ({ revision }) => revision === asked.parts[1],
-  );
-  if (patchset === undefined) return refusedOverSsh(404, `Not found: ${asked.parts[1]}`);
-  const files = mappingsOf(patchset.files, 100_000).flatMap((each): readonly [string, Json][] => {
-    const file = textOf(each.file, 10_000);
-    return file === null ? [] : [[file, each.type === 'DELETED' ? { status: 'D' } : {}]];
-  });
-  return served(Object.fromEntries(files), found);
+/** `changes/N/revisions/COMMIT/files`, on which comments can be written: over SSH none. */
+export function listPatchsetFiles(): GerritCarried {
+  return served({}, { bytes: 0 });
 }
 
 const PATCHSET_LEVEL = '/PATCHSET_LEVEL';

@@ -4,7 +4,7 @@
  *     GET changes/…            gerrit query                 read-queried.ts, related-changes.ts
  *     GET projects/…           git ls-remote                project-refs.ts
  *     GET accounts, config     commands, the settings       about-server.ts
- *     POST …/review            gerrit review --json         write-review.ts
+ *     POST …/review            gerrit review                write-review.ts
  *     POST …/submit            gerrit review --submit       write-review.ts
  *
  * So the rest of the driver has one form of question and answer. Anything else is refused with 501: it is not to be had over SSH.

@@ -1,10 +1,11 @@
 /**
- * Reviews and submits by `gerrit review`. A review goes over its standard input as the JSON that REST takes, comments on lines included, so
- * that no text of a change stands in a command.
+ * Reviews and submits by `gerrit review`. Comments on lines cannot be given: no file of a patch set takes them (read-queried.ts), so that
+ * they stand in the message. Its form with JSON on standard input would take them, and ends without an exit status on a real Gerrit 3.9.
  */
 import { isMapping } from '../../../../src/driver/read-mapping.ts';
 import type { Json } from '../../../../src/model/job.ts';
 import type { SshRan } from '../../ssh/ssh-session.ts';
+import { sshWord } from '../../ssh/ssh-word.ts';
 import type { GerritCarried } from '../carrier.ts';
 import { mappingsOf } from '../info-json.ts';
 import type { GerritRaw } from '../send.ts';
@@ -14,18 +15,29 @@ import { refusedOverSsh, refusedReview } from './ssh-refused.ts';
 
 /** `changes/N/revisions/COMMIT/review`. The answer names the labels that the change has now from us. */
 export async function postReview(asked: SshAsked, deps: SshCarrierDeps): Promise<GerritCarried> {
+  const options = optionsOf(asked.body);
+  if (options.length === 0) return served({ labels: {} }, { bytes: 0 });
   const named = await patchsetName(asked, deps);
   if (typeof named !== 'string') return named;
-  const ran = await deps.session.run(
-    {
-      line: `gerrit review --json ${named}`,
-      input: JSON.stringify(asked.body),
-      deadlineMs: deps.deadlinesMs.write,
-    },
-    asked.signal,
-  );
+  const line = ['gerrit', 'review', ...options, named].map(sshWord).join(' ');
+  const ran = await deps.session.run({ line, deadlineMs: deps.deadlinesMs.write }, asked.signal);
   const refused = refusalOf(ran, 400);
   return refused ?? (await labelsTaken(asked, deps));
+}
+
+/** Empty: there is nothing to write. */
+function optionsOf(body: Json | undefined): readonly string[] {
+  const { message, tag, notify } = isMapping(body) ? body : {};
+  const said = [
+    ...(typeof message === 'string' ? ['--message', message] : []),
+    ...Object.entries(votesIn(body)).flatMap(([label, value]) => ['--label', `${label}=${value}`]),
+  ];
+  if (said.length === 0) return [];
+  return [
+    ...said,
+    ...(typeof tag === 'string' ? ['--tag', tag] : []),
+    ...(typeof notify === 'string' ? ['--notify', notify] : []),
+  ];
 }
 
 /** `changes/N/revisions/COMMIT/submit` */

@@ -1,4 +1,5 @@
-/** `gerrit review --json CHANGE,PATCHSET` with the review on standard input, and `gerrit review --submit CHANGE,PATCHSET`. */
+/** `gerrit review` of `CHANGE,PATCHSET` with `--message`, `--label NAME=VALUE`, `--tag` and `--notify`, or with `--submit`. */
+import type { Shape } from '../../../github/fake/shape.ts';
 import { seesChange } from '../authority.ts';
 import { submit } from '../doing/submit.ts';
 import { postReview } from '../rest/review-request.ts';
@@ -11,7 +12,6 @@ export async function reviewCommand(
   world: GerritWorld,
   caller: FakeAccount,
   args: readonly string[],
-  input: string,
 ): Promise<SshAnswer> {
   const named = /^(\d+),(\d+)$/.exec(args.at(-1) ?? '');
   const change = world.changes.get(Number(named?.[1]));
@@ -20,12 +20,11 @@ export async function reviewCommand(
     return failed(`"${args.at(-1)}" no such patch set`);
   try {
     await world.exclusively(async () => {
-      if (args.includes('--json')) {
+      if (!args.includes('--submit')) {
         const parts = [String(change.number), String(patchSet.number)];
         const query = new URLSearchParams();
-        return void (await postReview({ world, caller, query, parts, body: JSON.parse(input) }));
+        return void (await postReview({ world, caller, query, parts, body: bodyOf(args) }));
       }
-      if (!args.includes('--submit')) throw new RestRefused(400, 'nothing to do');
       if (change.now.status === 'NEW' && patchSet !== currentPatchSet(change.now))
         throw new RestRefused(409, `revision ${patchSet.commit} is not current revision`);
       await submit(world, caller, change);
@@ -35,6 +34,16 @@ export async function reviewCommand(
     return failed(`fatal: ${error.message}`);
   }
   return { code: 0 };
+}
+
+function bodyOf(args: readonly string[]): Shape {
+  const valuesOf = (option: string) =>
+    args.flatMap((each, at) => (each === option ? [args[at + 1] ?? ''] : []));
+  const labels = valuesOf('--label').map(each => each.split('=', 2));
+  const fields = ['message', 'tag', 'notify'].flatMap(name =>
+    valuesOf(`--${name}`).map(value => [name, value] as const),
+  );
+  return { ...Object.fromEntries(fields), labels: Object.fromEntries(labels) };
 }
 
 /** As a real one says it. */
