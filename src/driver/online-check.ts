@@ -13,6 +13,8 @@ export interface PipelineUse {
   /** Of the project, in this tenant; undefined: the host's own way. */
   readonly mergeMode: MergeMode | undefined;
   readonly triggers: readonly Json[];
+  /** The project's queue, where it takes changes that depend on each other. Absent: none does. */
+  readonly cycleQueue?: string;
   /** `require` and `reject`. */
   readonly requirements: readonly Json[];
   /** For all moments. */

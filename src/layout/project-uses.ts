@@ -35,8 +35,8 @@ function templatesOf({ stanza }: ProjectVariant, templates: Layout['templates'])
 
 function pipelineUse(
   { name, triggers, require, reject, reporters }: Pipeline,
-  { project, mergeMode }: ProjectConfig,
-  { tenant }: Layout,
+  { project, mergeMode, queue }: ProjectConfig,
+  { tenant, queues }: Layout,
 ): PipelineUse {
   const { connection } = projectIdOf(project);
   const own = (configs: readonly DriverConfig[]) =>
@@ -45,6 +45,7 @@ function pipelineUse(
     tenant: tenant.name,
     pipeline: name,
     mergeMode,
+    ...(queue !== undefined && queues.get(queue)?.allowsCycles === true ? { cycleQueue: queue } : {}),
     triggers: own(triggers),
     requirements: own([...require, ...reject]),
     reporters: own(REPORT_ACTIONS.flatMap(action => reporters[action])),

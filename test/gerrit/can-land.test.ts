@@ -42,7 +42,7 @@ async function verdictAndSubmit(
   const info = answer.kind === 'ok' ? readChangeInfo(answer.data) : undefined;
   if (info === undefined) throw new Error(`the change was not read: ${JSON.stringify(answer)}`);
   const record = gerritChangeRecord(info, {
-    ...{ project, baseUrl: gerrit.url, parents: [], named: [], lines: [] },
+    ...{ project, baseUrl: gerrit.url, parents: [], named: [], lines: [], submitsTopics: false },
     readAt: clock.now(),
   });
   const ourVotes = [

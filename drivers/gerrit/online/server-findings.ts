@@ -1,5 +1,5 @@
 /** What pipelines and the connection's settings want of a Gerrit as a whole, against what it grants. Pure. */
-import type { OnlineFinding, ProjectUse } from '../../../src/driver/online-check.ts';
+import type { OnlineFinding, PipelineUse, ProjectUse } from '../../../src/driver/online-check.ts';
 import { parsedBefore } from '../../../src/driver/read-mapping.ts';
 import { gerritLandingMode } from '../language/reporter-config.ts';
 import { parseGerritTrigger } from '../language/trigger-config.ts';
@@ -60,18 +60,21 @@ function versionFindings({ version }: GerritServerFacts): readonly Finding[] {
   ];
 }
 
+/** How changes of an item land together is Gerrit's setting; who has to know of it are pipelines that submit. */
 function topicFindings(uses: readonly ProjectUse[], { wholeTopic }: GerritServerFacts): readonly Finding[] {
-  if (!wholeTopic) return [];
-  const submitting = pipelinesOf(uses, ({ success }) =>
-    success.some(each => gerritLandingMode(each) !== null),
+  const submitting = ({ success }: PipelineUse) => success.some(each => gerritLandingMode(each) !== null);
+  if (wholeTopic) {
+    const lacking = pipelinesOf(uses, each => submitting(each) && each.cycleQueue === undefined);
+    if (lacking.length === 0) return [];
+    const text = `Gerrit submits all changes of a topic together (change.submitWholeTopic): queues of ${listed(lacking)} need allow-circular-dependencies: true, or changes of a topic do not land`;
+    return [{ severity: 'warning', text }];
+  }
+  const queues = uses.flatMap(({ pipelines }) =>
+    pipelines.flatMap(each => (submitting(each) && each.cycleQueue !== undefined ? [each.cycleQueue] : [])),
   );
-  if (submitting.length === 0) return [];
-  return [
-    {
-      severity: 'warning',
-      text: `Gerrit submits all changes of a topic together (change.submitWholeTopic): queues of ${listed(submitting)} need allow-circular-dependencies: true, or changes of a topic do not land`,
-    },
-  ];
+  if (queues.length === 0) return [];
+  const text = `Gerrit does not submit topics in one go (change.submitWholeTopic is off): changes that depend on each other in ${listed([...new Set(queues)])} are submitted one by one, as allow-circular-dependencies allows, and when Gerrit refuses one after another was merged, only a part of them is in`;
+  return [{ severity: 'warning', text }];
 }
 
 function goneEvents(uses: readonly ProjectUse[]): readonly Finding[] {

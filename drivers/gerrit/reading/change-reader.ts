@@ -20,6 +20,7 @@ import {
 import { createPatchsetPlaces, type PatchsetPlaces } from './patchset-places.ts';
 import { askForChanges, askForDetail, MOST_CHANGES_IN_QUERY } from './read-changes.ts';
 import { createSharedCall, type SharedCall } from './shared-call.ts';
+import { createTopicSubmission, type TopicSubmission } from './topics.ts';
 
 /** Of one connection, in the memory of one process. */
 export interface ChangeReader {
@@ -29,6 +30,8 @@ export interface ChangeReader {
   listed(infos: readonly ChangeInfo[], readAt: Nanoseconds): void;
   /** Which changes the commits are patch sets of; a commit that is not in the map is none of a change. */
   patchsetsOf: PatchsetPlaces['patchsetsOf'];
+  /** Whether Gerrit submits the changes of a topic in one go. */
+  submitsTopics: TopicSubmission['submitsTopics'];
 }
 
 /** Effects of the reader. */
@@ -58,6 +61,7 @@ export function createChangeReader(deps: ChangeReaderDeps): ChangeReader {
   const pending = new Map<number, PendingRead>();
   const reading = { ...deps, pause: deps.pause ?? pause, readings };
   const places = createPatchsetPlaces(deps);
+  const topics = createTopicSubmission(deps);
   let queue: PendingRead[] = [];
 
   function enqueue(wanted: WantedChange): PendingRead {
@@ -115,6 +119,7 @@ export function createChangeReader(deps: ChangeReaderDeps): ChangeReader {
       for (const info of infos) readings.keep({ info, readAt });
     },
     patchsetsOf: places.patchsetsOf,
+    submitsTopics: topics.submitsTopics,
   };
 }
 

@@ -29,12 +29,14 @@ export interface RecordBeside {
   readonly named: readonly ChangeKey[];
   /** Values of `Depends-On` lines that are left to the core, which knows every connection. */
   readonly lines: readonly string[];
+  /** Gerrit submits all changes of a topic in one go. */
+  readonly submitsTopics: boolean;
   readonly readAt: Nanoseconds;
 }
 
 /** A change that is closed depends on nothing. */
 export function gerritChangeRecord(info: ChangeInfo, beside: RecordBeside): GerritChangeRecord {
-  const { project, parents, named, lines, readAt } = beside;
+  const { project, parents, named, lines, submitsTopics, readAt } = beside;
   const facts = gerritFacts(info, parents);
   const needed = parents.map(({ number }) => changeKey(project, String(number)));
   const isOpen = info.status === 'NEW';
@@ -43,6 +45,8 @@ export function gerritChangeRecord(info: ChangeInfo, beside: RecordBeside): Gerr
     status: STATUS[info.status],
     dependsOn: isOpen ? [...new Set([...needed, ...named])] : [],
     unresolvedDependencies: isOpen ? lines : [],
+    ...(isOpen && needed.length > 0 ? { builtOn: needed } : {}),
+    ...(info.topic === null ? {} : { topic: { name: info.topic, landsWhole: submitsTopics } }),
     facts: factsJson(facts),
     fetchedAt: readAt,
   };

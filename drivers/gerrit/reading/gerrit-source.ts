@@ -16,6 +16,7 @@ import { processGerritEvent } from './process-event.ts';
 import type { GerritReadingDeps } from './processing.ts';
 import { readChangeRecord } from './read-record.ts';
 import { gerritRefRecord, gerritRefUpdate, readGerritTip } from './read-ref.ts';
+import { changesOfGerritTopic } from './topics.ts';
 
 /** Of one connection. */
 export interface GerritSourceDeps extends GerritReadingDeps, ChangePlaces {
@@ -45,6 +46,11 @@ export function createGerritSource(deps: GerritSourceDeps): Source {
         : await fetchGerritRef(named, callOf(named.project, signal), deps);
     },
     changeOfUrl: (value, known, signal) => changeOfUrl(value, known, signal, deps),
+    async changesOfTopic(topic, most, signal) {
+      const found = await changesOfGerritTopic(topic, most, { project: '', signal }, deps);
+      if (found.kind !== 'ok') throw new GerritAway(gerritLater(found, `topic ${topic}`));
+      return found.data;
+    },
     async branches(project, signal) {
       const listed = await listGerritBranches(callOf(project, signal), deps.api);
       if (listed.kind !== 'ok') throw new GerritAway(gerritLater(listed, projectIdOf(project).name));

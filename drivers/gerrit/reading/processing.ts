@@ -17,7 +17,7 @@ export type ChangeAbout = Extract<GerritNotification['about'], { readonly kind: 
 /** Of one connection. */
 export interface GerritReadingDeps {
   readonly api: GerritApi;
-  readonly reader: Pick<ChangeReader, 'read' | 'patchsetsOf'>;
+  readonly reader: Pick<ChangeReader, 'read' | 'patchsetsOf' | 'submitsTopics'>;
   readonly clock: Clock;
   readonly connection: ConnectionName;
   /** Of Gerrit's pages, without trailing slash. */

@@ -27,21 +27,29 @@ export async function readChangeRecord(
   deps: GerritReadingDeps,
 ): Promise<GerritAnswer<GerritChangeRecord>> {
   const { project, info, readAt, projects } = source;
-  const beside = { project, baseUrl: deps.baseUrl, readAt };
+  const beside = { project, baseUrl: deps.baseUrl, readAt, submitsTopics: false };
   if (info.status !== 'NEW') {
     const closed = gerritChangeRecord(info, { ...beside, parents: [], named: [], lines: [] });
     return { kind: 'ok', status: 200, data: closed };
   }
   const parents = await parentsOf(source, call, deps);
   if (parents.kind !== 'ok') return parents;
+  const whole = info.topic === null ? NO_TOPIC : await deps.reader.submitsTopics(call);
+  if (whole.kind !== 'ok') return whole;
   const footers = await resolveChangeIds(gerritDependsOn(info.revision.message), projects, call, deps);
   if (footers.kind !== 'ok') return footers;
   return {
     kind: 'ok',
     status: 200,
-    data: gerritChangeRecord(info, { ...beside, parents: parents.data, ...footers.data }),
+    data: gerritChangeRecord(info, {
+      ...beside,
+      ...{ submitsTopics: whole.data, parents: parents.data },
+      ...footers.data,
+    }),
   };
 }
+
+const NO_TOPIC = { kind: 'ok', status: 200, data: false } as const;
 
 /** Open and abandoned ones: a change that is built on an abandoned one cannot land either. */
 async function parentsOf(

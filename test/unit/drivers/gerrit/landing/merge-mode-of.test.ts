@@ -17,7 +17,7 @@ function modeOf(submitType: SubmitType | null): MergeMode | undefined {
       project: projectKey({ connection: 'gerrit', name: 'acme/app' }),
       baseUrl: 'https://gerrit.example.org',
     },
-    ...{ parents: [], named: [], lines: [], readAt: info.updatedAt },
+    ...{ parents: [], named: [], lines: [], submitsTopics: false, readAt: info.updatedAt },
   });
   const { change } = changeRecordCodec.decode(changeRecordCodec.encode(record));
   return change.kind === 'change' ? change.mergeMode : undefined;

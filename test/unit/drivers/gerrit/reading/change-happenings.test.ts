@@ -24,6 +24,7 @@ function remember(info: ChangeInfo): ChangeMemory {
     parents: [],
     named: [],
     lines: [],
+    submitsTopics: false,
     readAt: info.updatedAt,
   };
   return changeMemory(info, gerritChangeRecord(info, beside));

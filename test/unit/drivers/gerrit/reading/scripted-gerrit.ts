@@ -85,6 +85,7 @@ export function scriptedGerrit(baseUrl = 'https://review.example.org'): Scripted
         const info = stale === undefined ? (world.changes.get(number)?.now() ?? null) : stale;
         return { kind: 'ok', status: 200, data: info === null ? null : { info, readAt: now() } };
       },
+      submitsTopics: async () => ({ kind: 'ok', status: 200, data: false }),
       async patchsetsOf(commits) {
         world.requests.push(`patch sets ${commits.length}`);
         if (world.failure !== undefined) return world.failure;
