@@ -91,7 +91,7 @@ export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, language
     supercedes: stanza.supercedes.map(({ name }) => name),
     dequeueOnNewPatchset: stanza.dequeueOnNewPatchset,
     allowOtherConnections: stanza.allowOtherConnections,
-    ...(stanza.reuseResults === undefined ? {} : { reuseResults: stanza.reuseResults }),
+    ...switchesOf(stanza),
     ...(stanza.disableAfterConsecutiveFailures === undefined
       ? {}
       : { disableAfterConsecutiveFailures: stanza.disableAfterConsecutiveFailures }),
@@ -100,6 +100,17 @@ export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, language
   return first === undefined
     ? { kind: 'pipeline', pipeline, warnings }
     : { kind: 'broken', errors: [first, ...rest] };
+}
+
+/** Those that are not as usual. */
+function switchesOf({
+  reuseResults,
+  landsOneByOne,
+}: PipelineStanza): Pick<Pipeline, 'reuseResults' | 'landsOneByOne'> {
+  return {
+    ...(reuseResults === undefined ? {} : { reuseResults }),
+    ...(landsOneByOne === undefined ? {} : { landsOneByOne }),
+  };
 }
 
 function unknownConnection(name: string, languages: Languages): [code: string, text: string] {

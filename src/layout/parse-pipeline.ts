@@ -40,6 +40,7 @@ export function parsePipeline(
     dequeueOnNewPatchset: read.boolean('dequeue-on-new-patchset') ?? true,
     allowOtherConnections: read.boolean('allow-other-connections') ?? true,
     ...(read.boolean('reuse-results') === true ? { reuseResults: true as const } : {}),
+    ...(read.boolean('land-together') === false ? { landsOneByOne: true as const } : {}),
     ...(description === undefined ? {} : { description }),
     ...(disableAfter === undefined ? {} : { disableAfterConsecutiveFailures: disableAfter }),
   };

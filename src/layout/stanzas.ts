@@ -91,6 +91,7 @@ export interface PipelineStanza extends CommonStanza {
   readonly dequeueOnNewPatchset: boolean;
   readonly allowOtherConnections: boolean;
   readonly reuseResults?: true;
+  readonly landsOneByOne?: true;
   readonly disableAfterConsecutiveFailures?: number;
 }
 

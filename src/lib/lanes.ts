@@ -18,7 +18,8 @@ export interface Lanes {
   idle(): Promise<void>;
 }
 
-interface Lane {
+/** Where a task waits for its turn. */
+export interface Lane {
   readonly group: string;
   /** Tasks of one key may be of several groups. */
   readonly key: string;

@@ -340,7 +340,7 @@ export type ReportOutcome =
   | { readonly kind: 'host'; readonly trouble: HostTrouble }
   /** The branch is not where the test began: test again. */
   | { readonly kind: 'base-moved'; readonly text: string }
-  /** Not carried out: the change's project has left the tenant, and the tested commit is not in the branch. */
+  /** Nothing was sent: the change's project has left the tenant, and the tested commit is not in the branch; or what was to land before it did not. */
   | { readonly kind: 'withdrawn'; readonly text: string }
   /** The host will not merge it. */
   | { readonly kind: 'not-merged'; readonly text: string }

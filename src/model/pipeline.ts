@@ -67,6 +67,8 @@ export interface Pipeline {
   readonly allowOtherConnections: boolean;
   /** A merge group in a state that was tested with success gets that result. */
   readonly reuseResults?: true;
+  /** Each change that passed moves its branch by itself. Absent: those that passed together land together. */
+  readonly landsOneByOne?: true;
   /** Consecutive failures after which reports go to `disabled`; undefined: never. */
   readonly disableAfterConsecutiveFailures?: number;
 }

@@ -67,7 +67,7 @@ type ItemPhase =
       readonly remover?: Remover;
     };
 
-/** `withdrawn`: the host was not asked, because the item's project had left the tenant. */
+/** `withdrawn`: nothing was sent, because the item's project had left the tenant, or a change that had to land first did not. */
 export type ReportEnd = 'done' | 'refused' | 'failed' | 'withdrawn';
 
 /** A report that was requested for the item, and its result. */

@@ -20,6 +20,8 @@ export interface ReportIntent {
   readonly action: ReportAction;
   /** Its item waits for the answer; absent: no item does. */
   readonly awaited?: true;
+  /** Its changes land in one go with those of other intents, of which this is the uuid of the first. Absent: they land alone. */
+  readonly together?: Uuid;
   /** Its item has had the answer: what is left are words. */
   readonly answered?: true;
   /** The same was requested before, and the host may have taken it without an answer; absent: it was not. */

@@ -6,7 +6,8 @@
  *   done            leaves (in a dependent pipeline a success that did not merge is a MERGE_FAILURE)
  *   host            stays, and is reported again when the host serves
  *   base-moved      stays at the head and is tested again, and everything behind it with it
- *   withdrawn       stays for the moment: departures take it out, for its project is not in the tenant any more
+ *   withdrawn       stays for the moment: departures take it out, for its project is not in the tenant any more, or the item ahead
+ *                   of it did not land, and it is tested again without that one
  *   not-merged      leaves with MERGE_FAILURE; those behind are tested again without it
  *   failed          a reporter failed for good; the result stands, and the change counts as not merged
  */
@@ -15,7 +16,7 @@ import { millisecondsBetween } from '../lib/clock.ts';
 import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
 import { hasLanded } from '../model/landed.ts';
 import type { QueueItem, ReportEnd } from '../model/queue-item.ts';
-import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
+import { hostServed, waitForHost, withBoundedTries, withoutWait } from './host-wait.ts';
 import { leaveReported, type Reported, withReportDone } from './report-item.ts';
 import { resetItem } from './reset-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
@@ -48,7 +49,7 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
     return;
   }
   if (outcome.kind === 'withdrawn') {
-    draft.put({ ...reported, phase: { phase: 'queued' } });
+    draft.put({ ...withBoundedTries(reported), phase: { phase: 'queued' } });
     draft.departuresDue = true;
     return;
   }

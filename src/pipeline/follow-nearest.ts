@@ -43,6 +43,11 @@ export function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem
   return resetItem(draft, moved, change);
 }
 
+/** An item that is being reported when one ahead of it has landed. It is tested again only if it comes back and its host has moved. */
+export function standOnLanded(draft: TurnDraft, item: QueueItem): QueueItem {
+  return item.behind !== null && draft.landed.has(item.behind) ? { ...item, behind: null } : item;
+}
+
 function changeOf(pass: QueuePass, behind: Uuid | null): ResetCause | null {
   return behind === null ? null : (pass.changed.get(behind) ?? null);
 }

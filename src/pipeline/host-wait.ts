@@ -153,19 +153,20 @@ export function waitForHost(
     );
   }
   const named = noted?.notBefore === undefined ? {} : { notBefore: noted.notBefore };
-  return { ...bounded(item), hostWait: { ...wait, ...named, tries, retryAt } };
+  return { ...withBoundedTries(item), hostWait: { ...wait, ...named, tries, retryAt } };
 }
 
 /** Tries of one kind kept on an item: the first few and the last few. The spans of all were exported when each ended. */
 const TRIES_KEPT = { first: 5, last: 15 };
 
 /** Keeps the record of an item small during an outage of days. */
-function bounded(item: QueueItem): QueueItem {
+export function withBoundedTries(item: QueueItem): QueueItem {
   const { buildset } = item;
   const mergerWork = thinned(buildset.mergerWork, ({ done }) => done?.outcome === 'failed');
   const reports = thinned(
     item.reports,
-    ({ done }) => done?.parts.some(({ reason }) => reason === 'host') === true,
+    ({ done }) =>
+      done?.outcome === 'withdrawn' || done?.parts.some(({ reason }) => reason === 'host') === true,
   );
   if (mergerWork === buildset.mergerWork && reports === item.reports) return item;
   return { ...item, buildset: { ...buildset, mergerWork }, reports };
@@ -196,12 +197,16 @@ function delayMs(doing: HostWork, tries: number): number {
   return Math.min(LONGEST_MS[doing], FIRST_MS * 2 ** Math.min(tries - 1, 20));
 }
 
-/** The host has served these projects: the items that waited for it go on. */
+/** The host has served these projects: the items that waited for it go on. Whether one has landed is still to be asked. */
 export function hostServed(draft: TurnDraft, doing: HostWork, projects: ReadonlySet<ProjectKey>): void {
   for (const item of [...draft.items()]) {
     const wait = ownWait(item, doing);
-    if (wait !== undefined && isShared(wait) && projects.has(wait.project))
-      draft.put(withoutWait(draft, item));
+    if (wait === undefined || !isShared(wait) || !projects.has(wait.project)) continue;
+    draft.put(
+      wait.unsettled === true
+        ? { ...item, hostWait: { ...wait, retryAt: draft.input.now } }
+        : withoutWait(draft, item),
+    );
   }
 }
 

@@ -8,7 +8,8 @@
  *            non-failing item any more, or was itself reset     where only conflicting items were dropped (past-conflicts.ts)
  *   prepares inside the window: merge, freeze, heads           prepare-item.ts
  *   runs     jobs start, retry, are skipped; all ended         start-jobs.ts
- *   reports  at the head with all jobs ended                   report-item.ts
+ *   reports  at the head with all jobs ended, and with it      report-item.ts
+ *            those behind it that passed, where they land together    land-together.ts
  *
  * A failing item stays in place until it is at the head; it only stops being what those behind are tested with.
  *
@@ -22,9 +23,10 @@ import type { HostWork } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { lostDependency } from './departures.ts';
-import { followNearest } from './follow-nearest.ts';
+import { followNearest, standOnLanded } from './follow-nearest.ts';
 import { heldByHost, isDue, mayAskHost } from './host-wait.ts';
 import { judgeByLaterAnswer } from './judge-by-later-answer.ts';
+import { joinsLanding, withItem } from './land-together.ts';
 import { leaveEarly } from './leave-item.ts';
 import { prepareItem } from './prepare-item.ts';
 import type { QueuePass } from './queue-pass.ts';
@@ -47,7 +49,10 @@ export function processItem(draft: TurnDraft, pass: QueuePass, item: QueueItem):
   }
   const active = isInside(pass.queue.window, pass.position);
   const failingNeed = neededFailing(pass, item);
-  const advanced = item.phase.phase === 'queued' ? advance(draft, pass, item, active, failingNeed) : item;
+  const advanced =
+    item.phase.phase === 'queued'
+      ? advance(draft, pass, item, active, failingNeed)
+      : standOnLanded(draft, item);
   const reported = reportWhenDue(draft, pass, advanced);
   if (reported === null) return;
   settle(draft, pass, reported, active, failingNeed);
@@ -108,15 +113,13 @@ function stopForNeed(draft: TurnDraft, pass: QueuePass, item: QueueItem, need: Q
 /** @returns null: it has left, because the pipeline has no reporters for the result. */
 function reportWhenDue(draft: TurnDraft, pass: QueuePass, item: QueueItem): QueueItem | null {
   const { stage } = item.buildset;
-  if (
-    item.role !== 'live' ||
-    item.phase.phase !== 'queued' ||
-    stage.state !== 'complete' ||
-    pass.directlyAhead !== null ||
-    !mayAskHost(draft, item, 'report')
-  )
-    return item;
-  return reportItem(draft, pass.queue, item, stage.result);
+  if (item.role !== 'live' || item.phase.phase !== 'queued' || stage.state !== 'complete') return item;
+  const isDue =
+    pass.directlyAhead === null ? mayAskHost(draft, item, 'report') : joinsLanding(draft, pass, item);
+  if (!isDue) return item;
+  const reported = reportItem(draft, pass.queue, item, stage.result, pass.landing?.report);
+  pass.landing = reported === null ? null : withItem(draft, pass.landing, reported);
+  return reported;
 }
 
 /** Records what this item means for the items behind, and its state. */

@@ -17,6 +17,7 @@ export function processQueue(draft: TurnDraft, queue: QueueDraft): void {
     nearest: null,
     directlyAhead: null,
     position: 0,
+    landing: null,
     failing: new Map(),
     failingChanges: new Map(),
     changed: new Map(draft.retested),

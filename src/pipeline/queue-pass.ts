@@ -5,6 +5,15 @@ import type { ChangeKey } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { Blame, QueueDraft } from './turn-draft.ts';
 
+/** Items that are landed together, so far. */
+export interface JointLanding {
+  /** The report of the first. */
+  readonly report: Uuid;
+  /** The item that the next one has to be tested on. */
+  readonly last: Uuid;
+  readonly size: number;
+}
+
 /** What a pass knows of the items ahead. */
 export interface QueuePass {
   readonly queue: QueueDraft;
@@ -14,6 +23,8 @@ export interface QueuePass {
   directlyAhead: QueueItem | null;
   /** Live items ahead. */
   position: number;
+  /** Items at the head that are reported in this pass, to land in one go; null: none, or nothing may join them. */
+  landing: JointLanding | null;
   /** Why each failing item ahead fails. */
   readonly failing: Map<Uuid, Blame>;
   /** Changes of failing items ahead. */

@@ -3,6 +3,7 @@
  * (`apply-report-result.ts`) decides how it leaves.
  */
 import { laterOf } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
 import { aboutItem, changesText } from '../model/about-item.ts';
 import { testedMergeOf } from '../model/build-set.ts';
 import { conflictText } from '../model/conflict-text.ts';
@@ -17,12 +18,16 @@ import { withEvent } from './timeline.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 import { adjustWindow } from './window.ts';
 
-/** @returns the item in phase `reporting`, or null: there are no reporters and it has left. */
+/**
+ * @param together report of the first item that lands with it, ahead of it; absent: it is at the head.
+ * @returns the item in phase `reporting`, or null: there are no reporters and it has left.
+ */
 export function reportItem(
   draft: TurnDraft,
   queue: QueueDraft,
   item: QueueItem,
   result: BuildSetResult,
+  together?: Uuid,
 ): QueueItem | null {
   const action = draft.disabled ? 'disabled' : actionFor(result);
   // Once, also when the host did not take the report.
@@ -37,7 +42,8 @@ export function reportItem(
   }
   const report = draft.input.ids.uuid();
   const text = troubleText(item);
-  const requested = requestReport(draft, item, { report, action, result, awaited: true }, text);
+  const intent = { report, action, result, awaited: true, ...(together === undefined ? {} : { together }) };
+  const requested = requestReport(draft, item, intent, text);
   return { ...requested, phase: { phase: 'reporting', report, action } };
 }
 

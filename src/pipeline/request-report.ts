@@ -75,6 +75,8 @@ export interface Intent {
   readonly result: BuildSetResult | null;
   /** The item stays in phase `reporting` until the outcome comes. */
   readonly awaited: boolean;
+  /** Report of the first item that lands with it; absent: none lands ahead of it. */
+  readonly together?: Uuid;
 }
 
 /** Records the request on the item and requests the report. */

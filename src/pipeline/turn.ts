@@ -18,7 +18,7 @@ import type { JobNode } from '../model/job.ts';
 import type { ProjectState } from '../model/merge.ts';
 import type { Pipeline, ReportAction } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
-import type { JobName, ProjectKey, TenantName } from '../model/project.ts';
+import type { ConnectionName, JobName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 
@@ -104,6 +104,8 @@ export interface TurnInput {
   /** By buildset. */
   readonly frozen: ReadonlyMap<Uuid, FreezeFact>;
   readonly ids: IdMaker;
+  /** Connections on which this pipeline's successes may land several at once; absent: none. */
+  readonly landsSeveral?: ReadonlySet<ConnectionName>;
   readonly tracing?: TracingFacts;
 }
 
@@ -143,6 +145,8 @@ export type Command =
       readonly text?: string;
       /** The turn waits for its outcome (`reporting` phase). */
       readonly awaited: boolean;
+      /** It lands in one go with the items ahead of it, of which this is the report of the first. Absent: it is the first. */
+      readonly together?: Uuid;
     }
   /** This change entered here: items of it in these pipelines are superseded. */
   | {

@@ -5,6 +5,9 @@
  * "What was tested" is remembered when the merge is asked for: the buildsets of the items it was stacked on, less those the
  * merger's answer left out. At the landing, exactly these must have landed before it, in that order, with nothing of the queue in
  * between; and its commit must sit on what the host says they brought to its branch. Until then they are what it stands behind.
+ *
+ * Items that are reported together, from the head without a gap, count as landed for those behind them when the reports are
+ * requested; what really lands is checked as for any other.
  */
 import type { Uuid } from '../../src/lib/ids.ts';
 import { resultOf } from '../../src/model/build.ts';
@@ -45,6 +48,7 @@ export class MergeChecks {
   }
 
   #decided(input: TurnInput, output: TurnOutput): void {
+    const together = new Map<Uuid, QueueItem[]>();
     for (const command of output.commands) {
       if (command.kind === 'request-merge') this.#noteRequest(output, command);
       if (
@@ -56,8 +60,10 @@ export class MergeChecks {
         continue;
       const item = output.state.items.get(command.item);
       if (item === undefined) continue;
-      this.#checkVerdict(item, output.state);
-      if (PROMISED[input.pipeline.manager].landsWhatItTested) this.#checkStackLanded(item);
+      const ahead = together.get(command.together ?? command.report) ?? [];
+      this.#checkVerdict(item, output.state, new Set(ahead.map(({ uuid }) => uuid)));
+      if (PROMISED[input.pipeline.manager].landsWhatItTested) this.#checkStackLanded(item, ahead);
+      together.set(command.together ?? command.report, [...ahead, item]);
     }
   }
 
@@ -144,16 +150,19 @@ export class MergeChecks {
         if (this.#merged.has(change.key)) this.#complain('1', `${change.key} was merged twice`);
         this.#merged.add(change.key);
       }
-      this.#checkVerdict(item, input.state);
+      const landedNow = (this.#landed.get(item.queue) ?? []).map(({ buildset }) => buildset);
+      const gone = [...input.state.items.values()].filter(each => landedNow.includes(each.buildset.uuid));
+      this.#checkVerdict(item, input.state, new Set(gone.map(({ uuid }) => uuid)));
       this.#checkStack(item, landed);
     }
   }
 
-  #checkVerdict(item: QueueItem, state: PipelineState): void {
+  /** @param ahead items that have landed or land with it: without them it is the head. */
+  #checkVerdict(item: QueueItem, state: PipelineState, ahead: ReadonlySet<Uuid>): void {
     const who = item.changes[0].key;
     const { stage } = item.buildset;
     const queue = state.queues.find(entry => entry.key === item.queue);
-    const head = queue?.items.find(uuid => state.items.get(uuid)?.role === 'live');
+    const head = queue?.items.find(uuid => state.items.get(uuid)?.role === 'live' && !ahead.has(uuid));
     if (head !== item.uuid) this.#complain('1', `${who} is reported as good although it is not the head`);
     if (
       stage.state !== 'complete' ||
@@ -174,10 +183,13 @@ export class MergeChecks {
     }
   }
 
-  /** What it was tested on top of has landed before it is reported, and nothing else since. */
-  #checkStackLanded(item: QueueItem): void {
+  /** What it was tested on top of has landed before it is reported, or lands with it, and nothing else since. */
+  #checkStackLanded(item: QueueItem, ahead: readonly QueueItem[]): void {
     const stack = this.#stackedOn.get(item.buildset.uuid) ?? [];
-    if (!this.#isTail(item.queue, stack))
+    const withIt = ahead.map(({ buildset }) => buildset.uuid);
+    const landed = stack.slice(0, Math.max(0, stack.length - withIt.length));
+    const isStackedOn = withIt.length <= stack.length && stack.slice(landed.length).join() === withIt.join();
+    if (!isStackedOn || !this.#isTail(item.queue, landed))
       this.#complain('1', `${item.changes[0].key} is reported as good on top of what has not landed`);
   }
 

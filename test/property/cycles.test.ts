@@ -103,7 +103,7 @@ describe('a dependent pipeline that allows cycles', () => {
     () => {
       fc.assert(
         fc.property(settingArbitrary, steps(60), (setting, played) => {
-          const { world, pipeline } = build(setting, { manager: 'dependent' });
+          const { world, pipeline } = build(setting, { manager: 'dependent', together: true });
           const bad = new Set(setting.changes.flatMap((change, index) => (change.bad ? [name(index)] : [])));
           const chaos = new Chaos(pipeline, honestNature(pipeline, bad));
           chaos.play(played);

@@ -12,6 +12,8 @@ const patience = 30_000 * more;
 
 interface Setting {
   readonly shared: boolean;
+  /** The host lands several at once. */
+  readonly together?: boolean;
   readonly window: number;
   readonly holding: boolean;
   /** Per change: its project and the earlier changes it needs. */
@@ -24,6 +26,7 @@ interface Setting {
 
 const settingArbitrary: fc.Arbitrary<Setting> = fc.record({
   shared: fc.boolean(),
+  together: fc.boolean(),
   window: fc.constantFrom(0, 1, 2, 3, 20),
   holding: fc.boolean(),
   changes: fc.array(
@@ -58,6 +61,7 @@ function build(
   }
   const pipeline = world.pipeline('pipeline', {
     ...setup,
+    ...(setting.together === true ? { together: true } : {}),
     speaks: ['start', 'success', 'failure', 'merge-conflict', 'config-error', 'dequeue'],
     ...(setup.manager === 'serial' || setup.manager === 'supercedent'
       ? {}

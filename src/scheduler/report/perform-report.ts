@@ -1,47 +1,17 @@
 /**
- * Performs one report: its parts one after the other, each with the right to act proved directly before it.
+ * Performs one report: its parts one after the other.
  *
  * A host that does not answer is retried a few times within seconds. After that the outcome is `host`, and the caller waits: the
  * item in its queue or, where no item waits for the answer, the intent in its outbox.
- *
- * When the project of the change has left the tenant, nothing is written at the host. A landing may have been sent before, though:
- * then the host is only asked whether it has arrived.
  */
-import type { Connection } from '../../driver/connection.ts';
-import type { HostLater } from '../../driver/host-later.ts';
-import { type HostSteps, hostSteps, hostStepsOfError } from '../../driver/host-steps.ts';
-import type { ReportRequest } from '../../driver/reporter.ts';
-import type { Clock, Nanoseconds } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
-import { pause } from '../../lib/pause.ts';
-import { type Change, changeText } from '../../model/change.ts';
+import { changeText } from '../../model/change.ts';
 import type { ReportOutcome } from '../../model/event.ts';
-import type { HostTrouble } from '../../model/host-trouble.ts';
-import type { Json } from '../../model/job.ts';
 import type { LandedBranch } from '../../model/landed.ts';
-import type { ConnectionName, ProjectKey } from '../../model/project.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
-import type { Step } from '../../model/step.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
-import { hostTroubleOf } from '../remote-fault.ts';
-import { type PartOutcome, type ReportPart, recordOf, rememberedOf } from './part-record.ts';
-import type { ProjectStanding } from './right-to-act.ts';
-import { reportOf } from './stored-report.ts';
-
-/** `prove` and `mayAct` come from the fence of the pipeline's holder. */
-export interface PerformReportDeps {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly connections: ReadonlyMap<ConnectionName, Connection>;
-  /** Returns when a write has just proved that we hold the fence. @throws when we do not, or cannot know. */
-  prove(change: Change): Promise<ProjectStanding>;
-  /** False: we may have lost the right to act since. */
-  mayAct(): boolean;
-  /** No process has tried this report before, and none has made a later one of its item. */
-  readonly isFirstTry: boolean;
-  /** When this process took the pipeline. */
-  readonly since: Nanoseconds;
-}
+import type { PartOutcome, ReportPart } from './part-record.ts';
+import { type PerformReportDeps, performLanded, performPart } from './perform-part.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** The outcome as the pipeline gets it, and the parts as the item's record and trace have them. */
 export interface PerformedReport {
@@ -49,14 +19,6 @@ export interface PerformedReport {
   readonly parts: readonly ReportPart[];
   /** The change has landed, and these parts are still to be sent when the host takes them; absent: none. */
   readonly unsent?: ReportIntent['parts'];
-}
-
-/** Milliseconds before the second and third try. */
-const SHORT_PAUSES = [200, 1_000] as const;
-
-/** The right to act is in doubt, so the report is broken off. The holder of the pipeline, this process or another, performs it again. */
-export class NotAllowedToAct extends Error {
-  override readonly name = 'NotAllowedToAct';
 }
 
 /** @throws NotAllowedToAct when the fence was lost in the middle; the next holder performs the intent again. */
@@ -69,8 +31,8 @@ export async function performReport(
   const landed: LandedBranch[] = [];
   const unsent: ReportIntent['parts'][number][] = [];
   for (const [index, part] of intent.parts.entries()) {
-    const done = await performPart(intent, onWhatLanded(part, landed), deps, signal);
-    parts.push(done.record);
+    const done = await performNext(intent, part, landed, deps, signal);
+    if (done.record !== undefined) parts.push(done.record);
     switch (done.outcome.kind) {
       case 'base-moved':
       case 'not-merged':
@@ -97,6 +59,33 @@ export async function performReport(
     }
   }
   return { outcome: { kind: 'done', landed }, parts, ...(unsent.length === 0 ? {} : { unsent }) };
+}
+
+/** The record is absent: the host was not asked. */
+interface PerformedPart {
+  readonly outcome: PartOutcome;
+  readonly record?: ReportPart;
+}
+
+const NOT_SENT: PerformedPart = {
+  outcome: { kind: 'withdrawn', text: 'a change that had to land before it did not' },
+};
+const LATER: PerformedPart = { outcome: { kind: 'done', landed: [], unsent: true } };
+
+/** Landings were made together, or left out, beforehand, or each is made now. What is not announced in time is left for later. */
+async function performNext(
+  intent: ReportIntent,
+  part: ReportIntent['parts'][number],
+  landed: readonly LandedBranch[],
+  deps: PerformReportDeps,
+  signal: AbortSignal,
+): Promise<PerformedPart> {
+  if (deps.joint === undefined) return performPart(intent, onWhatLanded(part, landed), deps, signal);
+  const { answers, announcing } = deps.joint;
+  if (!part.merges)
+    return (await unlessAborted(() => performPart(intent, part, deps, signal), announcing)) ?? LATER;
+  const landing = answers.get(part);
+  return landing === undefined ? NOT_SENT : performLanded(intent, part, landing, deps, signal);
 }
 
 /** Of several changes of an item for one branch, each lands on the one before it. */
@@ -133,144 +122,4 @@ function unsettledAfter(
   outcome: Extract<PartOutcome, { readonly kind: 'host' }>,
 ): Extract<PartOutcome, { readonly kind: 'host' }> {
   return landed.length === 0 ? outcome : { ...outcome, trouble: { ...outcome.trouble, unsettled: true } };
-}
-
-async function performPart(
-  intent: ReportIntent,
-  part: ReportIntent['parts'][number],
-  deps: PerformReportDeps,
-  signal: AbortSignal,
-): Promise<{ outcome: PartOutcome; record: ReportPart }> {
-  const log = deps.log.child({ ...reportLogFacts(intent), connection: part.connection });
-  const startedAt = deps.clock.now();
-  const steps: Step[] = [];
-  let memory: Json | undefined;
-  const took = (answer: DriverAnswer | undefined) => {
-    steps.push(...hostSteps(answer?.steps));
-    memory = answer?.memory ?? memory;
-  };
-  const ended = (outcome: PartOutcome, tries: number) => {
-    const kept = hostSteps(steps);
-    const record = {
-      ...recordOf(part, outcome, startedAt, deps.clock.now(), tries),
-      ...rememberedOf(part.change, memory),
-    };
-    return { outcome, record: kept.length === 0 ? record : { ...record, steps: kept } };
-  };
-  const isFirst = deps.isFirstTry && intent.repeats !== true;
-  let unsettled = false;
-  for (let tries = 1; ; tries++) {
-    signal.throwIfAborted();
-    const standing = await deps.prove(part.change);
-    if (!deps.mayAct()) throw new NotAllowedToAct(`report ${intent.uuid}`);
-    try {
-      const outcome =
-        standing === 'held'
-          ? await act(intent, part, { ...deps, took, isFirstTry: isFirst && tries === 1 }, signal)
-          : await outcomeSoFar(intent, part, deps, signal);
-      return ended(outcome, tries);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!deps.mayAct()) throw new NotAllowedToAct(`report ${intent.uuid}`);
-      steps.push(...hostStepsOfError(error));
-      const wait = SHORT_PAUSES[tries - 1];
-      const next = wait === undefined ? 'retrying later' : 'retrying';
-      log.warn({ err: error, tries }, `could not report ${changeText(part.change)}; ${next}`);
-      const trouble = hostTroubleOf(error, part.change.project);
-      // An earlier holder of the pipeline may have sent a landing that may not be sent any more.
-      unsettled ||= trouble.unsettled === true || standing === 'removed';
-      if (wait === undefined)
-        return ended({ kind: 'host', trouble: withUnsettled(trouble, unsettled) }, tries);
-      await pause(wait, signal);
-    }
-  }
-}
-
-function withUnsettled(trouble: HostTrouble, unsettled: boolean): HostTrouble {
-  return unsettled ? { ...trouble, unsettled } : trouble;
-}
-
-/** What is kept of an answer of the driver. */
-interface DriverAnswer extends HostSteps {
-  readonly memory?: Json;
-}
-
-interface ActingDeps extends PerformReportDeps {
-  /** Gets each answer of the driver. */
-  readonly took: (answer: DriverAnswer | undefined) => void;
-}
-
-/** A comment about a landing comes after it, and its failure does not undo it. */
-async function act(
-  intent: ReportIntent,
-  part: ReportIntent['parts'][number],
-  deps: ActingDeps,
-  signal: AbortSignal,
-): Promise<PartOutcome> {
-  const { reporter, landing } = deps.connections.get(part.connection) ?? {};
-  const aloneSince = deps.isFirstTry ? deps.since : undefined;
-  if (!part.merges) {
-    if (reporter === undefined) return cannot(part, 'report');
-    const answer = await reporter.report(requestOf(intent, part, deps.isFirstTry, aloneSince), signal, () =>
-      deps.mayAct(),
-    );
-    deps.took(answer);
-    if (answer.kind === 'later') return { kind: 'host', trouble: troubleOf(answer, part.change.project) };
-    return answer.kind === 'done' ? { kind: 'done', landed: [] } : { kind: 'failed', text: answer.text };
-  }
-  if (landing === undefined) return cannot(part, 'land changes');
-  const done = await landing.land({ ...part, report: reportOf(intent) }, signal, () => deps.mayAct());
-  deps.took(done);
-  if (done.kind === 'refused') return { kind: 'not-merged', text: done.text };
-  if (done.kind === 'base-moved') return { kind: 'base-moved', text: done.text };
-  if (done.kind === 'later') return { kind: 'host', trouble: troubleOf(done, part.change.project) };
-  const { landed } = done;
-  try {
-    // The landing may have given our own success already.
-    const answer = await reporter?.report(requestOf(intent, part, false, aloneSince), signal, () =>
-      deps.mayAct(),
-    );
-    deps.took(answer);
-    return { kind: 'done', landed, ...(answer?.kind === 'later' ? { unsent: true } : {}) };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (!deps.mayAct()) throw error;
-    deps.took({ steps: hostStepsOfError(error) });
-    deps.log.warn({ err: error, ...reportLogFacts(intent) }, 'landed; its report is sent later');
-    return { kind: 'done', landed, unsent: true };
-  }
-}
-
-function troubleOf({ reason, text, notBefore }: HostLater, project: ProjectKey): HostTrouble {
-  return { project, reason, text, ...(notBefore === undefined ? {} : { notBefore }) };
-}
-
-function cannot({ connection }: ReportIntent['parts'][number], what: string): PartOutcome {
-  return { kind: 'failed', text: `connection ${connection} cannot ${what}` };
-}
-
-async function outcomeSoFar(
-  intent: ReportIntent,
-  part: ReportIntent['parts'][number],
-  deps: PerformReportDeps,
-  signal: AbortSignal,
-): Promise<PartOutcome> {
-  const { landing } = deps.connections.get(part.connection) ?? {};
-  const landed = part.merges ? await landing?.landed(part, signal) : undefined;
-  if (landed !== undefined && landed.length > 0) return { kind: 'done', landed };
-  return { kind: 'withdrawn', text: `${part.change.project} is not in tenant ${intent.tenant} any more` };
-}
-
-function requestOf(
-  intent: ReportIntent,
-  { config, change, earlier }: ReportIntent['parts'][number],
-  isFirstTry: boolean,
-  aloneSince: Nanoseconds | undefined,
-): ReportRequest {
-  const isKnown = earlier !== undefined && (isFirstTry || earlier.kind === 'remembered');
-  return {
-    ...{ config, change, report: reportOf(intent) },
-    ...(isKnown ? { earlier } : {}),
-    ...(aloneSince === undefined ? {} : { aloneSince }),
-  };
 }

@@ -36,6 +36,7 @@ export function itemReportIntent(
     ...storedReport(itemReport(occasionOf(command), item, context)),
     ...(command.awaited ? { awaited: true } : {}),
     ...(earlier.some(record => mayHaveArrived(record, command)) ? { repeats: true } : {}),
+    ...(command.together === undefined ? {} : { together: command.together }),
     requestedAt: context.now,
     parts: withEarlier(landingFirst(parts), earlier),
   };

@@ -1,7 +1,8 @@
 /**
  * Performs reports: durable intents, side by side in lanes of connection and repository, those of one item in their order. Each is
  * answered with an event to the pipeline. Comments written at the same time share a push, and one that waits for its host delays no
- * other.
+ * other. Landings have places of their own, which no comment takes; those of items that land together are one task, and are answered
+ * in one commit.
  *
  * The host is written to after the intent is stored and before the answer is, so a crash in between repeats it: drivers ask the
  * host first and find it done. No turn waits for a host.
@@ -18,14 +19,13 @@
 
 import { millisecondsBetween } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
-import { createLanes, type Lanes } from '../../lib/lanes.ts';
+import { createLanes, type Lane, type Lanes } from '../../lib/lanes.ts';
 import { pause } from '../../lib/pause.ts';
 import { createDirty } from '../../lib/signal.ts';
 import { leadChange } from '../../model/about-item.ts';
 import type { Change } from '../../model/change.ts';
 import { reportIntentCodec } from '../../model/codec/records.ts';
 import type { PipelineEvent } from '../../model/event.ts';
-import type { QueueItem } from '../../model/queue-item.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
@@ -33,15 +33,13 @@ import { type Operation, remove, type Store, set } from '../../store/port.ts';
 import type { Quarantine } from '../../store/quarantine.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
-import { createLaterReports } from './later-reports.ts';
+import { createLaterReports, type LaterReports } from './later-reports.ts';
 import type { LiveProgress, ProgressActing } from './live-progress.ts';
-import {
-  NotAllowedToAct,
-  type PerformedReport,
-  type PerformReportDeps,
-  performReport,
-} from './perform-report.ts';
-import { createOffers, type Offer } from './report-offers.ts';
+import { NotAllowedToAct, type PerformReportDeps } from './perform-part.ts';
+import { type PerformedReport, performReport } from './perform-report.ts';
+import { performTogether } from './perform-together.ts';
+import { groupsOf, inCommits, type OfferedReport } from './report-groups.ts';
+import { createOffers, type ReportOffers } from './report-offers.ts';
 import { type LayoutInForce, proveRight } from './right-to-act.ts';
 
 /** Of one pipeline, passed by its holder. */
@@ -63,9 +61,9 @@ const LONGEST_NOTE_HOURS = 24;
 
 /**
  * Of one pipeline at a time: so many repositories, and so many intents of each; comments share a push. A repository that hangs takes
- * one place, however many reports there are for it.
+ * two places, one for landings and one for comments, however many reports there are for it.
  */
-const AT_ONCE = { groups: 32, ofEach: 32 };
+const AT_ONCE = { groups: 64, ofEach: 32 };
 /** Timers may be a little early. */
 const SLACK_MS = 20;
 
@@ -74,43 +72,35 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
   const right = {
     since: deps.clock.now(),
     mayAct: () => fence.held,
-    prove: (change: Change) => proveRight(change, deps, fence, signal),
+    prove: (changes: readonly [Change, ...Change[]]) => proveRight(changes, deps, fence, signal),
   };
   const lanes = createLanes(AT_ONCE);
   const stop = AbortSignal.any([signal, lanes.failed]);
   const dirty = createDirty(true);
   const later = createLaterReports(deps.clock);
   const offers = await createOffers(deps);
-  const perform = async (intent: ReportIntent, { path, isFirst }: Offer) => {
-    // The host may have failed with another report of the project meanwhile.
-    if (later.holds(intent)) {
-      offers.putBack(path);
-      return;
-    }
-    const performed = await performInContact(intent, { ...deps, ...right, isFirstTry: isFirst }, fence, stop);
-    const operations = settled(intent, performed, path, deps);
-    if (operations !== undefined) await fence.commit(operations, deps.ids.uuid());
-    if (operations !== undefined && performed.unsent === undefined) {
-      if (performed.outcome.kind === 'done') later.done(intent);
-      return;
-    }
-    offers.putBack(path);
-    void pause(later.add(intent, msNamed(performed, deps)) + SLACK_MS, stop).then(() => dirty.set());
-  };
+  const carry = createCarrier({ deps, right, fence, lanes, stop, later, offers, dirty });
   const acting: ProgressActing = {
-    inLane: (item, task) => inLane(item, task, lanes, stop),
+    inLane: (item, task) => inLane({ group: leadChange(item).project, key: item.uuid }, task, lanes, stop),
     mayAct: right.mayAct,
     commit: operations => fence.commit(operations, deps.ids.uuid()),
   };
   const showing = deps.progress?.run(acting, stop).catch(error => lanes.stop(error));
   try {
     for await (const _ of wakeUps(deps.store, deps.outbox, stop, ({ kind }) => kind === 'created', dirty)) {
-      for (const entry of await offers.next()) {
-        const node = await deps.store.get(entry.path);
-        const intent = await deps.quarantine.read(reportIntentCodec, entry.path, node);
+      const offered: OfferedReport[] = [];
+      for (const offer of await offers.next()) {
+        const node = await deps.store.get(offer.path);
+        const intent = await deps.quarantine.read(reportIntentCodec, offer.path, node);
         if (intent === undefined) continue;
-        if (later.holds(intent)) offers.putBack(entry.path);
-        else lanes.run({ group: repositoryOf(intent), key: laneOf(intent) }, () => perform(intent, entry));
+        if (later.holds(intent)) offers.putBack(offer.path);
+        else offered.push({ intent, offer });
+      }
+      for (const group of groupsOf(offered)) {
+        const [first] = group;
+        if (first.intent.together !== undefined)
+          lanes.run(laneOfLanding(first.intent), () => carry.together(group));
+        else lanes.run(laneOfReport(first.intent), () => carry.one(first));
       }
     }
   } catch (error) {
@@ -124,27 +114,88 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
   }
 }
 
+interface Carrying {
+  readonly deps: ReportLoopDeps;
+  readonly right: Pick<PerformReportDeps, 'since' | 'mayAct' | 'prove'>;
+  readonly fence: Fence;
+  readonly lanes: Lanes;
+  readonly stop: AbortSignal;
+  readonly later: LaterReports;
+  readonly offers: ReportOffers;
+  readonly dirty: Pick<ReturnType<typeof createDirty>, 'set'>;
+}
+
+/** Performs reports and commits what came of them. */
+function createCarrier({ deps, right, fence, lanes, stop, later, offers, dirty }: Carrying) {
+  const leave = ({ intent, offer }: OfferedReport, performed: PerformedReport, isSettled: boolean) => {
+    if (isSettled && performed.unsent === undefined) {
+      if (performed.outcome.kind === 'done') later.done(intent);
+      return;
+    }
+    offers.putBack(offer.path);
+    void pause(later.add(intent, msNamed(performed, deps)) + SLACK_MS, stop).then(() => dirty.set());
+  };
+  const one = async (offered: OfferedReport) => {
+    const { intent, offer } = offered;
+    // The host may have failed with another report of the project meanwhile.
+    if (later.holds(intent)) {
+      offers.putBack(offer.path);
+      return;
+    }
+    const acting = { ...deps, ...right, isFirstTry: offer.isFirst };
+    const performed = await inContact(acting, fence, each => performReport(intent, each, stop));
+    const operations = settled(intent, performed, offer.path, deps);
+    if (operations !== undefined) await fence.commit(operations, deps.ids.uuid());
+    leave(offered, performed, operations !== undefined);
+  };
+  const together = async (group: readonly OfferedReport[]) => {
+    const intents = group.map(({ intent }) => intent);
+    const acting = {
+      ...{ ...deps, ...right, isFirstTry: group.every(({ offer }) => offer.isFirst) },
+      inLane: (intent: ReportIntent, task: () => Promise<void>) =>
+        inLane({ group: repositoryOf(intent), key: laneOf(intent) }, task, lanes, stop),
+    };
+    const all = await inContact(acting, fence, each => performTogether(intents, each, stop));
+    const answered = group.flatMap((offered, index) => {
+      const performed = all[index];
+      return performed === undefined ? [] : [{ offered, performed }];
+    });
+    const answers = answered.map(
+      ({ offered: { intent, offer }, performed }) => settled(intent, performed, offer.path, deps) ?? [],
+    );
+    for (const operations of inCommits(answers)) await fence.commit(operations, deps.ids.uuid());
+    for (const { offered, performed } of answered) leave(offered, performed, true);
+  };
+  return { one, together };
+}
+
 /** Its connection and repository; of several, the first. */
 function repositoryOf({ parts, uuid }: ReportIntent): string {
   return parts[0]?.change.project ?? uuid;
 }
 
-/** Reports of one lane keep their order: start before success. Landings need none: an item lands when all ahead of it have left. */
+function laneOfReport(intent: ReportIntent): Lane {
+  const group = repositoryOf(intent);
+  const lands = intent.parts.some(({ merges }) => merges);
+  return { group: lands ? `landings of ${group}` : group, key: laneOf(intent) };
+}
+
+/** Of intents that land together. Some of them may be offered later, when the commit with all of them was a large one. */
+function laneOfLanding(intent: ReportIntent): Lane {
+  return { group: `landings of ${repositoryOf(intent)}`, key: `landing ${intent.together}` };
+}
+
+/** Reports of one lane keep their order: start before success. */
 function laneOf({ item, parts, uuid }: ReportIntent): string {
   return item ?? parts[0]?.change.key ?? uuid;
 }
 
-/** Behind the reports of the item that run or wait. Stopped before its turn, the task does not begin. */
-async function inLane(
-  item: QueueItem,
-  task: () => Promise<void>,
-  lanes: Lanes,
-  stop: AbortSignal,
-): Promise<void> {
+/** Behind the reports of the lane that run or wait. Stopped before its turn, the task does not begin. */
+async function inLane(lane: Lane, task: () => Promise<void>, lanes: Lanes, stop: AbortSignal): Promise<void> {
   const ended = Promise.withResolvers<void>();
   const giveUp = () => ended.resolve();
   stop.addEventListener('abort', giveUp, { once: true });
-  lanes.run({ group: leadChange(item).project, key: item.uuid }, async () => {
+  lanes.run(lane, async () => {
     if (!stop.aborted) await task().finally(giveUp);
   });
   await ended.promise;
@@ -191,7 +242,7 @@ function msNamed({ outcome }: PerformedReport, { clock }: ReportLoopDeps): numbe
   return notBefore === undefined ? 0 : Math.max(0, millisecondsBetween(clock.now(), notBefore));
 }
 
-function withoutAwaited({ awaited: _, ...intent }: ReportIntent): ReportIntent {
+function withoutAwaited({ awaited: _, together: __, ...intent }: ReportIntent): ReportIntent {
   return intent;
 }
 
@@ -213,16 +264,15 @@ function answer(
 }
 
 /** Lost contact with the store between the proof and the write at the host costs a repetition, not the fence. */
-async function performInContact(
-  intent: ReportIntent,
-  deps: PerformReportDeps,
+async function inContact<Deps extends PerformReportDeps, Performed>(
+  deps: Deps,
   fence: Fence,
-  signal: AbortSignal,
-): Promise<PerformedReport> {
+  perform: (deps: Deps) => Promise<Performed>,
+): Promise<Performed> {
   let { isFirstTry } = deps;
   for (;;) {
     try {
-      return await performReport(intent, { ...deps, isFirstTry }, signal);
+      return await perform({ ...deps, isFirstTry });
     } catch (error) {
       if (!(error instanceof NotAllowedToAct) || fence.lost.aborted) throw error;
       isFirstTry = false;

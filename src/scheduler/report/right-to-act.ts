@@ -1,6 +1,6 @@
 /**
- * The right to act at a code host for a change: the pipeline's fence is ours, and the layout in force holds the change's
- * project. One commit proves both, directly before the write at the host; it fails when either has changed.
+ * The right to act at a code host for changes: the pipeline's fence is ours, and the layout in force holds their
+ * projects. One commit proves both, directly before the write at the host; it fails when either has changed.
  *
  *     held      act
  *     removed   the project is not in the tenant any more: land nothing and write nothing there
@@ -43,15 +43,15 @@ export function layoutInForce(
   };
 }
 
-/** @throws Fenced when the fence is lost; what `standingOf` throws. */
+/** @returns `removed` when it is so of any of the changes. @throws Fenced when the fence is lost; what `standingOf` throws. */
 export async function proveRight(
-  change: Change,
+  changes: readonly [Change, ...Change[]],
   { layout, store, ids }: { readonly layout: LayoutInForce; readonly store: Store; readonly ids: IdMaker },
   fence: Fence,
   signal: AbortSignal,
 ): Promise<ProjectStanding> {
   for (;;) {
-    const { standing, check } = await layout.standingOf(change);
+    const { standing, check } = await standingOfAll(changes, layout);
     await connected(store, signal);
     try {
       await fence.commit([check], ids.uuid());
@@ -62,4 +62,19 @@ export async function proveRight(
       await layout.refresh();
     }
   }
+}
+
+/** Of all of them under one layout. */
+async function standingOfAll(
+  changes: readonly [Change, ...Change[]],
+  layout: LayoutInForce,
+): ReturnType<LayoutInForce['standingOf']> {
+  const [first, ...others] = changes;
+  const held = await layout.standingOf(first);
+  for (const change of others) {
+    const next = await layout.standingOf(change);
+    if (next.standing === 'removed') return next;
+    if (JSON.stringify(next.check) !== JSON.stringify(held.check)) return standingOfAll(changes, layout);
+  }
+  return held;
 }

@@ -72,6 +72,8 @@ function servicesOf(shared: SchedulerShared): PipelineServices {
   const { deps, changes, driversOfConnections } = shared;
   const { ids, store, webRoot, metrics, tracing, connections } = deps;
   const { expected, mergeRequests, buildRequests, executors } = shared;
+  const landingMode: PipelineServices['landingMode'] = ({ connection, config }) =>
+    driversOfConnections.get(connection)?.config.landingMode(config) ?? null;
   return {
     ...{ ids, store, webRoot, metrics, changes, expected, mergeRequests, buildRequests, executors },
     spans: () => tracing.spans(),
@@ -85,8 +87,10 @@ function servicesOf(shared: SchedulerShared): PipelineServices {
       const source = connections.get(projectIdOf(change.project).connection)?.source;
       return source?.mergeMessage(change) ?? `Merge ${change.id}`;
     },
-    landingMode: ({ connection, config }) =>
-      driversOfConnections.get(connection)?.config.landingMode(config) ?? null,
+    landingMode,
+    landsSeveral: reporter =>
+      landingMode(reporter) !== null &&
+      connections.get(reporter.connection)?.landing?.landInOrder !== undefined,
   };
 }
 

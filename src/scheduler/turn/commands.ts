@@ -182,8 +182,10 @@ function isNoop(request: BuildRequest): boolean {
   return Object.values(request.playbooks).every(phase => phase.length === 0);
 }
 
+type ReportCommand = Extract<Command, { kind: 'report' }>;
+
 function reportOperations(
-  command: Extract<Command, { kind: 'report' }>,
+  command: ReportCommand,
   draft: Decided,
   context: CommandContext,
 ): readonly Operation[] {
@@ -199,7 +201,7 @@ function reportOperations(
     landingMode: context.landingMode,
   };
   if (item !== undefined) {
-    const intent = itemReportIntent(command, item, report);
+    const intent = itemReportIntent(withTogether(command, draft), item, report);
     const isTraced = item.sampled && context.spans() !== undefined;
     return [
       outboxOperation(context.nodes.reportOutbox, reportIntentCodec.encode(intent), report.now),
@@ -215,6 +217,12 @@ function reportOperations(
       report.now,
     ),
   ];
+}
+
+/** The first of those that land together is marked as well: the others may become visible after it. */
+function withTogether(command: ReportCommand, { commands }: Decided): ReportCommand {
+  const isFirst = commands.some(each => each.kind === 'report' && each.together === command.report);
+  return isFirst ? { ...command, together: command.report } : command;
 }
 
 function supersedeOperations(

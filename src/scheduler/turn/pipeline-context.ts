@@ -67,6 +67,8 @@ export interface PipelineServices {
   mergeMessage(change: ProposedChange): string;
   /** As the reporter's driver lands changes; null: it does not. */
   landingMode(reporter: DriverConfig): LandingMode | null;
+  /** It lands changes, and several of a repository at once. */
+  landsSeveral(reporter: DriverConfig): boolean;
 }
 
 /** Paths in the store. */

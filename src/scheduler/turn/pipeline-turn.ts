@@ -30,6 +30,7 @@ import { turnMeasurements } from '../../metrics/turn-measurements.ts';
 import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
+import type { ConnectionName } from '../../model/project.ts';
 import { type Arrival, withArrival } from '../../pipeline/takeovers.ts';
 import type { TurnInput } from '../../pipeline/turn.ts';
 import type { QueueEntry } from '../../store/event-queue.ts';
@@ -233,11 +234,18 @@ function decide(
       layoutVersion: context.layoutVersion,
       retired: context.retired,
       ids: context.ids,
+      landsSeveral: landingSeveral(context),
       ...tracingFacts(context),
       ...(maxChangesPerPipeline === undefined ? {} : { maxChanges: maxChangesPerPipeline }),
       ...(maxDependencies === undefined ? {} : { maxDependencies }),
     },
     (need, now) => freezeBuildset(need, now, freezes.get(need.buildset), context),
+  );
+}
+
+function landingSeveral({ pipeline, landsSeveral }: PipelineContext): ReadonlySet<ConnectionName> {
+  return new Set(
+    pipeline.reporters.success.filter(reporter => landsSeveral(reporter)).map(({ connection }) => connection),
   );
 }
 

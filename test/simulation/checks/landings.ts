@@ -45,10 +45,28 @@ export class Landings {
     }
   }
 
+  /** One move of a branch lands each change whose tested commit is on the way: the last one first. */
   #check(landing: Landing): void {
-    const { project, branch, from, by } = landing;
+    const intents = this.#intents();
+    let to: string = landing.to;
+    for (let left = intents.length; left >= 0; left -= 1) {
+      const before = this.#checkOne({ ...landing, to }, intents);
+      if (before === undefined || before === String(landing.from)) return;
+      if (!intents.some(intent => intent.parts.some(part => part.tested?.commit === before))) {
+        this.#complain('I3', `${to} landed on ${landing.from}, tested was ${before}`);
+        return;
+      }
+      to = before;
+    }
+    this.#complain('I3', `${landing.to} landed on ${landing.from}, and was not tested on it`);
+  }
+
+  /** @returns where its test began; undefined: it was not asked for. */
+  #checkOne(
+    { project, branch, by, to }: Omit<Landing, 'to'> & { readonly to: string },
+    intents: readonly ReportIntent[],
+  ): string | undefined {
     const { objects } = this.#world.host;
-    const to: string = landing.to;
     const commit = objects.get(to);
     const change = /^Change: (.+)$/m.exec(commit.message)?.[1] ?? to;
     const before = this.#landed.get(change);
@@ -57,23 +75,22 @@ export class Landings {
     const failing = JOBS.filter(job => jobFails(commit.files, job));
     if (failing.length > 0)
       this.#complain('I2', `${change} landed although ${failing.join(', ')} fail on it`);
-    const intent = this.#intents().find(each =>
+    const intent = intents.find(each =>
       each.parts.some(
         part => part.merges && part.tested?.commit === to && part.change.project.endsWith(project),
       ),
     );
     if (intent === undefined) {
       this.#complain('I1', `${by} landed ${change} without a durable intent`);
-      return;
+      return undefined;
     }
     const part = intent.parts.find(each => each.tested?.commit === to);
-    if (part?.tested?.before !== String(from))
-      this.#complain('I3', `${change} landed on ${from}, tested was ${part?.tested?.before}`);
     this.#checkNoted(to, intent);
     const item =
       intent.item === null ? undefined : this.#history.state(intent.pipeline).items.get(intent.item);
     if (item?.phase.phase !== 'reporting' || item.phase.report !== intent.uuid)
       this.#complain('I2', `${change} landed on ${branch} while its item is ${item?.phase.phase ?? 'gone'}`);
+    return part?.tested?.before;
   }
 
   /** So that the event of the new commit can be attributed. */

@@ -226,13 +226,14 @@ export class PipelineHistory implements Check {
       return [{ kind: 'request-build', build: uuid, item, buildset, job: jobName, attempt }];
     }
     if (!path.includes('/outbox/reports/')) return [];
-    const { uuid, item, action, result, parts } = reportIntentCodec.decode(data);
+    const { uuid, item, action, result, parts, together } = reportIntentCodec.decode(data);
     const phase = item === null ? undefined : after.items.get(item)?.phase;
     const awaited = phase?.phase === 'reporting' && phase.report === uuid;
     const change = parts[0]?.change.key;
     if (change === undefined) return [];
     const known = result === 'SUCCESS' ? ('SUCCESS' as const) : null;
-    return [{ kind: 'report', report: uuid, item, action, result: known, change, awaited }];
+    const group = together === undefined ? {} : { together };
+    return [{ kind: 'report', report: uuid, item, action, result: known, change, awaited, ...group }];
   }
 
   /** An executor that has a cancelled build must get the cancel, or have ended it. */

@@ -159,7 +159,7 @@ export class Chaos {
       );
     if (act < 65) return choose(pipeline.builds, pick, build => this.#result(build, luck));
     if (act < 77)
-      return choose(pipeline.reports, pick, report =>
+      return choose(pipeline.dueReports(), pick, report =>
         pipeline.reportEvent(report, this.#nature.report(luck, report)),
       );
     if (act < 80)

@@ -5,6 +5,7 @@
  *     pipeline gate dependent window=1       a second time: configured anew
  *     pipeline check gated                   independent, and it requires approvals
  *     pipeline deploy serial                 or supercedent
+ *     pipeline gate dependent together       the host lands several at once; one-by-one: the pipeline does not want that
  *     queue integrated app lib               these projects share a queue; their items follow in the next turn
  *     cycles                                 changes that depend on each other may be one item
  *     retire gate                            it is not configured any more
@@ -20,6 +21,7 @@
  *     update A / withdraw A / abandon A / patchset A / merged-elsewhere A
  *     merges / merge A ok|old|conflict|failed|broken      old: by a merger of 0.3, which ends at the first conflict
  *     start A unit / failing A unit / build A unit FAILURE / release A|* <pattern> / late A unit SUCCESS
+ *     answers B=not-merged                   of all reports, in one turn, honest ones but for these
  *     reports / report A [base-moved|not-merged|failed|done|withdrawn|unsettled] / push app
  *     host-merges                            from now on the host makes its own commits of what lands
  *     report A other-tree                    and this one holds something else than was tested
@@ -169,6 +171,8 @@ export class Script {
       ],
       supercedes: supercedes === undefined ? [] : [supercedes],
       ...(words.includes('gated') ? { gated: true } : {}),
+      ...(words.includes('together') ? { together: true } : {}),
+      ...(words.includes('one-by-one') ? { landsOneByOne: true as const } : {}),
       window: {
         ...given('initial', option('window')),
         ...given('floor', option('floor')),
@@ -253,6 +257,15 @@ export class Script {
       case 'reports':
         for (const report of pipeline.reports) this.#turn(pipeline, [pipeline.reportEvent(report)], false);
         this.#state(pipeline);
+        return true;
+      case 'answers':
+        this.#turn(
+          pipeline,
+          pipeline.reports.map(report => {
+            const how = names.find(each => each.startsWith(`${nameOf(report.item)}=`))?.split('=')[1];
+            return pipeline.reportEvent(report, reportOutcome(how ?? ''));
+          }),
+        );
         return true;
       case 'report':
         this.#report(pipeline, name, second);

@@ -25,7 +25,7 @@ import {
 } from '../../../src/model/change.ts';
 import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
 import type { JobNode } from '../../../src/model/job.ts';
-import type { LandedBranch } from '../../../src/model/landed.ts';
+import { hasLanded, type LandedBranch } from '../../../src/model/landed.ts';
 import type {
   BranchHead,
   LeftOut,
@@ -104,6 +104,8 @@ export interface PendingReport {
   readonly report: Uuid;
   readonly item: QueueItem;
   readonly action: ReportAction;
+  /** The first of the reports whose items land together. */
+  readonly together: Uuid;
 }
 
 export interface RecordedTurn {
@@ -133,10 +135,12 @@ export interface PipelineSetup extends Partial<Omit<Pipeline, 'name' | 'reporter
   readonly maxDependencies?: number;
   /** It requires approvals. Default: a dependent one does. */
   readonly gated?: boolean;
+  /** The host lands several at once. */
+  readonly together?: boolean;
 }
 
 function pipelineOf(name: string, setup: PipelineSetup): Pipeline {
-  const { speaks, window, maxChanges: _c, maxDependencies: _d, gated: _g, ...rest } = setup;
+  const { speaks, window, maxChanges: _c, maxDependencies: _d, gated: _g, together: _t, ...rest } = setup;
   const reported = new Set(speaks ?? USUAL_ACTIONS);
   const speakers = (action: ReportAction) => (reported.has(action) ? [SPEAKER] : []);
   const manager = setup.manager ?? 'independent';
@@ -408,6 +412,8 @@ export class PipelineWorld {
   readonly takeovers: Takeover[] = [];
   #arrival: Arrival | null = null;
   readonly #setup: PipelineSetup;
+  /** Joint landings of which one did not land: those behind it were not sent. */
+  readonly #stopped = new Set<Uuid>();
 
   constructor(world: World, pipeline: Pipeline, setup: PipelineSetup) {
     this.world = world;
@@ -499,7 +505,7 @@ export class PipelineWorld {
     events: readonly PipelineEvent[],
     frozen: ReadonlyMap<Uuid, FreezeFact>,
   ): TurnOutput {
-    const { maxChanges, maxDependencies, gated } = this.#setup;
+    const { maxChanges, maxDependencies, gated, together } = this.#setup;
     const input: TurnInput = {
       now,
       tenant: 'main',
@@ -511,6 +517,7 @@ export class PipelineWorld {
       changes: this.world.facts(gated ?? this.pipeline.manager === 'dependent'),
       frozen,
       ids: this.world.ids,
+      ...(together === true ? { landsSeveral: new Set(['local']) } : {}),
       ...(maxChanges === undefined ? {} : { maxChanges }),
       ...(maxDependencies === undefined ? {} : { maxDependencies }),
     };
@@ -546,8 +553,10 @@ export class PipelineWorld {
         this.builds = this.builds.filter(build => build.build !== command.build);
         return;
       case 'report':
-        if (command.awaited && item !== undefined)
-          this.reports.push({ report: command.report, item, action: command.action });
+        if (command.awaited && item !== undefined) {
+          const { report, action, together = report } = command;
+          this.reports.push({ report, item, action, together });
+        }
         return;
       case 'supersede':
         return;
@@ -747,12 +756,24 @@ export class PipelineWorld {
     return { ...event, worker: null, execution: null, workerEnd: 'lost', lastSign };
   }
 
+  /** Those whose answer may come next: items that land together are answered in order. */
+  dueReports(): readonly PendingReport[] {
+    return this.reports.filter(
+      (report, index) => this.reports.findIndex(({ together }) => together === report.together) === index,
+    );
+  }
+
   /** The host's honest answer, unless `outcome` is given. */
-  reportEvent(report: PendingReport, outcome?: ReportOutcome): PipelineEvent {
+  reportEvent(report: PendingReport, given?: ReportOutcome): PipelineEvent {
     this.reports = this.reports.filter(entry => entry !== report);
+    const outcome: ReportOutcome | undefined =
+      given === undefined && this.#stopped.has(report.together)
+        ? { kind: 'withdrawn', text: 'a change that had to land before it did not' }
+        : given;
     const item = this.state.items.get(report.item.uuid) ?? report.item;
     const merges = this.pipeline.manager === 'dependent' && report.action === 'success';
     const answer = outcome ?? (merges ? this.world.land(item) : { kind: 'done', landed: [] });
+    if (answer.kind !== 'done' || !hasLanded(answer.landed)) this.#stopped.add(report.together);
     return {
       kind: 'report-result',
       uuid: this.world.uuid(),

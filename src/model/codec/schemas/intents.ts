@@ -93,6 +93,7 @@ export const reportIntentSchema = object<ReportIntent>({
   awaited: optional(mark),
   answered: optional(mark),
   repeats: optional(mark),
+  together: optional(uuid),
   result: text,
   requestedAt: time,
   message: text,

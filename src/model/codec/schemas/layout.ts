@@ -85,6 +85,7 @@ const pipelines = list(
     dequeueOnNewPatchset: flag,
     allowOtherConnections: flag,
     reuseResults: optional(mark),
+    landsOneByOne: optional(mark),
     disableAfterConsecutiveFailures: optional(whole),
   }),
 );

@@ -34,7 +34,7 @@ test('the right to act is proved under the layout that is in force at that insta
   const { stand, layout, reads } = await renewedWhileLookedAt();
   await using _ = stand;
   const fence = await stand.fence('gate');
-  const standing = await proveRight(change, { ...stand, layout }, fence, AbortSignal.timeout(5000));
+  const standing = await proveRight([change], { ...stand, layout }, fence, AbortSignal.timeout(5000));
   expect(standing).toBe('removed');
   expect(reads()).toBe(2);
 });
@@ -44,7 +44,7 @@ test('a holder that lost the fence has no right to act under any layout', async 
   await using _ = stand;
   const fence = await stand.fence('gate');
   await fence.release();
-  await expect(proveRight(change, { ...stand, layout }, fence, AbortSignal.timeout(5000))).rejects.toThrow(
+  await expect(proveRight([change], { ...stand, layout }, fence, AbortSignal.timeout(5000))).rejects.toThrow(
     Fenced,
   );
 });

@@ -84,6 +84,7 @@ async function open(stand: Stand, share = createFairShare()) {
     mergeMode: () => 'merge',
     likelyStates: () => [],
     landingMode: () => null,
+    landsSeveral: () => false,
     expected: createExpectedDurations(),
     metrics: undefined,
     spans: () => undefined,

@@ -1,0 +1,64 @@
+/**
+ * Landing in one go: items that passed directly behind the head are reported in the turn in which the head is, as far as their hosts
+ * land several changes at once.
+ *
+ *     A B C D, all passed but C    →    A and B are reported together; C and D wait
+ *     A is being reported, B passes    →    B waits: it is reported when A has left, together with what passed meanwhile
+ *
+ * Each was tested on exactly the item ahead of it, so its tested commit holds those of all items ahead, and its host moves the branch
+ * there once. Every item keeps its own report and its own answer. An item lands only when those ahead of it have: when one of
+ * them does not, the ones behind it come back unsent, and are tested again without it.
+ */
+import { projectIdOf } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { isDue, mayAskHost } from './host-wait.ts';
+import type { JointLanding, QueuePass } from './queue-pass.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+/** So that the turn that requests the reports, and the answers to them, usually fit into one multi-write each. */
+const MOST_TOGETHER = 50;
+
+/** Whether the item lands with the one ahead of it. Call when its jobs are complete. */
+export function joinsLanding(
+  draft: TurnDraft,
+  { landing, directlyAhead }: QueuePass,
+  item: QueueItem,
+): boolean {
+  return (
+    landing !== null &&
+    landing.size < MOST_TOGETHER &&
+    landing.last === directlyAhead?.uuid &&
+    landing.last === item.behind &&
+    landsTogether(draft, item) &&
+    mayJoinAtHost(draft, item)
+  );
+}
+
+/** The joint landing once the item is reported: begun, grown, or null when nothing can join it. @param item as it is reported. */
+export function withItem(
+  draft: TurnDraft,
+  landing: JointLanding | null,
+  item: QueueItem,
+): JointLanding | null {
+  if (item.phase.phase !== 'reporting' || !landsTogether(draft, item)) return null;
+  const { report, size } = landing ?? { report: item.phase.report, size: 0 };
+  return { report, size: size + 1, last: item.uuid };
+}
+
+/** It passed, and the hosts of all its changes land several at once. */
+function landsTogether({ manager, disabled, input }: TurnDraft, { changes, buildset }: QueueItem): boolean {
+  const { pipeline, landsSeveral } = input;
+  if (manager.success !== 'must-merge' || disabled || pipeline.landsOneByOne === true) return false;
+  const { stage } = buildset;
+  if (stage.state !== 'complete' || stage.result !== 'SUCCESS') return false;
+  return changes.every(
+    ({ kind, project }) => kind === 'change' && landsSeveral?.has(projectIdOf(project).connection) === true,
+  );
+}
+
+/** Where the first asks a host in trouble on behalf of all, only those join whose landing may have been sent with it before. */
+function mayJoinAtHost(draft: TurnDraft, item: QueueItem): boolean {
+  const { hostWait } = item;
+  if (hostWait?.doing === 'report' && hostWait.unsettled === true) return isDue(hostWait, draft.input.now);
+  return mayAskHost(draft, item, 'report');
+}
