@@ -11,6 +11,7 @@ import type { SshCarrierDeps } from './api/ssh/ssh-asked.ts';
 import { createSshCarrier } from './api/ssh/ssh-carrier.ts';
 import { createGerritWebhook } from './intake/webhook.ts';
 import { createGerritLanding } from './landing/gerrit-landing.ts';
+import { gerritLanguages } from './languages.ts';
 import { createGerritListener } from './listener/gerrit-listener.ts';
 import { isChangeRemembered } from './listener/is-remembered.ts';
 import { noteStream, noteVotes } from './noted-faults.ts';
@@ -18,7 +19,6 @@ import { createGerritOnlineCheck } from './online/check-online.ts';
 import type { GerritOptions, SshAuth } from './options.ts';
 import { createChangeReader } from './reading/change-reader.ts';
 import { createGerritSource } from './reading/gerrit-source.ts';
-import { GERRIT_DRIVER_NAME } from './reading/trigger-event.ts';
 import { createGerritRemote, gerritPublicUrl } from './remote.ts';
 import { createGerritAnswerer } from './reporting/answer-message.ts';
 import { createGerritReporter } from './reporting/gerrit-reporter.ts';
@@ -55,7 +55,7 @@ export function createGerritConnection(
   const reporting = { api, log, ourselves, answered: noteVotes(health) };
   return {
     name,
-    driver: GERRIT_DRIVER_NAME,
+    driver: gerritLanguages.name,
     canonicalHostname,
     landsBy: 'api',
     remote: async (project, use) => remote(project, use),

@@ -9,12 +9,12 @@
 import type { Nanoseconds } from '../../src/lib/clock.ts';
 
 /** A person or machine at Gerrit. Null: the account has none, or Gerrit does not show it. */
-export interface GerritAccount {
+export type GerritAccount = {
   readonly id: number | null;
   readonly username: string | null;
   readonly email: string | null;
   readonly name: string | null;
-}
+};
 
 /** A vote other than 0 on the current patch set. */
 export interface Approval {

@@ -5,7 +5,7 @@
  * with what is remembered: so a lost, doubled, late or swapped event ends in the same state, and an hour without the stream loses
  * nothing. Results come back as votes and messages; what passes the gate is submitted by Gerrit.
  *
- *   options.ts                `[connection NAME]`
+ *   options.ts                `[connection NAME]`; gitcookies.ts
  *   connection.ts             builds a connection from the parts
  *   facts.ts                  what is kept of a change
  *   intake/                   stream lines and webhooks, reduced to what has to be read

@@ -10,8 +10,10 @@
  * Writes nothing, so it can be repeated: the same memory and the same refs give the same result.
  */
 
+import { discardedEvent } from '../../src/driver/answer-event.ts';
 import type { DriverMemory } from '../../src/driver/driver-memory.ts';
 import type { NewConnectionEvent } from '../../src/driver/intake.ts';
+import { refUpdate, refUpdateRecord } from '../../src/driver/ref-update.ts';
 import type { ProcessedEvent } from '../../src/driver/source.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
@@ -29,7 +31,6 @@ import {
 import { type Reading, readProject } from './read-project.ts';
 import { recordGit } from './recorded-git.ts';
 import { departureRecord, type ProjectChange, proposalChanges } from './ref-changes.ts';
-import { refUpdateRecord } from './ref-update.ts';
 import { parseChangeId, type Refs, type Templates } from './ref-view.ts';
 import { eventProject, refsChanged } from './refs-changed.ts';
 import { refusals } from './refusals.ts';
@@ -50,8 +51,6 @@ export interface ProcessContext {
   readonly signal: AbortSignal;
 }
 
-const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
-
 /** @throws HostFailed when the remote does not serve; RecordError when a newer version wrote the memory. */
 export async function processEvent(
   event: ConnectionEvent,
@@ -60,16 +59,12 @@ export async function processEvent(
 ): Promise<ProcessedEvent> {
   const project = eventProject(event);
   if (project === undefined)
-    return {
-      ...NOTHING,
-      discarded: `a git connection has no event ${JSON.stringify(event.type)} of this form`,
-    };
-  if (!context.projects.has(project)) return { ...NOTHING, discarded: `no tenant has project ${project}` };
+    return discardedEvent(`a git connection has no event ${JSON.stringify(event.type)} of this form`);
+  if (!context.projects.has(project)) return discardedEvent(`no tenant has project ${project}`);
   const { git, queries } = recordGit(await deps.openGit(project), project, deps.clock);
   const before = await recall(context.memory, project);
   const reading = await readProject(project, before, git, { ...context, ...deps });
-  if (reading === undefined)
-    return { ...NOTHING, discarded: 'the refs are as they were', queries: queries() };
+  if (reading === undefined) return { ...discardedEvent('the refs are as they were'), queries: queries() };
   const outcome = outcomeOf(project, reading, before, deps.templates);
   const last =
     reading.old === undefined || before === undefined ? undefined : { memory: before, view: reading.old };
@@ -127,7 +122,7 @@ function outcomeOf(
       ? [state.record]
       : [],
   );
-  const moved = reading.moves.map(move => refUpdateRecord(move, project, reading.now));
+  const moved = reading.moves.map(move => refUpdateRecord(refUpdate(project, move), {}, reading.now));
   const changes: ChangeRecord[] = [...moved, ...gone, ...different];
   const announced = new Set([
     ...moved.map(({ change }) => change.key),

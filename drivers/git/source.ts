@@ -1,17 +1,16 @@
 /** The reading side of a connection: events, single changes, branches, merge messages. */
 import type { HostHealth } from '../../src/driver/host-health.ts';
+import { type NamedChange, readChangeKey } from '../../src/driver/read-change-key.ts';
+import { refUpdate, refUpdateRecord } from '../../src/driver/ref-update.ts';
 import type { ProcessedEvent, Source } from '../../src/driver/source.ts';
-import type { ObjectId } from '../../src/git/object-id.ts';
-import type { RefName } from '../../src/git/ref-name.ts';
+import { isRefName } from '../../src/git/ref-name.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import { type ProjectKey, parseCommitId } from '../../src/model/project.ts';
-import { readChangeKey } from './change-keys.ts';
 import { changeOfUrl, type NamedPlaces } from './depends-on.ts';
 import { mergeMessage } from './merge-message.ts';
 import { type ProcessDeps, processEvent } from './process-event.ts';
 import { neededCommits, readProposals } from './proposal-states.ts';
-import { refUpdateRecord } from './ref-update.ts';
-import { type Refs, readRefs } from './ref-view.ts';
+import { parseChangeId, type Refs, readRefs } from './ref-view.ts';
 import { eventProject, isPolled } from './refs-changed.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
@@ -44,13 +43,13 @@ export function createSource(deps: SourceDeps): Source {
     lane: event => eventProject(event) ?? '',
     coalesceKey: eventProject,
     async fetchChange(key, signal) {
-      const named = readChangeKey(key, deps.connection);
+      const named = readChangeKey(key, deps.connection, id => parseChangeId(id) !== undefined);
       if (named === undefined) return undefined;
       signal.throwIfAborted();
       const git = await deps.openGit(named.project);
       return named.kind === 'change'
         ? fetchProposal(named.project, named.id, git, projects, deps)
-        : fetchRef(named.project, named.ref, named.commit, await git.refs(), git, deps);
+        : fetchRef(named, await git.refs(), git, deps);
     },
     async changeOfUrl(value, known) {
       return deps.readOnly ? undefined : changeOfUrl(value, { ...deps, projects: known });
@@ -95,18 +94,17 @@ async function fetchProposal(
 
 /** A ref update can be read as long as the ref is where it went; where it came from is not known any more. */
 async function fetchRef(
-  project: ProjectKey,
-  ref: RefName,
-  commit: ObjectId | null,
+  { project, ref, commit }: Extract<NamedChange, { readonly kind: 'ref' }>,
   refs: Refs,
   git: ProjectGit,
   deps: SourceDeps,
 ): Promise<ChangeRecord | undefined> {
+  if (!isRefName(ref)) return undefined;
   const isBranch = readRefs(refs, deps.templates).branches.has(ref.replace('refs/heads/', ''));
   const present = refs.get(ref);
   if (present !== undefined && !isBranch && commit !== null) await git.bringRefs([ref]);
   const peeled = present === undefined || isBranch ? undefined : (await git.peel([present])).get(present);
   if ((peeled ?? present ?? null) !== commit) return undefined;
-  const branch = isBranch ? { branch: ref.slice('refs/heads/'.length) } : {};
-  return refUpdateRecord({ ref, before: null, after: commit, ...branch }, project, deps.clock.now());
+  const change = refUpdate(project, { ref, before: null, after: commit });
+  return refUpdateRecord(change, {}, deps.clock.now());
 }

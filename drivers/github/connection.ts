@@ -11,11 +11,11 @@ import { createGithubWebhook } from './intake/webhook.ts';
 import { createGithubLanding } from './landing/github-landing.ts';
 import { createOwnLandings } from './landing/own-landings.ts';
 import { parseGithubReporter } from './language/reporter-config.ts';
+import { githubLanguages } from './languages.ts';
 import { createGithubOnlineCheck } from './online/check-online.ts';
 import type { GithubOptions } from './options.ts';
 import { createGithubSource } from './reading/github-source.ts';
 import { pullMergeMessage } from './reading/pull-merge-message.ts';
-import { GITHUB_DRIVER_NAME } from './reading/trigger-event.ts';
 import { borrowsAccess, createGithubRemote } from './remote.ts';
 import { createGithubAnswerer } from './reporting/answer-comment.ts';
 import { createGithubReporter, createReportMemories } from './reporting/github-reporter.ts';
@@ -53,7 +53,7 @@ export function createGithubConnection(
   const reading = { api, clock, named };
   return {
     name,
-    driver: GITHUB_DRIVER_NAME,
+    driver: githubLanguages.name,
     canonicalHostname,
     landsBy: options.landing,
     ...(borrowsAccess(options) ? { borrowsAccess: true } : {}),

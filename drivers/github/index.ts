@@ -14,8 +14,9 @@
  *   reporting/                   check runs, statuses, comments, reviews, labels
  *   landing/                     landing, and before it whether GitHub would let a change land
  *   api/                         the client: credentials, budget, limits; client.ts maps it
- *   remote.ts, health.ts         where git finds a project; whether GitHub serves
- *   usage.ts                     what we ask of it, for metrics
+ *   online/, sweep/              whether App and rules serve what pipelines want; what lost webhooks announced
+ *   repository-names.ts, internal-branches.ts    repositories that were renamed; branches made for one change
+ *   remote.ts, usage.ts          where git finds a project; what we ask of GitHub, for metrics
  */
 import { readFileSync } from 'node:fs';
 import type { Driver } from '../../src/driver/driver.ts';

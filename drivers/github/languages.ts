@@ -5,11 +5,10 @@ import { parseGithubRequirement } from './language/requirement-config.ts';
 import { githubRecheckAt, githubRejects, githubRequirementMet } from './language/requirement-met.ts';
 import { parseGithubTrigger } from './language/trigger-config.ts';
 import { githubTriggerMatches } from './language/trigger-matches.ts';
-import { GITHUB_DRIVER_NAME } from './reading/trigger-event.ts';
 
 /** Part of the driver, and listed in `drivers/languages.ts`. */
 export const githubLanguages: DriverLanguages = {
-  name: GITHUB_DRIVER_NAME,
+  name: 'github',
   config: {
     parseTrigger: parseGithubTrigger,
     parseRequirement: parseGithubRequirement,

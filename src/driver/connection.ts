@@ -11,6 +11,15 @@
  *   usage.ts      what this process asks of the host
  *   online-check.ts   whether it serves what pipelines want of it
  *
+ * A driver (driver.ts) opens it; language-of.ts and find-remote.ts look one up. What the contract's answers are made of: verdict.ts,
+ * mergeability.ts, parse-result.ts, driver-memory.ts, host-later.ts, host-steps.ts, webhook-request.ts. What drivers share:
+ *
+ *   language     read-mapping.ts, pattern.ts, age.ts, change-flags.ts, trigger-match.ts; compiled-once.ts
+ *   reading      answer-event.ts (host-finding.ts → the answer of an event), memory-index.ts, stale-reads.ts; host-away.ts
+ *   changes      read-change-key.ts, ref-update.ts, merge-message.ts
+ *   landing      landing-errors.ts, not-holder.ts
+ *   the host     host-health.ts, request-counts.ts, ask-online.ts
+ *
  * Life: `connect` → any number of calls → `close`. `listen` runs only in the process that was elected for it; every other
  * method may be called in any process. Nothing here decides or writes state: what a method finds goes into the store with
  * the caller's commit.

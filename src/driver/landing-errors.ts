@@ -1,6 +1,7 @@
 /** What a landing throws when the host could not be asked, or did not say what came of it. */
 import type { Step } from '../model/step.ts';
 import type { HostLater } from './host-later.ts';
+import type { LandingOutcome } from './landing.ts';
 
 /** Why, as the trace and the page show it. */
 export type LandingTrouble = Pick<HostLater, 'reason' | 'text'>;
@@ -34,5 +35,24 @@ export class LandingUnread extends Error {
     super(trouble.text);
     this.trouble = trouble;
     this.reason = trouble.reason;
+  }
+}
+
+/**
+ * Runs a landing. What was asked of the host goes with whatever comes of it.
+ *
+ * @param steps filled while it runs.
+ * @throws LandingUnsettled with the steps; what else `land` throws. {@link LandingUnread} becomes `later`.
+ */
+export async function settleLanding(
+  steps: readonly Step[],
+  land: () => Promise<LandingOutcome>,
+): Promise<LandingOutcome> {
+  try {
+    return { ...(await land()), ...(steps.length === 0 ? {} : { steps }) };
+  } catch (error) {
+    if (error instanceof LandingUnsettled) throw new LandingUnsettled(error.trouble, steps);
+    if (!(error instanceof LandingUnread)) throw error;
+    return { kind: 'later', ...error.trouble, steps };
   }
 }

@@ -11,6 +11,8 @@ import { type Pattern, readPattern } from './pattern.ts';
 export interface Mapping {
   /** True, false, or undefined when the key is not there. */
   boolean(key: string): boolean | undefined;
+  /** Those of the keys that are there. */
+  booleans<const Key extends string>(keys: readonly Key[]): { readonly [key in Key]?: boolean };
   /** One of `choices` or a list of them; empty when the key is not there. */
   choices<const Choice extends string>(key: string, choices: readonly Choice[]): readonly Choice[];
   /** A regular expression or a list; empty when the key is not there. */
@@ -39,10 +41,7 @@ export function readMapping(value: Json, known: readonly string[], what: string)
   const given = isMapping(value) ? value : {};
   if (value !== null && !isMapping(value))
     refuse([], 'wrong-type', `${what} must be a mapping of ${known.join(', ')}`);
-  for (const key of Object.keys(given).filter(each => !known.includes(each))) {
-    const hint = didYouMean(key, known) || `; known are ${known.join(', ')}`;
-    refuse([key], 'unknown-key', `unknown key "${key}" in ${what}${hint}`);
-  }
+  refuseUnknownKeys(given, known, what, refuse);
 
   function texts(key: string): readonly { readonly path: ConfigProblem['path']; readonly text: string }[] {
     return itemsOf(given[key], key).flatMap(({ path, item }) => {
@@ -63,10 +62,20 @@ export function readMapping(value: Json, known: readonly string[], what: string)
       return [];
     });
 
+  const boolean: Mapping['boolean'] = key => {
+    const found = given[key];
+    if (found === undefined || typeof found === 'boolean') return found;
+    refuse([key], 'wrong-type', `"${key}" in ${what} must be true or false`);
+    return undefined;
+  };
+
   return {
     refuse,
     warn: (path, code, text) => void warnings.push({ path, code, text }),
     each,
+    boolean,
+    booleans: keys =>
+      Object.fromEntries(keys.map(key => [key, boolean(key)]).filter(([, found]) => found !== undefined)),
     patterns: key => each(key, item => readPattern(item, `"${key}" in ${what}`)),
     strings: key => texts(key).map(({ text }) => text),
     duration(key) {
@@ -75,12 +84,6 @@ export function readMapping(value: Json, known: readonly string[], what: string)
       if (found !== undefined && read === undefined)
         refuse([key], 'wrong-type', `"${key}" in ${what} ${NOT_A_TIME}`);
       return read;
-    },
-    boolean(key) {
-      const found = given[key];
-      if (found === undefined || typeof found === 'boolean') return found;
-      refuse([key], 'wrong-type', `"${key}" in ${what} must be true or false`);
-      return undefined;
     },
     choices(key, choices) {
       return texts(key).flatMap(({ path, text }) => {
@@ -113,6 +116,18 @@ function resultOf<T>(
 ): ParseResult<T> {
   if (first !== undefined) return { kind: 'invalid', problems: [first, ...rest] };
   return { kind: 'ok', value, ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+function refuseUnknownKeys(
+  given: object,
+  known: readonly string[],
+  what: string,
+  refuse: Mapping['refuse'],
+): void {
+  for (const key of Object.keys(given).filter(each => !known.includes(each))) {
+    const hint = didYouMean(key, known) || `; known are ${known.join(', ')}`;
+    refuse([key], 'unknown-key', `unknown key "${key}" in ${what}${hint}`);
+  }
 }
 
 function itemsOf(

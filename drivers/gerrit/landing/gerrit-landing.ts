@@ -13,7 +13,7 @@
 import type { DriverLog } from '../../../src/driver/connection.ts';
 import { gatherSteps } from '../../../src/driver/host-steps.ts';
 import type { Landing, LandingRequest } from '../../../src/driver/landing.ts';
-import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
+import { settleLanding } from '../../../src/driver/landing-errors.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { Change, ProposedChange } from '../../../src/model/change.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
@@ -48,14 +48,7 @@ export function createGerritLanding(deps: GerritLandingDeps): Landing {
       const { steps, add } = gatherSteps();
       const context = landingContext(change, request, deps, { signal, mayAct, steps: add });
       if (context === undefined) return { kind: 'refused', text: 'nothing was tested' };
-      try {
-        return { ...(await landBySubmit(context)), ...(steps.length === 0 ? {} : { steps }) };
-      } catch (error) {
-        if (error instanceof LandingUnsettled) throw new LandingUnsettled(error.trouble, steps);
-        if (!(error instanceof LandingUnread)) throw error;
-        const { reason, text } = error.trouble;
-        return { kind: 'later', reason, text, steps };
-      }
+      return settleLanding(steps, () => landBySubmit(context));
     },
     async landed(request, signal) {
       signal.throwIfAborted();

@@ -35,14 +35,11 @@ export function parseGerritRequirement(value: Json): ParseResult<GerritRequireme
   const approval = mapping.each('approval', parseApprovalRequirement);
   const status = mapping.choices('status', STATUSES);
   const hashtags = mapping.patterns('hashtags');
-  const flags = CHANGE_FLAGS.flatMap(flag => {
-    const found = mapping.boolean(flag);
-    return found === undefined ? [] : [[flag, found] as const];
-  });
+  const flags = mapping.booleans(CHANGE_FLAGS);
   return mapping.result({
     ...(approval.length === 0 ? {} : { approval }),
     ...(status.length === 0 ? {} : { status }),
     ...(hashtags.length === 0 ? {} : { hashtags }),
-    ...Object.fromEntries(flags),
+    ...flags,
   });
 }

@@ -4,6 +4,7 @@
  *     needs Verified +1 by zuul; there is Verified -1 by bob
  */
 import { firstTurn } from '../../../src/driver/age.ts';
+import { type FlagQuestion, type WantedFlag, wantedFlags } from '../../../src/driver/change-flags.ts';
 import { compiledOnce } from '../../../src/driver/compiled-once.ts';
 import { type CompiledPattern, compilePattern } from '../../../src/driver/pattern.ts';
 import { parsedBefore } from '../../../src/driver/read-mapping.ts';
@@ -14,13 +15,13 @@ import type { Json } from '../../../src/model/job.ts';
 import type { GerritFacts } from '../facts.ts';
 import { type ApprovalMatcher, approvalMatcher, approvalText } from './approval-requirement.ts';
 import { gerritFactsOf } from './change-facts.ts';
-import { CHANGE_FLAGS, type GerritRequirement, parseGerritRequirement } from './requirement-config.ts';
+import { type CHANGE_FLAGS, type GerritRequirement, parseGerritRequirement } from './requirement-config.ts';
 
 interface Compiled {
   readonly approvals: readonly ApprovalMatcher[];
   readonly statuses: readonly string[];
   readonly hashtags: readonly CompiledPattern[];
-  readonly flags: readonly { readonly flag: (typeof CHANGE_FLAGS)[number]; readonly wanted: boolean }[];
+  readonly flags: readonly WantedFlag<Asked>[];
 }
 
 /** A change at one time. */
@@ -36,10 +37,7 @@ const compile = compiledOnce((value): Compiled => {
     approvals: (requirement.approval ?? []).map(approvalMatcher),
     statuses: requirement.status ?? [],
     hashtags: (requirement.hashtags ?? []).map(pattern => compilePattern(pattern, 'search')),
-    flags: CHANGE_FLAGS.flatMap(flag => {
-      const wanted = requirement[flag];
-      return wanted === undefined ? [] : [{ flag, wanted }];
-    }),
+    flags: wantedFlags(FLAG_QUESTIONS, requirement),
   };
 });
 
@@ -53,7 +51,7 @@ export function gerritRequirementMet(requirement: Json, record: ChangeRecord, no
   if (facts === undefined) return { met: false, text: 'it is not a change' };
   const asked = { record, facts, now };
   const missing =
-    flags.map(each => flagText(each, asked, !each.wanted)).find(text => text !== undefined) ??
+    flags.map(flag => flag.missing(asked)).find(text => text !== undefined) ??
     missingStatus(statuses, facts) ??
     hashtags.map(hashtag => missingHashtag(hashtag, facts)).find(text => text !== undefined) ??
     approvals.map(approval => missingApproval(approval, asked)).find(text => text !== undefined);
@@ -67,7 +65,7 @@ export function gerritRejects(rejection: Json, record: ChangeRecord, now: Nanose
   if (facts === undefined) return { met: false, text: 'it is not a change' };
   const asked = { record, facts, now };
   const found =
-    flags.map(each => flagText(each, asked, each.wanted)).find(text => text !== undefined) ??
+    flags.map(flag => flag.found(asked)).find(text => text !== undefined) ??
     (statuses.includes(facts.status) ? `it is ${facts.status}` : undefined) ??
     foundHashtag(hashtags, facts) ??
     approvals.map(approval => foundApproval(approval, asked)).find(text => text !== undefined);
@@ -94,7 +92,7 @@ export function gerritRecheckAt(
 
 function metText({ approvals, statuses, hashtags, flags }: Compiled): string {
   return [
-    ...flags.map(({ flag, wanted }) => FLAG_TEXTS[flag][wanted ? 'yes' : 'no']),
+    ...flags.map(({ text }) => text),
     ...statuses.slice(0, 1).map(() => `it is ${statuses.join(' or ')}`),
     ...hashtags.map(({ text }) => `it has a hashtag ${text}`),
     ...approvals.map(({ text }) => `it has ${text}`),
@@ -126,23 +124,7 @@ function foundApproval(approval: ApprovalMatcher, { facts, now }: Asked): string
   return found && `it has ${approvalText(found)}`;
 }
 
-/** @returns the clause where the answer to the question is `answer`. */
-function flagText(
-  { flag }: { readonly flag: (typeof CHANGE_FLAGS)[number] },
-  asked: Asked,
-  answer: boolean,
-): string | undefined {
-  const { holds, yes, no } = FLAG_TEXTS[flag];
-  return holds(asked) === answer ? (answer ? yes : no) : undefined;
-}
-
-const FLAG_TEXTS: {
-  readonly [flag in (typeof CHANGE_FLAGS)[number]]: {
-    readonly holds: (asked: Asked) => boolean;
-    readonly yes: string;
-    readonly no: string;
-  };
-} = {
+const FLAG_QUESTIONS: { readonly [flag in (typeof CHANGE_FLAGS)[number]]: FlagQuestion<Asked> } = {
   open: { holds: ({ facts }) => facts.status === 'NEW', yes: 'it is open', no: 'it is not open' },
   'current-patchset': {
     holds: ({ record: { change }, facts }) => change.kind === 'change' && change.commit === facts.revision,

@@ -1,4 +1,7 @@
 /** The reading side of a connection: events, single changes, branches, merge messages. */
+import { HostAway } from '../../../src/driver/host-away.ts';
+import { type NamedChange, readChangeKey } from '../../../src/driver/read-change-key.ts';
+import { refUpdate, refUpdateRecord } from '../../../src/driver/ref-update.ts';
 import type { Source } from '../../../src/driver/source.ts';
 import { createStaleReads } from '../../../src/driver/stale-reads.ts';
 import { fromMilliseconds } from '../../../src/lib/clock.ts';
@@ -9,13 +12,13 @@ import type { GerritCall } from '../api/port.ts';
 import { readGerritNotification } from '../intake/notification.ts';
 import { changeMergeMessage } from './change-merge-message.ts';
 import { type ChangePlaces, readChangeUrl } from './change-urls.ts';
-import { GerritAway, gerritLater } from './gerrit-away.ts';
 import { listGerritBranches } from './gerrit-branches.ts';
+import { gerritLater } from './gerrit-later.ts';
 import { changeOfId } from './legacy-change-ids.ts';
 import { processGerritEvent } from './process-event.ts';
 import type { GerritReadingDeps } from './processing.ts';
 import { readChangeRecord } from './read-record.ts';
-import { gerritRefRecord, gerritRefUpdate, readGerritTip } from './read-ref.ts';
+import { REF_FACTS, readGerritTip } from './read-ref.ts';
 import { changesOfGerritTopic } from './topics.ts';
 
 /** Of one connection. */
@@ -24,7 +27,7 @@ export interface GerritSourceDeps extends GerritReadingDeps, ChangePlaces {
   readonly onProcessed?: (event: ConnectionEvent, hasNews: boolean) => void;
 }
 
-/** An event that Gerrit does not serve now is postponed (`later`); the other calls throw GerritAway. */
+/** An event that Gerrit does not serve now is postponed (`later`); the other calls throw HostAway. */
 export function createGerritSource(deps: GerritSourceDeps): Source {
   const processing = { ...deps, staleReads: createStaleReads(deps.clock, 'Gerrit') };
   // `fetchChange` does not get them; until the first event any project counts.
@@ -39,21 +42,27 @@ export function createGerritSource(deps: GerritSourceDeps): Source {
     lane: laneOf,
     coalesceKey,
     async fetchChange(key, signal) {
-      const named = readKey(key, deps.connection);
+      const named = readChangeKey(key, deps.connection, isNumber);
       if (named === undefined) return undefined;
       return named.kind === 'change'
-        ? await fetchGerritChange(named, projects, callOf(named.project, signal), deps)
+        ? await fetchGerritChange(
+            named.project,
+            Number(named.id),
+            projects,
+            callOf(named.project, signal),
+            deps,
+          )
         : await fetchGerritRef(named, callOf(named.project, signal), deps);
     },
     changeOfUrl: (value, known, signal) => changeOfUrl(value, known, signal, deps),
     async changesOfTopic(topic, most, signal) {
       const found = await changesOfGerritTopic(topic, most, { project: '', signal }, deps);
-      if (found.kind !== 'ok') throw new GerritAway(gerritLater(found, `topic ${topic}`));
+      if (found.kind !== 'ok') throw new HostAway(gerritLater(found, `topic ${topic}`));
       return found.data;
     },
     async branches(project, signal) {
       const listed = await listGerritBranches(callOf(project, signal), deps.api);
-      if (listed.kind !== 'ok') throw new GerritAway(gerritLater(listed, projectIdOf(project).name));
+      if (listed.kind !== 'ok') throw new HostAway(gerritLater(listed, projectIdOf(project).name));
       return listed.data;
     },
     mergeMessage: changeMergeMessage,
@@ -92,30 +101,32 @@ function coalesceKey({ payload }: ConnectionEvent): string | undefined {
 }
 
 async function fetchGerritChange(
-  { project, number }: Extract<NamedKey, { readonly kind: 'change' }>,
+  project: ProjectKey,
+  number: number,
   projects: ReadonlySet<ProjectKey> | undefined,
   call: GerritCall,
   deps: GerritReadingDeps,
 ): Promise<ChangeRecord | undefined> {
   const what = `change ${number}`;
   const read = await deps.reader.read({ number, notBefore: deps.clock.now(), patchset: null }, call);
-  if (read.kind !== 'ok') throw new GerritAway(gerritLater(read, what));
+  if (read.kind !== 'ok') throw new HostAway(gerritLater(read, what));
   if (read.data === null || read.data.info.project !== projectIdOf(project).name) return undefined;
   const record = await readChangeRecord({ project, projects, tip: undefined, ...read.data }, call, deps);
-  if (record.kind !== 'ok') throw new GerritAway(gerritLater(record, what));
+  if (record.kind !== 'ok') throw new HostAway(gerritLater(record, what));
   return record.data;
 }
 
 /** A ref update can be read as long as the ref is where it went; where it came from is not known any more. */
 async function fetchGerritRef(
-  { project, ref, commit }: Extract<NamedKey, { readonly kind: 'ref' }>,
+  { project, ref, commit }: Extract<NamedChange, { readonly kind: 'ref' }>,
   call: GerritCall,
   { api, clock }: GerritReadingDeps,
 ): Promise<ChangeRecord | undefined> {
   const read = await readGerritTip(ref, call, api);
-  if (read.kind !== 'ok') throw new GerritAway(gerritLater(read, call.project));
+  if (read.kind !== 'ok') throw new HostAway(gerritLater(read, call.project));
   if ((read.data?.commit ?? null) !== commit) return undefined;
-  return gerritRefRecord(gerritRefUpdate(project, ref, null, commit), clock.now());
+  const change = refUpdate(project, { ref, before: null, after: commit });
+  return refUpdateRecord(change, REF_FACTS, clock.now());
 }
 
 /** Asks for a bare number and for a Change-Id alone: any other form names the project. */
@@ -134,7 +145,7 @@ async function changeOfUrl(
       return projects.has(named.project) ? named.key : undefined;
     case 'change-id': {
       const found = await changeOfId(named.id, projects, call, deps);
-      if (found.kind !== 'ok') throw new GerritAway(gerritLater(found, value));
+      if (found.kind !== 'ok') throw new HostAway(gerritLater(found, value));
       return found.data;
     }
     case 'number':
@@ -151,32 +162,13 @@ async function changeOfNumber(
 ): Promise<ChangeKey | undefined> {
   const notBefore = fromMilliseconds(0);
   const read = await reader.read({ number, notBefore, patchset: null }, call);
-  if (read.kind !== 'ok') throw new GerritAway(gerritLater(read, `change ${number}`));
+  if (read.kind !== 'ok') throw new HostAway(gerritLater(read, `change ${number}`));
   if (read.data === null) return undefined;
   const project = projectKey({ connection, name: read.data.info.project });
   return projects.has(project) ? changeKey(project, String(number)) : undefined;
 }
 
-type NamedKey =
-  | { readonly kind: 'change'; readonly project: ProjectKey; readonly number: number }
-  /** `commit` null: it was deleted. */
-  | {
-      readonly kind: 'ref';
-      readonly project: ProjectKey;
-      readonly ref: string;
-      readonly commit: string | null;
-    };
-
-/** `gerrit/acme/app#12`, `gerrit/acme/app@refs/tags/v1@3f2a…`. Names of projects may have an `@`. */
-function readKey(key: ChangeKey, connection: string): NamedKey | undefined {
-  if (!key.startsWith(`${connection}/`)) return undefined;
-  const place = key.slice(connection.length + 1);
-  const change = /^(.+)#([1-9]\d{0,9})$/.exec(place);
-  const ref = /^(.+?)@(refs\/(?:heads|tags)\/.+)@(deleted|[0-9a-f]{40}|[0-9a-f]{64})$/.exec(place);
-  const name = ref?.[1] ?? change?.[1];
-  if (name === undefined) return undefined;
-  const project = projectKey({ connection, name });
-  if (ref === null) return { kind: 'change', project, number: Number(change?.[2]) };
-  const [, , full = '', commit = ''] = ref;
-  return { kind: 'ref', project, ref: full, commit: commit === 'deleted' ? null : commit };
+/** Of a change. */
+function isNumber(text: string): boolean {
+  return /^[1-9]\d{0,9}$/.test(text);
 }

@@ -1,5 +1,6 @@
 /** A notification about a change: read it, compare, and say what happened. */
 
+import { nothingFound } from '../../../src/driver/host-finding.ts';
 import type { HostLater } from '../../../src/driver/host-later.ts';
 import { openMemoryIndex } from '../../../src/driver/memory-index.ts';
 import { assertNever } from '../../../src/lib/assert-never.ts';
@@ -15,17 +16,11 @@ import {
   encodeChangeMemory,
   isOlderReading,
 } from './change-memory.ts';
-import { gerritLater } from './gerrit-away.ts';
+import { gerritLater } from './gerrit-later.ts';
 import { readOutdatedChildren } from './outdated-children.ts';
 import { readPatchsetComments } from './patchset-comments.ts';
 import { processGoneChange } from './process-gone-change.ts';
-import {
-  type ChangeAbout,
-  type GerritFinding,
-  type GerritFound,
-  type GerritProcessing,
-  nothingOfGerrit,
-} from './processing.ts';
+import type { ChangeAbout, GerritFinding, GerritFound, GerritProcessing } from './processing.ts';
 import { readChangeRecord } from './read-record.ts';
 import { refIndexPrefix } from './read-ref.ts';
 
@@ -38,13 +33,13 @@ export async function processChange(about: ChangeAbout, processing: GerritProces
     case 'later':
       return { later: read.later };
     case 'unreadable':
-      return nothingOfGerrit(read.text);
+      return nothingFound(read.text);
     case 'gone':
       return await processGoneChange(about, known, processing);
     case 'read': {
       const { info } = read;
       if (info.project !== processing.notification.project)
-        return nothingOfGerrit(`change ${info.number} is one of project ${info.project.slice(0, 200)}`);
+        return nothingFound(`change ${info.number} is one of project ${info.project.slice(0, 200)}`);
       return await findingOf(about, known, read, processing);
     }
     default:

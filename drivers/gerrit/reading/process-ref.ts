@@ -2,24 +2,15 @@
  * A branch or tag moved: it is read, and compared with where it was at the last reading. Several moves that are read at once are one.
  * Our own submits move branches as any other: what they landed is recognised by the caller.
  */
+import { nothingFound } from '../../../src/driver/host-finding.ts';
 import { openMemoryIndex } from '../../../src/driver/memory-index.ts';
+import { refUpdate, refUpdateRecord } from '../../../src/driver/ref-update.ts';
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
 import type { GerritNotification } from '../intake/notification.ts';
-import { gerritLater } from './gerrit-away.ts';
-import {
-  type GerritFinding,
-  type GerritFound,
-  type GerritProcessing,
-  nothingOfGerrit,
-} from './processing.ts';
-import {
-  type GerritTip,
-  gerritRefRecord,
-  gerritRefUpdate,
-  readGerritTip,
-  refIndexPrefix,
-} from './read-ref.ts';
+import { gerritLater } from './gerrit-later.ts';
+import type { GerritFinding, GerritFound, GerritProcessing } from './processing.ts';
+import { type GerritTip, REF_FACTS, readGerritTip, refIndexPrefix } from './read-ref.ts';
 
 type RefAbout = Extract<GerritNotification['about'], { readonly kind: 'ref' }>;
 
@@ -42,9 +33,9 @@ export async function processGerritRef(about: RefAbout, processing: GerritProces
     if (later !== undefined) return { later };
   }
   const before = known === undefined ? about.before : remembered(known);
-  if (known !== undefined && before === object) return nothingOfGerrit('the ref is as it was');
+  if (known !== undefined && before === object) return nothingFound('the ref is as it was');
   await tips.set(ref, object ?? DELETED_REF);
-  if (before === null && tip === null) return nothingOfGerrit('the ref is gone again', tips.changes());
+  if (before === null && tip === null) return nothingFound('the ref is gone again', tips.changes());
   const { happened, changes } = refMove({ project, ref, before, tip }, deps.clock.now());
   return { happened, changes, memory: tips.changes() };
 }
@@ -67,7 +58,7 @@ export function refMove(
   { project, ref, before, tip }: RefMove,
   now: Nanoseconds,
 ): Pick<GerritFinding, 'happened' | 'changes'> {
-  const change = gerritRefUpdate(project, ref, before, tip?.commit ?? null);
+  const change = refUpdate(project, { ref, before, after: tip?.commit ?? null });
   const { branch } = change;
   const happening = {
     type: 'ref-updated',
@@ -76,5 +67,5 @@ export function refMove(
     configMayHaveChanged: branch === undefined || tip === null ? [] : [branch],
     branchesChanged: branch !== undefined && (before === null || tip === null),
   };
-  return { happened: [happening], changes: [gerritRefRecord(change, now)] };
+  return { happened: [happening], changes: [refUpdateRecord(change, REF_FACTS, now)] };
 }

@@ -1,9 +1,9 @@
 /** What the processing of one event works with, and what its parts return. */
 import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
-import type { ProcessedEvent, ProcessedLater } from '../../../src/driver/source.ts';
+import type { HostFinding, HostFound, HostHappening } from '../../../src/driver/host-finding.ts';
 import type { StaleReads } from '../../../src/driver/stale-reads.ts';
 import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
-import type { Change, ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
+import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
 import type { ConnectionEvent } from '../../../src/model/event.ts';
 import type { ConnectionName, ProjectKey } from '../../../src/model/project.ts';
 import type { GerritApi, GerritCall } from '../api/port.ts';
@@ -45,31 +45,11 @@ export interface GerritProcessing {
   readonly deps: GerritProcessDeps;
 }
 
-/** An event without what it has in common with all others. */
-export interface GerritHappening {
-  readonly type: string;
-  readonly change: Change;
-  readonly facts: GerritEventFacts;
-  readonly configMayHaveChanged?: readonly string[];
-  readonly branchesChanged?: boolean;
-}
+/** One of the events that a notification led to. */
+export type GerritHappening = HostHappening<GerritEventFacts>;
 
-/** What a part found, before it becomes trigger events. */
-export interface GerritFinding {
-  readonly happened: readonly GerritHappening[];
-  readonly changes: readonly ChangeRecord[];
-  readonly memory: ProcessedEvent['memory'];
-  /** Configuration is compared with what was read before. */
-  readonly lookAgain?: true;
-  readonly again?: NonNullable<ProcessedEvent['again']>;
-  /** Why nothing happened, where that is known. */
-  readonly discarded?: string;
-}
+/** What a part found. */
+export type GerritFinding = HostFinding<GerritEventFacts>;
 
 /** A finding, or that Gerrit does not serve now. */
-export type GerritFound = GerritFinding | ProcessedLater;
-
-/** @param discarded why, in one clause for people. */
-export function nothingOfGerrit(discarded: string, memory: ProcessedEvent['memory'] = []): GerritFinding {
-  return { happened: [], changes: [], memory, discarded };
-}
+export type GerritFound = HostFound<GerritEventFacts>;

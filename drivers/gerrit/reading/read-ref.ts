@@ -1,8 +1,5 @@
-/** Reads a branch or tag at Gerrit, and builds the change that its update is. */
+/** Reads a branch or tag at Gerrit. */
 import { isMapping } from '../../../src/driver/read-mapping.ts';
-import type { Nanoseconds } from '../../../src/lib/clock.ts';
-import { type ChangeRecord, type RefUpdate, refUpdateKey } from '../../../src/model/change.ts';
-import { type ProjectKey, parseCommitId } from '../../../src/model/project.ts';
 import type { GerritAnswer, GerritApi, GerritCall } from '../api/port.ts';
 import type { GerritRefFacts } from '../facts.ts';
 
@@ -55,27 +52,5 @@ function isCommit(value: unknown): value is string {
   return typeof value === 'string' && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
 }
 
-/** @param after null: deleted. */
-export function gerritRefUpdate(
-  project: ProjectKey,
-  ref: string,
-  before: string | null,
-  after: string | null,
-): RefUpdate {
-  const newCommit = after === null ? null : parseCommitId(after);
-  return {
-    kind: 'ref',
-    key: refUpdateKey(project, ref, newCommit),
-    project,
-    ref,
-    ...(ref.startsWith('refs/heads/') ? { branch: ref.slice('refs/heads/'.length) } : {}),
-    oldCommit: before === null ? null : parseCommitId(before),
-    newCommit,
-  };
-}
-
-/** Always open: it has happened, and nothing merges or abandons it. */
-export function gerritRefRecord(change: RefUpdate, fetchedAt: Nanoseconds): ChangeRecord {
-  const facts: { readonly kind: GerritRefFacts['kind'] } = { kind: 'ref' };
-  return { change, status: 'open', dependsOn: [], unresolvedDependencies: [], facts, fetchedAt };
-}
+/** Of the record of every ref update. */
+export const REF_FACTS: { readonly kind: GerritRefFacts['kind'] } = { kind: 'ref' };

@@ -12,7 +12,7 @@
  */
 import { gatherSteps } from '../../../src/driver/host-steps.ts';
 import type { Landing, LandingOutcome, LandingRequest } from '../../../src/driver/landing.ts';
-import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
+import { settleLanding } from '../../../src/driver/landing-errors.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { ProposedChange } from '../../../src/model/change.ts';
 import type { LandingMode } from '../../../src/model/landed.ts';
@@ -64,13 +64,7 @@ export function createGithubLanding(
       const acting = { signal, mayAct, steps: add };
       const context = landingContext(change, request, deps, memories, acting);
       if (context === undefined) return { kind: 'refused', text: 'nothing was tested' };
-      try {
-        return { ...(await land(context, request, deps, acting)), ...(steps.length === 0 ? {} : { steps }) };
-      } catch (error) {
-        if (error instanceof LandingUnsettled) throw new LandingUnsettled(error.trouble, steps);
-        if (!(error instanceof LandingUnread)) throw error;
-        return { kind: 'later', ...error.trouble, steps };
-      }
+      return settleLanding(steps, () => land(context, request, deps, acting));
     },
     async landed(request, signal) {
       signal.throwIfAborted();

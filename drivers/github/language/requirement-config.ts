@@ -34,14 +34,11 @@ export function parseGithubRequirement(value: Json): ParseResult<GithubRequireme
   const status = mapping.patterns('status');
   const review = mapping.each('review', parseReviewRequirement);
   const label = mapping.strings('label');
-  const flags = FLAGS.flatMap(flag => {
-    const found = mapping.boolean(flag);
-    return found === undefined ? [] : [[flag, found] as const];
-  });
+  const flags = mapping.booleans(FLAGS);
   return mapping.result({
     ...(status.length === 0 ? {} : { status }),
     ...(review.length === 0 ? {} : { review }),
     ...(label.length === 0 ? {} : { label }),
-    ...Object.fromEntries(flags),
+    ...flags,
   });
 }

@@ -4,6 +4,7 @@
  *     needs approved by write; eve has read
  */
 import { firstTurn } from '../../../src/driver/age.ts';
+import { type FlagQuestion, type WantedFlag, wantedFlags } from '../../../src/driver/change-flags.ts';
 import { compiledOnce } from '../../../src/driver/compiled-once.ts';
 import { type CompiledPattern, compilePattern } from '../../../src/driver/pattern.ts';
 import { parsedBefore } from '../../../src/driver/read-mapping.ts';
@@ -13,14 +14,14 @@ import type { ChangeRecord } from '../../../src/model/change.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { ContextFact, PullFacts } from '../facts.ts';
 import { pullFactsOf } from './pull-facts.ts';
-import { FLAGS, type GithubRequirement, parseGithubRequirement } from './requirement-config.ts';
+import { type FLAGS, type GithubRequirement, parseGithubRequirement } from './requirement-config.ts';
 import { type ReviewMatcher, reviewMatcher } from './review-requirement.ts';
 
 interface Compiled {
   readonly statuses: readonly CompiledPattern[];
   readonly reviews: readonly ReviewMatcher[];
   readonly labels: readonly string[];
-  readonly flags: readonly { readonly flag: (typeof FLAGS)[number]; readonly wanted: boolean }[];
+  readonly flags: readonly WantedFlag<Asked>[];
 }
 
 /** A pull request at one time. */
@@ -36,10 +37,7 @@ const compile = compiledOnce((value): Compiled => {
     statuses: (requirement.status ?? []).map(pattern => compilePattern(pattern, 'all')),
     reviews: (requirement.review ?? []).map(reviewMatcher),
     labels: requirement.label ?? [],
-    flags: FLAGS.flatMap(flag => {
-      const wanted = requirement[flag];
-      return wanted === undefined ? [] : [{ flag, wanted }];
-    }),
+    flags: wantedFlags(FLAG_QUESTIONS, requirement),
   };
 });
 
@@ -55,7 +53,7 @@ export function githubRequirementMet(requirement: Json, record: ChangeRecord, no
     missingStatus(statuses, asked) ??
     reviews.map(review => missingReview(review, asked)).find(text => text !== undefined) ??
     missingLabel(labels, asked) ??
-    flags.map(each => flagText(each, asked, !each.wanted)).find(text => text !== undefined);
+    flags.map(flag => flag.missing(asked)).find(text => text !== undefined);
   return missing === undefined ? { met: true, text: metText(compiled) } : { met: false, text: missing };
 }
 
@@ -69,7 +67,7 @@ export function githubRejects(rejection: Json, record: ChangeRecord, now: Nanose
     foundStatus(statuses, facts) ??
     reviews.map(review => foundReview(review, asked)).find(text => text !== undefined) ??
     foundLabel(labels, facts) ??
-    flags.map(each => flagText(each, asked, each.wanted)).find(text => text !== undefined);
+    flags.map(flag => flag.found(asked)).find(text => text !== undefined);
   return found === undefined
     ? { met: false, text: 'nothing of what is rejected holds' }
     : { met: true, text: found };
@@ -102,7 +100,7 @@ function metText({ statuses, reviews, labels, flags }: Compiled): string {
     ...statuses.slice(0, 1).map(() => 'the required status is there'),
     ...reviews.map(({ text }) => `it is ${text}`),
     ...labels.map(label => `it has the label ${label}`),
-    ...flags.map(({ flag, wanted }) => FLAG_TEXTS[flag][wanted ? 'yes' : 'no']),
+    ...flags.map(({ text }) => text),
   ].join(', ');
 }
 
@@ -145,29 +143,13 @@ function foundLabel(labels: readonly string[], facts: PullFacts): string | undef
   return found && `it has the label ${found}`;
 }
 
-/** @returns the clause where the answer to the question is `answer`. */
-function flagText(
-  { flag }: { readonly flag: (typeof FLAGS)[number] },
-  { record, facts }: Asked,
-  answer: boolean,
-): string | undefined {
-  const { holds, yes, no } = FLAG_TEXTS[flag];
-  return holds(record, facts) === answer ? (answer ? yes : no) : undefined;
-}
-
-const FLAG_TEXTS: {
-  readonly [flag in (typeof FLAGS)[number]]: {
-    readonly holds: (record: ChangeRecord, facts: PullFacts) => boolean;
-    readonly yes: string;
-    readonly no: string;
-  };
-} = {
-  open: { holds: ({ status }) => status === 'open', yes: 'it is open', no: 'it is not open' },
-  merged: { holds: ({ status }) => status === 'merged', yes: 'it is merged', no: 'it is not merged' },
+const FLAG_QUESTIONS: { readonly [flag in (typeof FLAGS)[number]]: FlagQuestion<Asked> } = {
+  open: { holds: ({ record }) => record.status === 'open', yes: 'it is open', no: 'it is not open' },
+  merged: { holds: ({ record }) => record.status === 'merged', yes: 'it is merged', no: 'it is not merged' },
   'current-patchset': {
-    holds: ({ change }, { head }) => change.kind === 'change' && change.commit === head,
+    holds: ({ record: { change }, facts }) => change.kind === 'change' && change.commit === facts.head,
     yes: 'it is the current patchset',
     no: 'it is not the current patchset',
   },
-  draft: { holds: (_, { draft }) => draft, yes: 'it is a draft', no: 'it is not a draft' },
+  draft: { holds: ({ facts }) => facts.draft, yes: 'it is a draft', no: 'it is not a draft' },
 };

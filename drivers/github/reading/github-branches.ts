@@ -1,9 +1,9 @@
 /** Lists the branches of a repository: REST knows which are protected by any rule, GraphQL which are locked. */
+import { HostAway } from '../../../src/driver/host-away.ts';
 import type { BranchSelection } from '../../../src/driver/source.ts';
 import { type CommitId, parseCommitId } from '../../../src/model/project.ts';
 import type { GithubAnswer, GithubApi, GithubCall } from '../api/port.ts';
 import { isInternalBranch } from '../internal-branches.ts';
-import { GithubAway } from './host-away.ts';
 import { LOCKED_BRANCHES, type LockedBranchesAnswer, type LockRule } from './query/locked-branches.ts';
 import { type NodePage, nodesOf } from './query/pull-state.ts';
 
@@ -17,7 +17,7 @@ export interface GithubBranch {
   readonly commit: CommitId;
 }
 
-/** @throws GithubAway when GitHub does not serve, or shows no such repository. */
+/** @throws HostAway when GitHub does not serve, or shows no such repository. */
 export async function listGithubBranches(
   api: GithubApi,
   { excludeUnprotected = false, excludeLocked = false }: BranchSelection,
@@ -65,11 +65,8 @@ async function lockedBranches(api: GithubApi, call: GithubCall): Promise<Readonl
   return locked;
 }
 
-function away(
-  answer: Exclude<GithubAnswer<unknown>, { kind: 'ok' }>,
-  { repository }: GithubCall,
-): GithubAway {
+function away(answer: Exclude<GithubAnswer<unknown>, { kind: 'ok' }>, { repository }: GithubCall): HostAway {
   return answer.kind === 'refused'
-    ? new GithubAway({ reason: 'denied', text: `${repository}: ${answer.text}` })
-    : new GithubAway(answer.later);
+    ? new HostAway({ reason: 'denied', text: `${repository}: ${answer.text}` })
+    : new HostAway(answer.later);
 }

@@ -1,16 +1,17 @@
 /** The reading side of a connection: events, single changes, branches, merge messages. */
+import { HostAway } from '../../../src/driver/host-away.ts';
+import { readChangeKey } from '../../../src/driver/read-change-key.ts';
 import type { Source } from '../../../src/driver/source.ts';
 import { createStaleReads } from '../../../src/driver/stale-reads.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
-import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
+import type { ChangeRecord } from '../../../src/model/change.ts';
 import type { ConnectionEvent } from '../../../src/model/event.ts';
-import { type ProjectKey, projectIdOf, projectKey } from '../../../src/model/project.ts';
+import { type ProjectKey, projectIdOf } from '../../../src/model/project.ts';
 import type { GithubApi, GithubCall } from '../api/port.ts';
 import { readGithubNotification } from '../intake/notification.ts';
 import type { OwnLandings } from '../landing/own-landings.ts';
 import { type PullPlaces, pullOfUrl } from './depends-lines.ts';
 import { listGithubBranches } from './github-branches.ts';
-import { GithubAway } from './host-away.ts';
 import { processGithubEvent } from './process-event.ts';
 import type { GithubProcessDeps } from './processing.ts';
 import { pullMergeMessage } from './pull-merge-message.ts';
@@ -39,7 +40,7 @@ export interface GithubSourceDeps extends PullPlaces {
   readonly onProcessed?: (event: ConnectionEvent, hasNews: boolean) => void;
 }
 
-/** An event that GitHub does not serve now is postponed (`later`); the other calls throw GithubAway. */
+/** An event that GitHub does not serve now is postponed (`later`); the other calls throw HostAway. */
 export function createGithubSource(deps: GithubSourceDeps): Source {
   const { api, clock } = deps;
   const rulesets = createRulesetReader(api, clock, deps.lifetime);
@@ -70,11 +71,11 @@ export function createGithubSource(deps: GithubSourceDeps): Source {
     coalesceKey: event => coalesceKey(event, deps.own),
     comesInStorms: ({ payload }) => readGithubNotification(payload)?.about.kind === 'commit',
     async fetchChange(key, signal) {
-      const named = readKey(key, deps.connection);
+      const named = readChangeKey(key, deps.connection, text => /^[1-9]\d{0,9}$/.test(text));
       if (named === undefined) return undefined;
       const call = callOf(named.project, signal);
-      return named.kind === 'pull'
-        ? await fetchPull(named.project, named.number, call, processing)
+      return named.kind === 'change'
+        ? await fetchPull(named.project, Number(named.id), call, processing)
         : await fetchGithubRef(named, call, processing);
     },
     changeOfUrl: async (value, projects) => pullOfUrl(value, deps, projects),
@@ -128,30 +129,6 @@ async function fetchPull(
   { readPull }: GithubProcessDeps,
 ): Promise<ChangeRecord | undefined> {
   const read = await readPull(project, number, call);
-  if (read.kind === 'later') throw new GithubAway(read.later);
+  if (read.kind === 'later') throw new HostAway(read.later);
   return read.kind === 'read' ? read.record : undefined;
-}
-
-type NamedKey =
-  | { readonly kind: 'pull'; readonly project: ProjectKey; readonly number: number }
-  | {
-      readonly kind: 'ref';
-      readonly project: ProjectKey;
-      readonly ref: string;
-      /** Null: it was deleted. */
-      readonly commit: string | null;
-    };
-
-/** `github/acme/app#12`, `github/acme/app@refs/tags/v1@3f2a…`. */
-function readKey(key: ChangeKey, connection: string): NamedKey | undefined {
-  const [, prefix = '', separator, rest = ''] = /^([^#@]+)([#@])(.+)$/.exec(key) ?? [];
-  const slash = prefix.indexOf('/');
-  if (slash < 1 || prefix.slice(0, slash) !== connection) return undefined;
-  const project = projectKey({ connection, name: prefix.slice(slash + 1) });
-  if (separator === '#')
-    return /^[1-9]\d{0,9}$/.test(rest) ? { kind: 'pull', project, number: Number(rest) } : undefined;
-  const at = rest.lastIndexOf('@');
-  const commit = rest.slice(at + 1);
-  if (at < 1 || !/^(deleted|[0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) return undefined;
-  return { kind: 'ref', project, ref: rest.slice(0, at), commit: commit === 'deleted' ? null : commit };
 }

@@ -3,9 +3,10 @@
  * webhook is, so the pull request is not read again (doc/decisions/0075). Merged by another it is read, because what else happened to
  * it may not have been processed yet.
  */
+import { nothingFound } from '../../../src/driver/host-finding.ts';
 import { type ChangeRecord, changeKey, commitOf } from '../../../src/model/change.ts';
 import type { PullAbout } from '../intake/notification.ts';
-import { type EventProcessing, type GithubFinding, nothingFound } from './processing.ts';
+import type { EventProcessing, GithubFinding } from './processing.ts';
 import { indexHead, openPullIndexes } from './pull-finding.ts';
 import { encodePullMemory, type PullMemory, pullMemoryKey } from './pull-memory.ts';
 

@@ -2,12 +2,13 @@
  * The button of a check run of ours. The run's external id names the item, with the buildset that it has by now; the run's commit
  * says which change that is about.
  */
+import { nothingFound } from '../../../src/driver/host-finding.ts';
 import { isUuid, parseUuid, type Uuid } from '../../../src/lib/ids.ts';
 import { type Change, type ChangeKey, changeKey, refUpdateKey } from '../../../src/model/change.ts';
 import { parseCommitId } from '../../../src/model/project.ts';
 import type { ButtonAbout } from '../intake/notification.ts';
 import { pullsOfCommit } from './process-commit.ts';
-import { type EventProcessing, type GithubFound, nothingFound } from './processing.ts';
+import type { EventProcessing, GithubFound } from './processing.ts';
 import { openPullIndexes } from './pull-finding.ts';
 import { readMayWrite } from './read-permission.ts';
 import { githubRefUpdate } from './read-ref.ts';

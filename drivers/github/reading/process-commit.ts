@@ -1,22 +1,16 @@
 /** Notifications about a commit: its statuses and check runs. Each pull request that has it as its head is read. */
 
+import { nothingFound } from '../../../src/driver/host-finding.ts';
 import type { MemoryIndex } from '../../../src/driver/memory-index.ts';
 import type { ProcessedLater } from '../../../src/driver/source.ts';
 import type { CommitAbout, RerunAbout } from '../intake/notification.ts';
-import {
-  type EventProcessing,
-  type GithubFinding,
-  type GithubFound,
-  movedAway,
-  nothingFound,
-} from './processing.ts';
+import { type EventProcessing, type GithubFinding, type GithubFound, movedAway } from './processing.ts';
 import { openPullIndexes, type PullIndexes, pullFinding, pullsOfHead, recallPull } from './pull-finding.ts';
 import { contextText, isContextRunning } from './pull-happenings.ts';
 import { isDone, type PullMemory } from './pull-memory.ts';
 import { COMMIT_PULLS, type CommitPullsAnswer } from './query/commit-pulls.ts';
 import { nodesOf } from './query/pull-state.ts';
 import type { PullReading } from './read-pull.ts';
-import type { GithubHappening } from './trigger-event.ts';
 import { unread } from './unread.ts';
 
 /** Pull requests with one head that are read for one event. */
@@ -127,7 +121,7 @@ function reruns(
   known: PullMemory | undefined,
   about: RerunAbout,
   login: string,
-): readonly GithubHappening[] {
+): GithubFinding['happened'] {
   if (pull.headRefOid !== about.commit) return [];
   if (about.once !== undefined && known !== undefined && isDone(known, about.once)) return [];
   const actor = { login, permission: null };

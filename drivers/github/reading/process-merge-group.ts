@@ -5,10 +5,12 @@
  * The ref is read before: a group may be gone when its webhook arrives late.
  */
 
+import { nothingFound } from '../../../src/driver/host-finding.ts';
 import { openMemoryIndex } from '../../../src/driver/memory-index.ts';
+import { refUpdateRecord } from '../../../src/driver/ref-update.ts';
 import type { MergeGroupAbout } from '../intake/notification.ts';
-import { type EventProcessing, type GithubFound, nothingFound } from './processing.ts';
-import { githubRefRecord, githubRefUpdate, readGithubTip } from './read-ref.ts';
+import type { EventProcessing, GithubFound } from './processing.ts';
+import { githubRefUpdate, REF_UPDATE_FACTS, readGithubTip } from './read-ref.ts';
 
 /** As the remover of an item, for people. */
 const QUEUE = "GitHub's merge queue";
@@ -43,7 +45,7 @@ export async function processMergeGroup(
   const actor = { login: notification.actor, permission: null };
   return {
     happened: [{ type: 'merge_group', change, facts: { action: 'checks_requested', actor } }],
-    changes: [githubRefRecord(change, deps.clock.now())],
+    changes: [refUpdateRecord(change, REF_UPDATE_FACTS, deps.clock.now())],
     memory: groups.changes(),
   };
 }

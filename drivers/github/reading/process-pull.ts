@@ -1,8 +1,9 @@
 /** A notification about a pull request: read it, compare, and say what happened. */
+import { nothingFound } from '../../../src/driver/host-finding.ts';
 import type { PullAbout } from '../intake/notification.ts';
 import { commentCommand } from './comment-command.ts';
 import { ownMerge } from './own-merge.ts';
-import { type EventProcessing, type GithubFound, movedAway, nothingFound } from './processing.ts';
+import { type EventProcessing, type GithubFound, movedAway } from './processing.ts';
 import { openPullIndexes, pullFinding, recallPull } from './pull-finding.ts';
 import { isDone } from './pull-memory.ts';
 import type { PullReading } from './read-pull.ts';

@@ -3,12 +3,15 @@
  * one move. Our own push is not read: git's answer said where the branch was and where it is (doc/decisions/0075).
  */
 
+import { nothingFound } from '../../../src/driver/host-finding.ts';
+import { refUpdateRecord } from '../../../src/driver/ref-update.ts';
+import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
 import type { RefAbout } from '../intake/notification.ts';
-import { type EventProcessing, type GithubFinding, type GithubFound, nothingFound } from './processing.ts';
+import type { EventProcessing, GithubFinding, GithubFound } from './processing.ts';
 import {
-  githubRefRecord,
   githubRefUpdate,
+  REF_UPDATE_FACTS,
   type RefTip,
   readGithubTip,
   readMarkedCommit,
@@ -71,7 +74,7 @@ function refFinding(
   tip: RefTip,
   login: string,
   memory: GithubFinding['memory'],
-  now: Parameters<typeof githubRefRecord>[1],
+  now: Nanoseconds,
 ): GithubFinding {
   const isBranch = ref.startsWith('refs/heads/');
   const change = githubRefUpdate(project, ref, before, tip?.commit ?? null);
@@ -87,7 +90,7 @@ function refFinding(
         branchesChanged: isBranch && (before === null || tip === null),
       },
     ],
-    changes: [githubRefRecord(change, now)],
+    changes: [refUpdateRecord(change, REF_UPDATE_FACTS, now)],
     memory,
   };
 }

@@ -2,15 +2,10 @@
  * Branch protection, rulesets or the repository itself differ: configuration is compared with what the branches hold now, and the
  * open pull requests are read again, because their records quote the rules.
  */
+import { nothingFound } from '../../../src/driver/host-finding.ts';
 import type { NotificationAbout } from '../intake/notification.ts';
 import { notificationJson } from '../intake/notification.ts';
-import {
-  type EventProcessing,
-  type GithubFinding,
-  type GithubFound,
-  movedAway,
-  nothingFound,
-} from './processing.ts';
+import { type EventProcessing, type GithubFinding, type GithubFound, movedAway } from './processing.ts';
 import { openPullIndexes, pullFinding, recallPull } from './pull-finding.ts';
 
 /** Reads for one change of rules, of 25 pull requests at most; those beyond are read with their own next event. */

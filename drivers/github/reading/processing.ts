@@ -1,6 +1,6 @@
 /** What the processing of one event works with, and what its parts return. */
 import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
-import type { ProcessedEvent, ProcessedLater } from '../../../src/driver/source.ts';
+import { type HostFinding, type HostFound, nothingFound } from '../../../src/driver/host-finding.ts';
 import type { StaleReads } from '../../../src/driver/stale-reads.ts';
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
@@ -9,9 +9,9 @@ import type { ProjectKey } from '../../../src/model/project.ts';
 import type { GithubCall } from '../api/port.ts';
 import type { Notification } from '../intake/notification.ts';
 import type { OwnLandings } from '../landing/own-landings.ts';
+import type { GithubEventFacts } from '../language/event-facts.ts';
 import { movedText, type RepositoryNamed } from '../repository-names.ts';
 import type { OpenPullsReader, PullReader, PullReaderDeps } from './read-pull.ts';
-import type { GithubHappening } from './trigger-event.ts';
 
 /** Of one connection. */
 export interface GithubProcessDeps extends PullReaderDeps {
@@ -39,29 +39,11 @@ export interface EventProcessing {
   readonly deps: GithubProcessDeps;
 }
 
-/** What a part found, before it becomes trigger events. */
-export interface GithubFinding {
-  readonly happened: readonly GithubHappening[];
-  readonly changes: readonly ChangeRecord[];
-  readonly memory: ProcessedEvent['memory'];
-  readonly refusals?: ProcessedEvent['refusals'];
-  readonly dequeues?: NonNullable<ProcessedEvent['dequeues']>;
-  readonly promotes?: NonNullable<ProcessedEvent['promotes']>;
-  readonly questions?: NonNullable<ProcessedEvent['questions']>;
-  readonly again?: NonNullable<ProcessedEvent['again']>;
-  /** The branches or their rules may differ: configuration is compared with what was read. */
-  readonly lookAgain?: true;
-  /** Why nothing happened, where that is known. */
-  readonly discarded?: string;
-}
+/** What a part found. */
+export type GithubFinding = HostFinding<GithubEventFacts>;
 
-/** A finding, or that the host does not serve now. */
-export type GithubFound = GithubFinding | ProcessedLater;
-
-/** Nothing happened. @param discarded why, in one clause for people. */
-export function nothingFound(discarded: string): GithubFinding {
-  return { happened: [], changes: [], memory: [], discarded };
-}
+/** A finding, or that GitHub does not serve now. */
+export type GithubFound = HostFound<GithubEventFacts>;
 
 /** The repository has another name at GitHub: nothing of it is processed under the old one. */
 export function movedAway({ notification, deps }: EventProcessing, name: string): GithubFinding {

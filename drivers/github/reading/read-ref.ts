@@ -1,10 +1,11 @@
 /** Reads a branch or tag at GitHub, and builds the change that its update is. */
-import { type ChangeRecord, type RefUpdate, refUpdateKey } from '../../../src/model/change.ts';
-import { type BranchName, type ProjectKey, parseCommitId } from '../../../src/model/project.ts';
+import { HostAway } from '../../../src/driver/host-away.ts';
+import { refUpdate, refUpdateRecord } from '../../../src/driver/ref-update.ts';
+import type { ChangeRecord, RefUpdate } from '../../../src/model/change.ts';
+import type { BranchName, ProjectKey } from '../../../src/model/project.ts';
 import type { GithubCall } from '../api/port.ts';
 import type { RefFacts } from '../facts.ts';
 import { movedText } from '../repository-names.ts';
-import { GithubAway } from './host-away.ts';
 import type { GithubProcessDeps } from './processing.ts';
 import {
   MARKED_COMMIT,
@@ -62,7 +63,7 @@ export async function readMarkedCommit(
   return { kind: 'read', commit: found === null ? object : markedBy(found) };
 }
 
-/** A ref update can be read as long as the ref is where it went; where it came from is not known any more. @throws GithubAway */
+/** A ref update can be read as long as the ref is where it went; where it came from is not known any more. @throws HostAway */
 export async function fetchGithubRef(
   {
     project,
@@ -73,9 +74,9 @@ export async function fetchGithubRef(
   deps: Pick<GithubProcessDeps, 'api' | 'clock'>,
 ): Promise<ChangeRecord | undefined> {
   const read = await readGithubTip(ref, call, deps);
-  if (read.kind === 'later') throw new GithubAway(read.later);
+  if (read.kind === 'later') throw new HostAway(read.later);
   if (read.kind === 'gone' || (read.tip?.commit ?? null) !== commit) return undefined;
-  return githubRefRecord(githubRefUpdate(project, ref, null, commit), deps.clock.now());
+  return refUpdateRecord(githubRefUpdate(project, ref, null, commit), REF_UPDATE_FACTS, deps.clock.now());
 }
 
 function tipOf(ref: NonNullable<RefStateAnswer['repository']>['ref']): RefTip {
@@ -103,25 +104,12 @@ export function githubRefUpdate(
   target: BranchName | undefined = GROUP.exec(ref)?.[1],
   tree?: string,
 ): RefUpdate {
-  const newCommit = after === null ? null : parseCommitId(after);
-  return {
-    kind: 'ref',
-    key: refUpdateKey(project, ref, newCommit),
-    project,
-    ref,
-    ...(target === undefined ? branchOf(ref) : { targetBranch: target }),
-    oldCommit: before === null ? null : parseCommitId(before),
-    newCommit,
+  return refUpdate(project, {
+    ...{ ref, before, after },
+    ...(target === undefined ? {} : { targetBranch: target }),
     ...(tree === undefined ? {} : { tree }),
-  };
+  });
 }
 
-function branchOf(ref: string): { readonly branch?: BranchName } {
-  return ref.startsWith('refs/heads/') ? { branch: ref.slice('refs/heads/'.length) } : {};
-}
-
-/** Always open: it has happened, and nothing merges or abandons it. */
-export function githubRefRecord(change: RefUpdate, fetchedAt: ChangeRecord['fetchedAt']): ChangeRecord {
-  const facts: { readonly kind: RefFacts['kind'] } = { kind: 'ref' };
-  return { change, status: 'open', dependsOn: [], unresolvedDependencies: [], facts, fetchedAt };
-}
+/** Of the record of every ref update. */
+export const REF_UPDATE_FACTS: { readonly kind: RefFacts['kind'] } = { kind: 'ref' };
