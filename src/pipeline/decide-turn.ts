@@ -26,14 +26,41 @@
  * Nothing here does I/O, reads a clock, makes random numbers or knows the store, a driver or OpenTelemetry. A fact that is missing
  * is an output (`needs`), an effect is a command, and both are carried out by `src/scheduler/turn`.
  */
+import type { Uuid } from '../lib/ids.ts';
+import type { PipelineState } from '../model/pipeline-state.ts';
 import { applyEvents } from './apply-events.ts';
 import { isHostUnasked } from './host-wait.ts';
 import { processQueue } from './process-queue.ts';
-import { joined, type TurnInput, type TurnOutput } from './turn.ts';
+import {
+  type FreezeFact,
+  joined,
+  type Need,
+  type TurnInput,
+  type TurnOutput,
+  type WholeTurn,
+} from './turn.ts';
 import { TurnDraft } from './turn-draft.ts';
 import { fitWindows } from './window.ts';
 
-/** @returns what follows from `input` alone: equal inputs give equal outputs. Called again while the output has `needs`. */
+/** Supplies the job graph of a merged buildset. `state` is the state the need came from. Pure as well. */
+export type Freeze = (need: Need, state: PipelineState) => FreezeFact;
+
+/**
+ * Decides the whole turn: the pass, repeated with job graphs until it needs none.
+ *
+ * @param freeze called for each need; it must answer, so that every round comes closer to a state without needs.
+ */
+export function decideWithNeeds(input: Omit<TurnInput, 'frozen'>, freeze: Freeze): WholeTurn {
+  let whole = decideTurn({ ...input, frozen: new Map() });
+  while (whole.needs.length > 0) {
+    const { needs, state } = whole;
+    const frozen = new Map<Uuid, FreezeFact>(needs.map(need => [need.buildset, freeze(need, state)]));
+    whole = joined(whole, decideTurn({ ...input, state, events: [], frozen }));
+  }
+  return whole;
+}
+
+/** @returns what follows from `input` alone: equal inputs give equal outputs. To be called again while the output has `needs`. */
 export function decideTurn(input: TurnInput): TurnOutput {
   const draft = new TurnDraft(input);
   fitWindows(draft);

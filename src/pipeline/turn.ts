@@ -22,8 +22,6 @@ import type { ConnectionName, JobName, ProjectKey, TenantName } from '../model/p
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 
-export type { PipelineState } from '../model/pipeline-state.ts';
-
 /** The facts about one change, evaluated by its driver beforehand. */
 export interface ChangeFacts {
   readonly record: ChangeRecord;
@@ -186,6 +184,9 @@ export interface TurnOutput {
   /** Enqueue events that are not consumed: each is given again at its time. */
   readonly postponed: ReadonlyMap<Uuid, Nanoseconds>;
 }
+
+/** A whole turn as decided; nothing of it is stored yet. */
+export type WholeTurn = Omit<TurnOutput, 'needs'>;
 
 /** Two calls of one turn as one: the second began at the state of the first, without events. */
 export function joined(first: TurnOutput, second: TurnOutput): TurnOutput {

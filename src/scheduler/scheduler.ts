@@ -8,8 +8,8 @@
  *     events/    connection-runner → connection-events (lanes)             events of the host, forwarded to tenants
  *                → read-host → forward-event
  *     tenant/    tenant-runner → tenant-events → reconfigure               the layout in force; which pipelines want an event
- *     turn/      pipeline-runner → pipeline-turn → decide-with-graphs      one turn of a pipeline: read, decide (the pure
- *                → turn-operations → turn-commit                           `src/pipeline/`), write all of it or nothing
+ *     turn/      pipeline-runner → pipeline-turn → `src/pipeline/`          one turn of a pipeline: read, decide (pure), write
+ *                → turn-operations → turn-commit                           all of it or nothing
  *     report/    report-intents → report-loop → perform-report             landing a change, reporting on it
  *     changes/   change-cache, change-facts, own-merges                    what hosts last reported of changes
  *     care/      sweeper, lost-workers, settle-lost-work                   lost work settled, unused records removed

@@ -10,8 +10,9 @@ import { performance } from 'node:perf_hooks';
 import { randomIds } from '../../src/lib/ids.ts';
 import { queueItemCodec } from '../../src/model/codec/records.ts';
 import type { PipelineEvent } from '../../src/model/event.ts';
+import type { PipelineState } from '../../src/model/pipeline-state.ts';
 import { decideTurn } from '../../src/pipeline/decide-turn.ts';
-import type { PipelineState, TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
+import type { TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
 import { isInside } from '../../src/pipeline/window.ts';
 import { job, World } from '../unit/pipeline/world.ts';
 

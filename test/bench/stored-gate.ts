@@ -5,12 +5,12 @@ import type { BuildRequest } from '../../src/model/build-request.ts';
 import { buildRequestCodec, mergerRequestCodec, queueItemCodec } from '../../src/model/codec/records.ts';
 import type { MergerRequest } from '../../src/model/merge.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
+import { decideWithNeeds } from '../../src/pipeline/decide-turn.ts';
 import {
   type CommandContext,
   commandOperations,
   withdrawOperations,
 } from '../../src/scheduler/turn/commands.ts';
-import { decideWithNeeds } from '../../src/scheduler/turn/decide-with-graphs.ts';
 import { commitTurn } from '../../src/scheduler/turn/turn-commit.ts';
 import { outboxOperations, stateOperations } from '../../src/scheduler/turn/turn-operations.ts';
 import { ensureNode } from '../../src/store/ensure-node.ts';

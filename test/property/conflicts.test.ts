@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { PipelineState } from '../../src/model/pipeline-state.ts';
 import { failureOf } from '../../src/pipeline/standing.ts';
-import type { PipelineState } from '../../src/pipeline/turn.ts';
 import { violationsOf } from '../invariants/history-checker.ts';
 import { honestNature, type Nature } from '../unit/pipeline/chaos.ts';
 import { job, nameOf, type PipelineWorld, World } from '../unit/pipeline/world.ts';

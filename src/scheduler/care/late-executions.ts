@@ -2,14 +2,15 @@
  * Results of builds whose items have left. The result does not count, but what the executor did until it stopped belongs to the
  * trace, and the job's own spans are children of it.
  */
+
 import type { Uuid } from '../../lib/ids.ts';
 import { cancelTimeOf } from '../../model/cancel-message.ts';
 import { spansCodec } from '../../model/codec/records.ts';
 import type { PipelineEvent } from '../../model/event.ts';
+import type { WholeTurn } from '../../pipeline/turn.ts';
 import { outboxRows } from '../../store/outbox-rows.ts';
 import type { Operation } from '../../store/port.ts';
 import { type LateExecution, lateExecutionSpans } from '../../tracing/spans/late-execution-spans.ts';
-import type { Draft } from '../turn/decide-with-graphs.ts';
 import type { PipelineContext } from '../turn/pipeline-context.ts';
 
 type BuildResult = Extract<PipelineEvent, { kind: 'build-result' }>;
@@ -17,7 +18,7 @@ type BuildResult = Extract<PipelineEvent, { kind: 'build-result' }>;
 /** @param events of the turn; those about items that stay are applied to the items and need no rows here. */
 export async function lateExecutionRows(
   events: readonly PipelineEvent[],
-  { state, left }: Draft,
+  { state, left }: WholeTurn,
   context: PipelineContext,
 ): Promise<readonly Operation[]> {
   const options = context.spans();
@@ -34,7 +35,7 @@ export async function lateExecutionRows(
 }
 
 /** The result came before the item left, in the same turn: its spans are among the item's. */
-function hasExecution(left: Draft['left'], { item, build }: BuildResult): boolean {
+function hasExecution(left: WholeTurn['left'], { item, build }: BuildResult): boolean {
   const builds = left
     .filter(({ uuid }) => uuid === item)
     .flatMap(each => [...each.earlier, each.buildset].flatMap(buildset => buildset.builds));

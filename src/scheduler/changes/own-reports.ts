@@ -60,7 +60,7 @@ function withCounts({ ownReports: _, ...record }: ChangeRecord, counts: Counts =
 }
 
 /** Why the event triggers nothing; undefined: it may. */
-export function circleText({ ownReport, ownReportsInARow = 0 }: TriggerEvent): string | undefined {
+export function cycleText({ ownReport, ownReportsInARow = 0 }: TriggerEvent): string | undefined {
   if (ownReport === undefined || ownReportsInARow <= MOST_IN_A_ROW) return undefined;
   return `it is number ${ownReportsInARow} of our own reports "${ownReport}" on this commit with nothing but our reports in between; after ${MOST_IN_A_ROW} they trigger no pipeline, because pipelines trigger each other here; any other event on the change begins anew`;
 }

@@ -2,6 +2,7 @@
  * The effects of a turn's internal events and operators' requests, as rows for the span outbox in the turn's commit. An internal
  * event without effect has no trace; an operator's request always has one.
  */
+
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { changesText, leadChange } from '../../model/about-item.ts';
@@ -11,13 +12,13 @@ import type { PipelineEvent } from '../../model/event.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { promotes } from '../../pipeline/manager/managers.ts';
+import type { WholeTurn } from '../../pipeline/turn.ts';
 import type { Operation } from '../../store/port.ts';
 import type { EventEffect } from '../../tracing/spans/event-effect.ts';
 import { internalEventSpans } from '../../tracing/spans/internal-event-spans.ts';
 import { managementEventSpans } from '../../tracing/spans/management-event-spans.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 import { traceRows } from '../care/trace-rows.ts';
-import type { Draft } from '../turn/decide-with-graphs.ts';
 import type { PipelineContext } from '../turn/pipeline-context.ts';
 
 /** Reasons to leave that an update of a change can cause. */
@@ -34,7 +35,7 @@ const BY_UPDATE: ReadonlySet<LeaveCode> = new Set([
 /** @param takenAt when the turn took its events. */
 export function effectRows(
   events: readonly PipelineEvent[],
-  draft: Draft,
+  draft: WholeTurn,
   takenAt: Nanoseconds,
   context: PipelineContext,
 ): readonly Operation[] {
@@ -49,7 +50,7 @@ export function effectRows(
 }
 
 interface Turn {
-  readonly draft: Draft;
+  readonly draft: WholeTurn;
   readonly takenAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
   /** Items that left in this turn and are an effect of one of its events already. */

@@ -26,7 +26,7 @@ import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
 import type { LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
-import { circleText } from '../changes/own-reports.ts';
+import { cycleText } from '../changes/own-reports.ts';
 import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
 import { missingRecords } from '../events/missing-records.ts';
 import type { TopicQuestions } from '../events/topic-members.ts';
@@ -215,7 +215,7 @@ async function triggerOperations(
   if (unread === null) deps.configured.add(event.uuid);
   const driver = deps.driverOf(trigger.connection);
   const record = deps.changes.record(trigger.change.key);
-  const excluded = exclusion(trigger, deps) ?? circleText(trigger);
+  const excluded = exclusion(trigger, deps) ?? cycleText(trigger);
   const matches =
     driver === undefined
       ? []

@@ -1,4 +1,5 @@
 /** Build requests: all inputs of a build, from the item, its frozen job and the tested state. */
+
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { spanIdOf, traceIdOf, type Uuid } from '../../lib/ids.ts';
 import { changeOfJob } from '../../model/about-item.ts';
@@ -6,10 +7,10 @@ import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import { type BuildSet, type TestedMerge, testedMergeOf } from '../../model/build-set.ts';
 import type { JobGraph } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
+import { chainOf } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { TracePolicy } from '../../tracing/live-tracing.ts';
 import { buildPlaybooks, buildProjects, type ProjectPlaces } from './build-projects.ts';
-import { chainOf } from './item-chain.ts';
 import { zuulVariables } from './zuul-variables.ts';
 
 /** `priority` includes the rank of relative-priority.ts; `graph` is that of the item's buildset. */

@@ -12,7 +12,7 @@ import type { MergerRequest } from '../../model/merge.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../../model/queue-item.ts';
 import { ranksOf } from '../../pipeline/relative-priority.ts';
-import type { Command } from '../../pipeline/turn.ts';
+import type { Command, WholeTurn } from '../../pipeline/turn.ts';
 import { outboxOperation } from '../../store/outbox.ts';
 import type { Operation } from '../../store/port.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
@@ -20,7 +20,6 @@ import { landingOperations } from '../changes/own-merges.ts';
 import { itemReportIntent, refusalReportIntent } from '../report/report-intents.ts';
 import { reportedTrace } from '../report/reported-trace.ts';
 import { buildRequestFor } from './build-requests.ts';
-import type { Draft } from './decide-with-graphs.ts';
 import type { JobGraphs } from './job-graphs.ts';
 import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
 import { labelProblem } from './node-labels.ts';
@@ -72,7 +71,7 @@ export async function withdrawOperations(
 }
 
 /** The end of each cancelled build, from the item's record: spans that its executor reports later end by then. */
-function cancelMessages({ state, left }: Pick<Draft, 'state' | 'left'>): (build: string) => Uint8Array {
+function cancelMessages({ state, left }: Pick<WholeTurn, 'state' | 'left'>): (build: string) => Uint8Array {
   const times = new Map<string, Uint8Array>();
   for (const item of [...state.items.values(), ...left]) {
     for (const build of buildsetsOf(item).flatMap(({ builds }) => builds))
@@ -82,7 +81,7 @@ function cancelMessages({ state, left }: Pick<Draft, 'state' | 'left'>): (build:
   return build => times.get(build) ?? new Uint8Array(0);
 }
 
-type Decided = Pick<Draft, 'state' | 'commands' | 'left'>;
+type Decided = Pick<WholeTurn, 'state' | 'commands' | 'left'>;
 
 /** Operations of all other commands; they touch only nodes that the holder of the pipeline alone writes. */
 export function commandOperations(draft: Decided, context: CommandContext): readonly Operation[] {

@@ -1,4 +1,5 @@
 /** Merger requests for items: the changes ahead, the own ones, and the project heads the jobs will likely need. */
+
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { type ProposedChange, type RefUpdate, targetBranchOf } from '../../model/change.ts';
@@ -6,8 +7,8 @@ import type { MergeInput, MergeRequest, ProjectState, RepoStateRequest } from '.
 import type { MergeMode } from '../../model/merge-mode.ts';
 import { squashMessage } from '../../model/merge-text.ts';
 import type { Precedence } from '../../model/pipeline.ts';
+import { chainOf } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
-import { chainOf } from './item-chain.ts';
 
 /** Requests of a pipeline with precedence `high` are taken first. */
 export function priorityOf(precedence: Precedence): number {

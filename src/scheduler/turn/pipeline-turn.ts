@@ -16,14 +16,15 @@
  *
  *     holding      pipeline-runner (fence, wake-ups, one turn after the other) → stored-state, arrival, pipeline-context
  *     time         pipeline-clock, rechecks (verdicts that change by time alone)
- *     deciding     pending-freezes, freeze-buildset, job-graphs, needed-states → decide-with-graphs
+ *     deciding     pending-freezes, freeze-buildset, job-graphs, needed-states → `src/pipeline/decide-turn.ts`
  *     operations   turn-operations, decision-rows, stored-item, note-landed, commands → turn-commit
- *     commands     merge-requests, build-requests (build-projects, zuul-variables, node-labels), item-chain; reports in `report/`
+ *     commands     merge-requests, build-requests (build-projects, zuul-variables, node-labels); reports in `report/`
  *     afterwards   revise-priorities, seen-successes → expected-durations
  *
  * What a turn decides is written by its commit alone, and nowhere before. Job graphs are stored earlier, under the names of their
  * content, where nothing refers to them yet. No turn waits for a code host or a worker.
  */
+
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { turnMeasurements } from '../../metrics/turn-measurements.ts';
@@ -31,8 +32,9 @@ import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { ConnectionName } from '../../model/project.ts';
+import { decideWithNeeds } from '../../pipeline/decide-turn.ts';
 import { type Arrival, withArrival } from '../../pipeline/takeovers.ts';
-import type { TurnInput } from '../../pipeline/turn.ts';
+import type { TurnInput, WholeTurn } from '../../pipeline/turn.ts';
 import type { QueueEntry } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { StoreError } from '../../store/port.ts';
@@ -42,7 +44,6 @@ import { lateExecutionRows } from '../care/late-executions.ts';
 import { gatherChangeFacts } from '../changes/change-facts.ts';
 import { effectRows } from '../events/event-effects.ts';
 import { commandOperations, withdrawOperations } from './commands.ts';
-import { type Draft, decideWithNeeds } from './decide-with-graphs.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
 import { landedChanges, landedConfiguration } from './note-landed.ts';
 import type { PreparedFreeze } from './pending-freezes.ts';
@@ -155,7 +156,7 @@ async function takeEvents(
 
 interface DecidedTurn {
   readonly state: PipelineState;
-  readonly draft: Draft;
+  readonly draft: WholeTurn;
   readonly landed: ReadonlyMap<ChangeKey, ChangeRecord>;
   readonly takenAt: Nanoseconds;
 }
@@ -224,7 +225,7 @@ function decide(
   context: PipelineContext,
   facts: Pick<TurnInput, 'state' | 'events' | 'now' | 'changes'> & { readonly mostPostponed: number },
   freezes: ReadonlyMap<Uuid, PreparedFreeze>,
-): Draft {
+): WholeTurn {
   const { maxChangesPerPipeline, maxDependencies } = context.tenant;
   return decideWithNeeds(
     {
@@ -263,7 +264,7 @@ function tracingFacts(context: PipelineContext): Pick<TurnInput, 'tracing'> {
   };
 }
 
-function logDecisions(context: PipelineContext, draft: Draft): void {
+function logDecisions(context: PipelineContext, draft: WholeTurn): void {
   for (const decision of draft.decisions) {
     const { code, changeText, text } = decision;
     const level = code === 'landed-tree-differs' ? 'error' : 'info';

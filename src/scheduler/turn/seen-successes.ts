@@ -1,15 +1,16 @@
 /** Builds that a turn learned to have succeeded, and how long each ran. */
+
 import { millisecondsBetween } from '../../lib/clock.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { endOfBuild } from '../../model/build.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
-import type { Draft } from './decide-with-graphs.ts';
+import type { WholeTurn } from '../../pipeline/turn.ts';
 import type { RecordedDuration } from './expected-durations.ts';
 
 /** @param before what is stored; builds that are in it unchanged were seen by an earlier turn. */
 export function seenSuccesses(
   before: PipelineState,
-  draft: Pick<Draft, 'state' | 'left'>,
+  draft: Pick<WholeTurn, 'state' | 'left'>,
 ): readonly RecordedDuration[] {
   const found: RecordedDuration[] = [];
   for (const item of [...draft.state.items.values(), ...draft.left]) {

@@ -2,17 +2,18 @@
  * Turns a draft into operations of one multi-write: changed items, counters, acknowledged events, requests, cancels, report intents,
  * ended spans, history. Nothing of it takes effect until the fence commits it.
  */
+
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { historyRowsCodec, pipelineCountersCodec, spansCodec } from '../../model/codec/records.ts';
 import type { HistoryRow } from '../../model/history.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
+import type { WholeTurn } from '../../pipeline/turn.ts';
 import { outboxRows } from '../../store/outbox-rows.ts';
 import { create, type Operation, remove, set } from '../../store/port.ts';
 import { withoutHeldSpans } from '../../tracing/held-spans.ts';
 import { isKept, type KeepRules } from '../../tracing/keep.ts';
 import { endedSpans } from '../../tracing/spans/ended-spans.ts';
-import type { Draft } from './decide-with-graphs.ts';
 import { decisionHistory } from './decision-rows.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { encodeStoredItem, storableItem } from './stored-item.ts';
@@ -23,7 +24,7 @@ export type CommitContext = Pick<PipelineContext, 'nodes' | 'spans' | 'keep'>;
 /** Operations for what the draft changed in the pipeline's own records; unchanged items cost nothing. */
 export function stateOperations(
   before: PipelineState,
-  draft: Draft,
+  draft: WholeTurn,
   context: CommitContext,
 ): readonly Operation[] {
   const { nodes } = context;
@@ -43,7 +44,7 @@ export function stateOperations(
 /** Outbox rows for ended spans and for the history, usually one of each per turn. */
 export function outboxOperations(
   before: PipelineState,
-  draft: Draft,
+  draft: WholeTurn,
   context: CommitContext,
   now: Nanoseconds,
 ): readonly Operation[] {
@@ -76,7 +77,7 @@ function judged(item: QueueItem, rules: KeepRules): QueueItem {
   return item.heldBack === true && isKept(item, rules) ? { ...item, kept: true } : withoutHeldSpans(item);
 }
 
-function historyRows(left: readonly QueueItem[], draft: Draft): readonly HistoryRow[] {
+function historyRows(left: readonly QueueItem[], draft: WholeTurn): readonly HistoryRow[] {
   const items = left
     .filter(isWorthKeeping)
     .map((item): HistoryRow => ({ kind: 'item', item: storableItem(item) }));

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Uuid } from '../../../src/lib/ids.ts';
 import type { Build } from '../../../src/model/build.ts';
 import type { BuildSet } from '../../../src/model/build-set.ts';
+import type { PipelineState } from '../../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
-import type { PipelineState } from '../../../src/pipeline/turn.ts';
 import { HistoryChecker, violationsOf } from '../../invariants/history-checker.ts';
 import { job, type PipelineWorld, type RecordedTurn, World } from './world.ts';
 

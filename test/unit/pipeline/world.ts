@@ -34,7 +34,7 @@ import type {
   MergerOutcome,
 } from '../../../src/model/merge.ts';
 import type { DriverConfig, Pipeline, ReportAction, WindowPolicy } from '../../../src/model/pipeline.ts';
-import { EMPTY_PIPELINE } from '../../../src/model/pipeline-state.ts';
+import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-state.ts';
 import { type CommitId, parseCommitId, projectKey } from '../../../src/model/project.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
@@ -45,7 +45,6 @@ import type {
   ChangeFacts,
   Command,
   FreezeFact,
-  PipelineState,
   TurnInput,
   TurnOutput,
 } from '../../../src/pipeline/turn.ts';

@@ -4,11 +4,7 @@ import { parseNanoseconds } from '../../../../src/lib/clock.ts';
 import { derivedUuid, spanIdOf, traceIdOf } from '../../../../src/lib/ids.ts';
 import type { ChangeKey, ChangeRecord } from '../../../../src/model/change.ts';
 import type { TriggerEvent } from '../../../../src/model/event.ts';
-import {
-  circleText,
-  countOwnReports,
-  withOwnReports,
-} from '../../../../src/scheduler/changes/own-reports.ts';
+import { countOwnReports, cycleText, withOwnReports } from '../../../../src/scheduler/changes/own-reports.ts';
 import { proposedChange } from '../../../fake/queue-item.ts';
 
 const NOW = parseNanoseconds('1795000000000000000');
@@ -102,8 +98,8 @@ describe('events of reports of ours', () => {
   it('trigger pipelines ten times in a row, and no more', () => {
     const cycle = Array.from({ length: 22 }, (_, at) => (at % 2 === 0 ? 'acme/check' : 'acme/gate'));
     const events = host().see(cycle);
-    expect(events.slice(0, 20).map(circleText)).toEqual(Array.from({ length: 20 }, () => undefined));
-    expect(events.slice(20).map(circleText)).toEqual([
+    expect(events.slice(0, 20).map(cycleText)).toEqual(Array.from({ length: 20 }, () => undefined));
+    expect(events.slice(20).map(cycleText)).toEqual([
       expect.stringContaining('number 11 of our own reports "acme/check"'),
       expect.stringContaining('number 11 of our own reports "acme/gate"'),
     ]);
