@@ -1,4 +1,5 @@
 /** Builds a git connection from its parts. */
+
 import type { Connection, ConnectionDeps } from '../../src/driver/connection.ts';
 import { createHostHealth } from '../../src/driver/host-health.ts';
 import type { GitRemote } from '../../src/driver/remote.ts';
@@ -9,6 +10,7 @@ import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { publicRepositoryUrl } from '../../src/tracing/repository-url.ts';
 import { NO_BRANCHES } from './branch-template.ts';
 import { createLanding } from './landing.ts';
+import { gitLanguages } from './languages.ts';
 import { createListener, type Wait } from './listener.ts';
 import { createCommitTexts } from './mirror-reads.ts';
 import type { GitDriverOptions } from './options.ts';
@@ -16,7 +18,6 @@ import { projectUrl } from './project-url.ts';
 import { openProjectGit } from './remote-git.ts';
 import { createReporter } from './reporter.ts';
 import { createSource } from './source.ts';
-import { DRIVER_NAME } from './trigger-events.ts';
 import { watchedGit } from './watched-git.ts';
 import { createWebhook } from './webhook.ts';
 
@@ -55,7 +56,7 @@ export function createConnection(
   const secrets = webhookToken === undefined ? [] : [webhookToken];
   return {
     name,
-    driver: DRIVER_NAME,
+    driver: gitLanguages.name,
     canonicalHostname,
     remote,
     publicUrl,

@@ -4,11 +4,10 @@ import { readOnlyConfig } from './read-only-config.ts';
 import { landingMode, parseReporter } from './reporter-config.ts';
 import { parseRequirement, requirementMet } from './requirement-config.ts';
 import { parseTrigger, triggerMatches } from './trigger-config.ts';
-import { DRIVER_NAME } from './trigger-events.ts';
 
 /** Part of the driver, and listed in `drivers/languages.ts`. */
 export const gitLanguages: DriverLanguages = {
-  name: DRIVER_NAME,
+  name: 'git',
   config: {
     parseTrigger,
     parseRequirement,

@@ -5,13 +5,14 @@
  *   2 its refs now (one ls-remote)               remote-git.ts
  *   3 commits of proposals, where needed         read-project.ts, remote-git.ts (one fetch), proposal-states.ts
  *   4 what happened in between                   ref-changes.ts, refusals.ts
- *   5 events, change records, new memory         here, trigger-events.ts
+ *   5 change records, new memory                 here; `src/driver/answer-event.ts` makes the events
  *
  * Writes nothing, so it can be repeated: the same memory and the same refs give the same result.
  */
 
-import { discardedEvent } from '../../src/driver/answer-event.ts';
+import { discardedEvent, processedEvent, triggerEvents } from '../../src/driver/answer-event.ts';
 import type { DriverMemory } from '../../src/driver/driver-memory.ts';
+import type { HostFinding } from '../../src/driver/host-finding.ts';
 import type { NewConnectionEvent } from '../../src/driver/intake.ts';
 import { refUpdate, refUpdateRecord } from '../../src/driver/ref-update.ts';
 import type { ProcessedEvent } from '../../src/driver/source.ts';
@@ -20,6 +21,7 @@ import type { ChangeRecord } from '../../src/model/change.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { readFacts } from './facts.ts';
+import { gitLanguages } from './languages.ts';
 import {
   encodeMemory,
   type KnownProposal,
@@ -30,12 +32,11 @@ import {
 } from './project-memory.ts';
 import { type Reading, readProject } from './read-project.ts';
 import { recordGit } from './recorded-git.ts';
-import { departureRecord, type ProjectChange, proposalChanges } from './ref-changes.ts';
+import { departureRecord, movedRef, proposalChanges } from './ref-changes.ts';
 import { parseChangeId, type Refs, type Templates } from './ref-view.ts';
 import { eventProject, refsChanged } from './refs-changed.ts';
 import { refusals } from './refusals.ts';
 import type { ProjectGit } from './remote-git.ts';
-import { triggerEventsOf } from './trigger-events.ts';
 
 /** Of one connection. */
 export interface ProcessDeps {
@@ -70,18 +71,16 @@ export async function processEvent(
     reading.old === undefined || before === undefined ? undefined : { memory: before, view: reading.old };
   const refused = refusals(project, reading.states, reading.view, last, deps.templates);
   const unread = reading.refs !== reading.listed;
-  const visible = outcome.happened.length + outcome.updated.length > 0;
-  return {
-    events: triggerEventsOf(event, project, outcome.happened),
-    changes: outcome.changes,
-    updated: outcome.updated,
+  const found: HostFinding = {
+    ...{ happened: outcome.happened, changes: outcome.changes, memory: [], refusals: refused },
+    ...(unread ? { again: again(project, outcome.memory, reading.listed) } : {}),
+    ...(refused[0] === undefined ? {} : { discarded: refused[0].text }),
+  };
+  return processedEvent(triggerEvents(event, gitLanguages.name, outcome.happened), found, {
     memory: [{ key: memoryKey(project), value: encodeMemory(outcome.memory) }],
-    refusals: refused,
     queries: queries(),
     ...(before === undefined ? { firstLooks: [project] } : {}),
-    ...(unread ? { again: again(project, outcome.memory, reading.listed) } : {}),
-    ...(visible ? {} : { discarded: refused[0]?.text ?? 'nothing happened that a pipeline could see' }),
-  };
+  });
 }
 
 /** A notification that takes in the rest of the listed refs. */
@@ -90,9 +89,8 @@ function again(project: ProjectKey, memory: ProjectMemory, listed: Refs): NewCon
 }
 
 interface Outcome {
-  readonly happened: readonly ProjectChange[];
+  readonly happened: HostFinding['happened'];
   readonly changes: readonly ChangeRecord[];
-  readonly updated: ProcessedEvent['updated'];
   readonly memory: ProjectMemory;
 }
 
@@ -108,13 +106,13 @@ function outcomeOf(
   const wasOpen = new Set(
     reading.departures.filter(({ known }) => known.status === 'open').map(({ id }) => id),
   );
-  const happened: readonly ProjectChange[] = [
-    ...reading.moves.map(move => ({ kind: 'ref-updated' as const, move })),
+  const happened: HostFinding['happened'] = [
+    ...reading.moves.map(move => movedRef(project, move)),
     ...gone
       .filter(
         ({ status, change }) => status === 'abandoned' && change.kind === 'change' && wasOpen.has(change.id),
       )
-      .map(record => ({ kind: 'abandoned' as const, record })),
+      .map(({ change }) => ({ type: 'abandoned', change, facts: {} })),
     ...proposalChanges(reading.states, before),
   ];
   const different = reading.states.flatMap(state =>
@@ -123,15 +121,9 @@ function outcomeOf(
       : [],
   );
   const moved = reading.moves.map(move => refUpdateRecord(refUpdate(project, move), {}, reading.now));
-  const changes: ChangeRecord[] = [...moved, ...gone, ...different];
-  const announced = new Set([
-    ...moved.map(({ change }) => change.key),
-    ...happened.flatMap(each => (each.kind === 'ref-updated' ? [] : [each.record.change.key])),
-  ]);
   return {
     happened,
-    changes,
-    updated: changes.map(({ change }) => change.key).filter(key => !announced.has(key)),
+    changes: [...moved, ...gone, ...different],
     memory: {
       sequence: (before?.sequence ?? 0) + 1,
       refs: reading.refs,

@@ -5,6 +5,8 @@
  * The first reading reports proposals and approvals (nothing pushed before the start is lost), and no branch or tag.
  */
 
+import type { HostHappening } from '../../src/driver/host-finding.ts';
+import { refUpdate } from '../../src/driver/ref-update.ts';
 import type { ObjectId } from '../../src/git/object-id.ts';
 import type { RefName } from '../../src/git/ref-name.ts';
 import type { Nanoseconds } from '../../src/lib/clock.ts';
@@ -22,13 +24,6 @@ export interface RefMove {
   readonly before: ObjectId | null;
   readonly after: ObjectId | null;
 }
-
-/** Each becomes one trigger event. `again`: the proposal was known before. */
-export type ProjectChange =
-  | { readonly kind: 'ref-updated'; readonly move: RefMove }
-  | { readonly kind: 'abandoned'; readonly record: ChangeRecord }
-  | { readonly kind: 'proposed'; readonly record: ChangeRecord; readonly again: boolean }
-  | { readonly kind: 'approved'; readonly record: ChangeRecord };
 
 /** Branches and tags that moved, branches first, by name, without proposals and approvals. */
 export function movedRefs(before: RefView, after: RefView): readonly RefMove[] {
@@ -52,6 +47,20 @@ function moves<Name extends string>(
       { before: before.get(name) ?? null, after: after.get(name) ?? null },
     ])
     .filter(([, move]) => move.before !== move.after);
+}
+
+/** A branch or tag that moved, as an event. */
+export function movedRef(project: ProjectKey, move: RefMove): HostHappening {
+  const { branch, before, after } = move;
+  const isBranch = branch !== undefined;
+  return {
+    type: 'ref-updated',
+    change: refUpdate(project, move),
+    facts: { deleted: after === null, created: before === null },
+    // Does not check whether a configuration file changed: reading one branch again is cheap.
+    configMayHaveChanged: isBranch && after !== null ? [branch] : [],
+    branchesChanged: isBranch && (before === null || after === null),
+  };
 }
 
 /** Branches whose proposals must be read again: the tip, a proposal or an approval changed. */
@@ -92,21 +101,22 @@ export function departureRecord(
   };
 }
 
-/** Changes of the existing proposals, in the order of `states`. */
+/** Events of the existing proposals, in the order of `states`. `updated`: the proposal was known before. */
 export function proposalChanges(
   states: readonly ProposalState[],
   before: ProjectMemory | undefined,
-): readonly ProjectChange[] {
-  const proposed: ProjectChange[] = [];
-  const approved: ProjectChange[] = [];
+): readonly HostHappening[] {
+  const proposed: HostHappening[] = [];
+  const approved: HostHappening[] = [];
   for (const state of states) {
     if (state.kind !== 'read' || state.record.status !== 'open') continue;
     const { record, proposal } = state;
+    const { change } = record;
     const known = before?.proposals.get(proposal.id);
     const same = known?.commit === proposal.commit && known.status === 'open';
-    if (!same) proposed.push({ kind: 'proposed', record, again: known !== undefined });
+    if (!same) proposed.push({ type: 'proposed', change, facts: { updated: known !== undefined } });
     if (readFacts(record.facts).approved && !(same && known.approved))
-      approved.push({ kind: 'approved', record });
+      approved.push({ type: 'approved', change, facts: {} });
   }
   return [...proposed, ...approved];
 }

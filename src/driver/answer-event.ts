@@ -73,7 +73,8 @@ async function firstLook(
     : { memory: [{ key: seenKey, value: { version: 1, at } }], since: undefined };
 }
 
-function processedEvent(
+/** @param events of `found.happened`. @param rest in place of what `found` has of it. */
+export function processedEvent(
   events: readonly TriggerEvent[],
   found: HostFinding,
   rest: Pick<ProcessedEvent, 'memory' | 'queries' | 'firstLooks'>,

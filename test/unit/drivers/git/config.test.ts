@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { gitDriver } from '../../../../drivers/git/index.ts';
+import { movedRef } from '../../../../drivers/git/ref-changes.ts';
 import { noteText } from '../../../../drivers/git/reporter.ts';
 import { reporterNotes } from '../../../../drivers/git/reporter-config.ts';
-import { triggerEventsOf } from '../../../../drivers/git/trigger-events.ts';
+import { triggerEvents } from '../../../../src/driver/answer-event.ts';
 import type { ParseResult } from '../../../../src/driver/parse-result.ts';
 import { parseObjectId } from '../../../../src/git/object-id.ts';
 import { parseRefName } from '../../../../src/git/ref-name.ts';
@@ -47,7 +48,7 @@ function moved(ref: string, deleted = false): TriggerEvent {
     storedAt: now,
     sampled: true,
   };
-  return triggerEventsOf(event, project, [{ kind: 'ref-updated', move }])[0] ?? expect.unreachable();
+  return triggerEvents(event, 'git', [movedRef(project, move)])[0] ?? expect.unreachable();
 }
 
 const TAKER = { tenant: 'acme', pipeline: 'check' };
