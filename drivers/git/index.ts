@@ -18,12 +18,16 @@
  * `reporter` reports results, `landing` lands changes. Files:
  *
  *   options.ts, branch-template.ts     `[connection NAME]`
- *   trigger-, requirement-, reporter-config.ts   the language; read-only-config.ts; languages.ts
+ *   languages.ts                       the language: trigger-config.ts, requirement-config.ts, reporter-config.ts; read-only-config.ts
  *   listener.ts, webhook.ts            notifications: "the refs of this project may have changed", nothing more
- *   process-event.ts                   notification → events: memory, read-project.ts, ref-view.ts, ref-changes.ts, proposal-states.ts
+ *                                      (refs-changed.ts)
+ *   source.ts, process-event.ts        notification → events: project-memory.ts, read-project.ts (next-refs.ts), ref-view.ts, ref-changes.ts,
+ *                                      refusals.ts
+ *   proposal-states.ts                 proposals: facts.ts, commit-graph.ts, commit-text.ts, depends-on.ts, proposal-has-landed.ts
  *   reporter.ts                        results
- *   landing.ts, land.ts                merges
- *   remote-git.ts, mirror-reads.ts      all requests to git; graph-memory.ts
+ *   landing.ts, land.ts                merges: landing-step.ts; merge-message.ts
+ *   remote-git.ts                      all requests to git: mirror-reads.ts, graph-memory.ts, watched-git.ts, recorded-git.ts, acting.ts (writes); project-url.ts
+ *   connection.ts                      builds a connection from the parts
  *   post-receive.sh, install-hook.ts   the webhook's other end
  */
 import type { Driver } from '../../src/driver/driver.ts';

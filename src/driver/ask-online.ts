@@ -12,7 +12,7 @@ export type Asked<T> =
   | { readonly kind: 'later'; readonly later: HostLater };
 
 /** The first question that the host did not answer. */
-export interface HostAway {
+export interface Unanswered {
   readonly kind: 'away';
   readonly text: string;
 }
@@ -32,7 +32,7 @@ export interface OnlineQuestions {
   ask<T>(
     ask: (signal: AbortSignal) => Promise<Asked<T>>,
     signal: AbortSignal,
-  ): Promise<Extract<Asked<T>, { kind: 'answered' }> | HostAway>;
+  ): Promise<Extract<Asked<T>, { kind: 'answered' }> | Unanswered>;
   /** In the order of the projects; what could not be asked comes first, as one finding. */
   askOfEach(
     uses: readonly ProjectUse[],
@@ -77,7 +77,7 @@ export function onlineQuestions(host: string, deps: OnlineQuestionsDeps): Online
       const stop = new AbortController();
       const ending = AbortSignal.any([signal, stop.signal]);
       const left = uses.values();
-      let away: HostAway | undefined;
+      let away: Unanswered | undefined;
       const worker = async () => {
         for (const use of left) {
           const asked = await ask(each => question(use, each), ending);
@@ -111,7 +111,7 @@ function pauseOf({ notBefore }: HostLater, clock: Clock): number | undefined {
 }
 
 /** The finding that some, or all, of the projects could not be asked about. */
-export function notAsked(host: string, { text }: HostAway, unread: number, all: number): OnlineFinding {
+export function notAsked(host: string, { text }: Unanswered, unread: number, all: number): OnlineFinding {
   const what =
     all === 1 ? 'its project' : unread === all ? `its ${all} projects` : `${unread} of its ${all} projects`;
   return { severity: 'error', project: null, text: `${host} could not be asked about ${what}: ${text}` };

@@ -39,7 +39,7 @@ export class LandingUnread extends Error {
 }
 
 /**
- * Runs a landing. What was asked of the host goes with whatever comes of it.
+ * Runs a landing. Its outcome has the requests to the host with it, an error as well.
  *
  * @param steps filled while it runs.
  * @throws LandingUnsettled with the steps; what else `land` throws. {@link LandingUnread} becomes `later`.

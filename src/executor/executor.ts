@@ -12,10 +12,11 @@
  *     take-builds.ts       claims a request for a free slot (deps.ts: what the executor needs; store-builds.ts: the store's side)
  *     execute-build.ts     its start event, its log, its result, or nothing at all when the claim was lost (build-events, halt)
  *     run-build.ts         workspace, plan, phases, outcome (plan-playbooks, resolve-playbook, job-environment, build-steps,
- *                          split-trace, change-messages)
+ *                          split-trace, inbound-trace, change-messages)
  *     run-playbook.ts      one playbook and its verdict (judge-playbook, outcome)
  *     runner.ts            the contract of the place where playbooks run; sandbox-runner.ts is this machine's
- *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, git-process)
+ *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, borrow-access,
+ *                          git-process, parallel)
  *     step-file.ts         the steps a playbook reports (reported-steps, time-step)
  *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs)
  *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build)

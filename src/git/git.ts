@@ -8,6 +8,20 @@
  *     const result = await git.run(['rev-parse', '--verify', '--end-of-options', ref], { gitDir });
  *     if (result.kind !== 'ok') …   // 'failed' with exit code and stderr, 'timeout', 'too-much-output', 'aborted'
  *
+ * Map of this room:
+ *
+ *     processes       git-process.ts, environment.ts, memory-limit.ts, ssh.ts; starter/ starts them; coprocess.ts (one that keeps
+ *                     running), coprocess-budget.ts, byte-reader.ts; failure-table.ts, remote-failure.ts: what failures mean
+ *     a repository    repository-cache.ts → repository.ts, mirror-directory.ts, consolidate.ts, past-locks.ts, path-name.ts
+ *     names           object-id.ts, ref-name.ts
+ *     objects         object-reader.ts, object-writer.ts; commit.ts, authorship.ts, tree.ts, write-tree-entries.ts, tree-budget.ts, tree-size.ts, ancestry.ts,
+ *                     changed-paths.ts
+ *     the remote      remote.ts, remote-refs.ts; fetch.ts → fetch-over-wire.ts (wire/), fetch-existing.ts, fetch-apart.ts, run-fetch.ts;
+ *                     absent-refs.ts, too-large.ts; push.ts, notes.ts (note-tree.ts); of this disk: local-refs.ts
+ *     merging         merge-chain.ts → make-link.ts (link.ts), merge-tree.ts (probe-merge-tree.ts), three-way.ts, resolve-trees.ts,
+ *                     pick-series.ts, own-commits.ts; last-to-touch.ts, remake-merge.ts
+ *     helpers         batcher.ts, lru.ts, serial.ts
+ *
  * Callers in this room put names from outside behind `--end-of-options` or check them with `ref-name.ts`.
  */
 import { type GitEnvironmentOptions, gitEnvironment, hasProxy, type Identity } from './environment.ts';

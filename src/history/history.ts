@@ -13,11 +13,11 @@
  *
  * The files of this room, in the order of reading:
  *
- *     schema, migrations       the tables, and the steps to them (sqlite-dialect, postgres-dialect)
+ *     schema, migrations       the tables, and the steps to them (sqlite-dialect, sqlite-file, postgres-dialect)
  *     record-rows, item-rows   writing
- *     find-builds, find-items  queries (filters, build-facts, expected-duration, recent-durations)
+ *     find-builds, find-items, find-items-of-change    queries (filters, build-facts, expected-duration, recent-durations)
  *     finished-items           items of all tenants, for the operator; prune: deleting old rows
- *     threaded-history         the same interface with SQLite in threads (thread-connection; writing-dialect, writing-table, writing-thread; reading-dialect, reading-thread)
+ *     threaded-history         the same interface with SQLite in threads (thread-connection, interruptible; writing-dialect, writing-table, writing-thread; reading-dialect, reading-thread)
  */
 import { Kysely } from 'kysely';
 import type { Secret } from '../lib/secret.ts';

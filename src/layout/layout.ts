@@ -8,13 +8,17 @@
  *
  *     text → nodes          yaml.ts, yaml-tree.ts, yaml-node.ts, yaml-scalar.ts, yaml-syntax-text.ts, text-lines.ts
  *     nodes → stanzas       parse-file.ts, one parse-*.ts for each kind (stanzas.ts has their types); mapping-reader.ts reads
- *                           attributes, parse-context.ts bounds what a file may cost, parse-cache.ts remembers files
+ *                           attributes (matcher.ts), parse-context.ts bounds what a file may cost, parse-cache.ts remembers files;
+ *                           config-place.ts, bounded-errors.ts, short-list.ts: errors
  *     tenant file           tenant-file.ts, parse-tenant-projects.ts
  *     stanzas → layout      build-layout.ts: config-files.ts chooses branches and files; collect-stanzas.ts puts each stanza in
- *                           its place; check-jobs.ts and check-projects.ts check references; build-pipeline.ts asks the drivers
- *     layout → job graph    freeze-job-graph.ts: project-jobs.ts, freeze-job.ts, collect-variants.ts, job-draft.ts, file-verdict.ts
+ *                           its place (collected.ts, job-variant.ts, collect-broken.ts); check-jobs.ts and check-projects.ts check references; build-pipeline.ts asks the drivers;
+ *                           resolve-project.ts, project-patterns.ts, noop-job.ts
+ *     layout → job graph    freeze-item-graph.ts → freeze-job-graph.ts (freeze-request.ts): project-jobs.ts, freeze-job.ts,
+ *                           collect-variants.ts, job-draft.ts, merge-vars.ts, file-verdict.ts
  *     layout of a change    speculative-layout.ts
- *     the room's callers    layout-table.ts (builds and freezes, in a thread) and layout-facts.ts (what schedulers keep)
+ *     the room's callers    layout-table.ts (builds and freezes, in a thread) and layout-facts.ts (what schedulers keep:
+ *                           change-queue.ts, project-uses.ts)
  *
  * Pure: no I/O, no clock. Nothing throws for what a file holds: mistakes are problems with offsets (`YamlProblem`) until the
  * file's project and branch are known, then {@link ConfigError}s.

@@ -25,13 +25,14 @@
  *
  * The room holds readonly data and pure functions: no I/O, no clock. Its files, in an order of reading:
  *
- *     names            project.ts, change.ts, about-item.ts, page-addresses.ts
+ *     names            project.ts, change.ts, merge-text.ts, merge-mode.ts, about-item.ts, page-addresses.ts
  *     configuration    layout.ts, pipeline.ts, job.ts, config-error.ts, reserved-variables.ts
  *     an item          queue-item.ts, build-set.ts, build.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
  *                      restores them
- *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts
- *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, host-pass.ts
- *     requests         question.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
+ *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
+ *                      event-age.ts, earlier-reports.ts
+ *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
+ *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
  *     for other rooms  span.ts, history.ts, component.ts, wall.ts, connection-health.ts, sender-report.ts
  *     stored form      codec/records.ts has one codec for each record; codec/schemas/ what each may hold, codec/upgrades.ts older forms
  */

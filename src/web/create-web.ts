@@ -15,11 +15,13 @@
  * Map of this room:
  *
  *     create-web.ts, deps.ts, answer.ts, query.ts   the server, its dependencies, answers, query parameters: read these first
- *     badge-route.ts, item-routes.ts, …             one route, or a group of routes, each; documents come from `src/api`
- *     auth/                                         who sends a request, and what they may do
+ *     *-route, *-routes                             one route, or a group of routes, each; documents come from `src/api`. What they share:
+ *                                                   named-item.ts, history-filter.ts, since.ts, operator-request.ts, expected-durations.ts
+ *     auth/                                         who sends a request, and what they may do; tenant-access.ts, client-address.ts
  *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent
- *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts    bounds, so that no client delays another
- *     local-socket.ts, graceful-close.ts            listening and closing
+ *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts    bounds, so that no client delays another;
+ *                                                   headers.ts
+ *     local-socket.ts, graceful-close.ts            listening and closing; store-contact.ts, lost-call.ts: the store is away
  *     accept-spans.ts, items-of-trace.ts, otlp-json.ts                spans in and out
  *     page-files.ts, page-routes.ts, page/          the status page, served as modules with their types stripped
  *

@@ -7,6 +7,9 @@
  *   carrier.ts        what brings it to Gerrit: http-carrier.ts with authentication (authorize.ts, digest.ts) and HTTP (send.ts), or ssh/
  *   judge.ts          what an answer means; shown-text.ts makes its text fit to show
  *
+ * port.ts is what the rest of the driver sees. Gerrit's JSON, read: change-info.ts, label-info.ts, message-info.ts, submit-info.ts,
+ * account-info.ts; info-json.ts, info-time.ts.
+ *
  * A call ends within some four minutes at worst: a minute for a place and a deadline for each request, and reads are sent three times.
  */
 import assert from 'node:assert/strict';

@@ -8,6 +8,11 @@
  *     own-votes.ts             our votes, which the submission may require
  *     submit-refusal.ts        Gerrit's words, and what to do about them
  *
+ *     landing-context.ts       what these share
+ *
+ * Before that, whether Gerrit would submit: can-land.ts, from missing-requirements.ts (requirement-expression.ts), missing-votes.ts and
+ * submit-case.ts; merge-mode-of.ts.
+ *
  * A replica is never read here: there is no option that names one, and Gerrit itself has what it merged at once.
  */
 import type { DriverLog } from '../../../src/driver/connection.ts';

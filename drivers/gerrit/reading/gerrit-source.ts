@@ -1,4 +1,14 @@
-/** The reading side of a connection: events, single changes, branches, merge messages. */
+/**
+ * The reading side of a connection: events, single changes, branches, merge messages.
+ *
+ *     an event        process-event.ts (processing.ts) → process-change.ts, process-gone-change.ts, process-ref.ts, process-project.ts
+ *     a reading       change-reader.ts (read-changes.ts, change-readings.ts, shared-call.ts), read-ref.ts, gerrit-branches.ts
+ *     what happened   change-memory.ts → change-happenings.ts: comment-happenings.ts (message-header.ts, patchset-comments.ts),
+ *                     removal-happenings.ts
+ *     a record        read-record.ts → change-record.ts, change-facts.ts, change-merge-message.ts, topics.ts
+ *     dependencies    depends-on-footers.ts, change-urls.ts, legacy-change-ids.ts; patchset-places.ts, outdated-children.ts
+ *     no answer       gerrit-later.ts
+ */
 import { HostAway } from '../../../src/driver/host-away.ts';
 import { type NamedChange, readChangeKey } from '../../../src/driver/read-change-key.ts';
 import { refUpdate, refUpdateRecord } from '../../../src/driver/ref-update.ts';

@@ -1,6 +1,6 @@
 /** What the processing of one event works with, and what its parts return. */
 import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
-import type { HostFinding, HostFound, HostHappening } from '../../../src/driver/host-finding.ts';
+import type { HostFinding, HostFound } from '../../../src/driver/host-finding.ts';
 import type { StaleReads } from '../../../src/driver/stale-reads.ts';
 import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
 import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
@@ -44,9 +44,6 @@ export interface GerritProcessing {
   readonly call: GerritCall;
   readonly deps: GerritProcessDeps;
 }
-
-/** One of the events that a notification led to. */
-export type GerritHappening = HostHappening<GerritEventFacts>;
 
 /** What a part found. */
 export type GerritFinding = HostFinding<GerritEventFacts>;

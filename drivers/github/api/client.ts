@@ -10,6 +10,7 @@
  *   judge-answer.ts    what an answer means; judge-graphql.ts, judge-limit.ts; host-text.ts makes its text fit to show
  *   new-name.ts        what a renamed repository is called now
  *   identity.ts        whom GitHub sees us as
+ *   open-client.ts     builds it; port.ts is what the rest of the driver sees; repository-name.ts, client-time.ts, single-flight.ts
  *
  * A call ends within two minutes: each request has a deadline, reads are repeated twice, and waits of more than a second are left
  * to the caller (`later`).

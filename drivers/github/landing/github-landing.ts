@@ -9,6 +9,10 @@
  *     push-refusal.ts, merge-refusal.ts    GitHub's words, and what to do about them
  *     verify-tree.ts         what GitHub made, read back
  *     close-landed.ts        pull requests that GitHub does not see as merged
+ *     own-landings.ts        what this process landed a moment ago; landing-context.ts, short-wait.ts: what these share
+ *
+ * Before that, whether GitHub would land it: can-land.ts (landing-case.ts), from branch-refuses.ts, missing-checks.ts and
+ * missing-reviews.ts.
  */
 import { gatherSteps } from '../../../src/driver/host-steps.ts';
 import type { Landing, LandingOutcome, LandingRequest } from '../../../src/driver/landing.ts';

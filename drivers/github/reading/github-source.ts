@@ -1,4 +1,12 @@
-/** The reading side of a connection: events, single changes, branches, merge messages. */
+/**
+ * The reading side of a connection: events, single changes, branches, merge messages.
+ *
+ *     an event        process-event.ts (processing.ts) → process-pull.ts, process-commit.ts, process-ref.ts, process-merge-group.ts,
+ *                     process-rules.ts; of people: process-button.ts, comment-command.ts (read-permission.ts)
+ *     a reading       read-pull.ts (query/, open-conversations.ts, reviewer-admins.ts), read-ref.ts, ref-tips.ts, github-branches.ts, ruleset-reader.ts → rules.ts; unread.ts: no answer
+ *     what happened   pull-memory.ts → pull-finding.ts → pull-happenings.ts; our own doing: own-merge.ts, own-report.ts
+ *     a record        pull-record.ts, pull-facts.ts, pull-merge-message.ts, depends-lines.ts
+ */
 import { HostAway } from '../../../src/driver/host-away.ts';
 import { readChangeKey } from '../../../src/driver/read-change-key.ts';
 import type { Source } from '../../../src/driver/source.ts';

@@ -2,12 +2,13 @@
  * Reports to GitHub, each part found again before it is written:
  *
  *     check, status     votes.ts → check-run.ts (wanted-run.ts, annotations.ts, changed-files.ts), commit-status.ts
- *     comment           pull-comment.ts
+ *     comment           pull-comment.ts (own-comment.ts, known-comments.ts)
  *     label, unlabel    pull-labels.ts
  *     review            pull-review.ts
  *
- * in this order: what other rules look at comes first. Texts: report-summary.ts, markdown-text.ts, cut-text.ts; keys:
- * report-key.ts. A part that GitHub refuses for good does not keep the others from being written. One that GitHub cannot take
+ * in this order: what other rules look at comes first. Texts: report-summary.ts, markdown-text.ts, longest-body.ts; keys:
+ * report-key.ts; report-context.ts is what they share, report-memory.ts what one report hands to the next. answer-comment.ts answers
+ * questions. A part that GitHub refuses for good does not keep the others from being written. One that GitHub cannot take
  * now ends the report with `later`: the caller repeats all of it, and finds what is done.
  */
 

@@ -6,10 +6,13 @@
  * Map of this folder:
  *
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
- *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, log.ts     commands that read; find-item.ts: the item a user names
- *     dequeue.ts, promote.ts, components.ts   commands that change something
- *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service; export-traces.ts, check-config.ts: loaded when called
- *     status-text.ts, why-text.ts, …      what a command prints, as a pure function of documents
+ *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, log.ts     commands that read; find-item.ts: the item a user names;
+ *                                         lines-of.ts: a stream by lines
+ *     dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
+ *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
+ *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,
+ *                                         stopped-store.ts
+ *     *-text                              what a command prints, as a pure function of documents; decision-groups.ts
  *     item-notes.ts, item-state.ts, job-text.ts    pieces of those texts
  *
  * A command is one file with `add…Command`, its help and its work. It uses the process only through {@link Io} and returns its exit

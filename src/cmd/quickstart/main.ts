@@ -1,6 +1,14 @@
 /**
  * `npm run quickstart`: real repositories, the real service, real pushes. Sets everything up below `.quickstart/`, runs the demo
  * through the gate, prints results and reasons, and serves until Ctrl-C.
+ *
+ * Map of this folder:
+ *
+ *     prepare-site.ts        files of the demo (demo-files.ts); container-site.ts: the same among containers
+ *     service-process.ts     the service, a process of its own
+ *     demo-host.ts           the code host, with developers (developer.ts); git-host.ts: repositories in a directory
+ *     demo-run.ts            the six changes, with progress.ts on the screen (shown-item.ts); until-quiet.ts: when it is over
+ *     outcome.ts             what came of them, and summary.ts: the table at the end
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';

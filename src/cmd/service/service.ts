@@ -12,15 +12,17 @@
  * Map of this folder, in the order of a start:
  *
  *     open-process.ts          what the components of a process share (core.ts): open-connections.ts, open-store-source.ts,
- *                              read-tenants.ts, live-tracing.ts
- *     manage-component.ts      a component over all its sessions, on supervise.ts
+ *                              read-tenants.ts, live-tracing.ts; driver-table.ts, git-bounds.ts, own-installation.ts, no-repositories.ts
+ *     manage-component.ts      a component over all its sessions, on supervise.ts; contact.ts: since when the store is away
  *     web-and-history.ts       what only a process with a web has
  *     start-web.ts, start-merger.ts, start-executor.ts, start-scheduler.ts    one component each, wired by hand
+ *     worker-core.ts           what mergers and executors share: worker-room.ts (disks), worker-signs.ts; provided-repositories.ts
+ *     open-layouts.ts          layouts in threads: layout-thread.ts
  *     deliveries.ts            outboxes to collector and history, by leader election (elected.ts): span-delivery.ts,
  *                              history-delivery.ts, history-database.ts, prune-history.ts
- *     live-view.ts             the web's copy of the store: outbox-view.ts, record-view.ts, waiting-events.ts, waiting-requests.ts;
- *                              web-view.ts makes a tenant's snapshot of it
- *     webhook-intake.ts, span-intake.ts, operator-requests.ts    what the web writes to the store
+ *     live-view.ts             the web's copy of the store: outbox-view.ts, record-view.ts, waiting-events.ts, waiting-requests.ts,
+ *                              leaving-items.ts, throttled-signal.ts; build-logs.ts, explain-change.ts; web-view.ts makes a tenant's snapshot of it
+ *     webhook-intake.ts, span-intake.ts, operator-requests.ts    what the web writes to the store; duplicate-delivery.ts
  *     metrics-server.ts, service-metrics.ts            metrics and health
  *
  * This folder wires: it decides nothing about changes, and no other room imports it.

@@ -1,6 +1,7 @@
 /**
  * One codec per stored record. A version is raised when an old reader must not read the new form; the step from the one before
- * goes into upgrades.ts. What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
+ * goes into upgrades.ts. What a record may hold is in schemas/: one file for each record, and for what several hold (access, buildsets,
+ * causes, change, events, intents, items, jobs, layout, merges, questions, reports, spans). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
  */
 import { recordCodec, upgradeFrom } from './record.ts';
 import { json } from './schema.ts';

@@ -7,6 +7,15 @@
  * The host is written to after the intent is stored and before the answer is, so a crash in between repeats it: drivers ask the
  * host first and find it done. No turn waits for a host.
  *
+ * A map of the folder:
+ *
+ *     intents        report-intents (from the commands of a turn; report-facts, report-text, reported-trace) → stored-report
+ *     performing     report-offers → report-groups → perform-report → perform-part, part-record; right-to-act;
+ *                    later-reports (no item waits for them)
+ *     several        perform-together → land-in-order, then perform-report for each (unless-aborted)
+ *     live texts     live-progress → show-at, progress-report
+ *     the log        host-alarm
+ *
  * Directly before each write at the host, the right to act is proved by a commit under the fence and the layout in force, and the
  * driver asks once more directly before each push: a process that was stopped in between, for any time, does nothing when it resumes.
  *

@@ -14,7 +14,7 @@
  *     105.1  the other server takes the session over     connected; auth, watches, proof; every watch gets `resync`
  *     …      or none does, until 108.4                   lost, by our own clock; the server removes the ephemerals
  *
- * Files: jute, frames, wire (bytes) · call, requests, replies, handshake, server-errors (meaning) · sockets, server-rotation,
+ * Files: options · jute, frames, wire (bytes) · call, requests, replies, handshake, server-errors (meaning) · sockets, server-rotation,
  * connector (one connection after the other) · connection-manager, link (the package) · lease, heartbeat, watch-table, session (the port).
  */
 import type { Log } from '../../lib/log.ts';

@@ -23,6 +23,7 @@
  *     spans of jobs          job-spans, derivable-ids
  *     events                 ingestion-spans, tenant-event-spans, internal-event-spans, management-event-spans; reconfigure-spans,
  *                            event-context, event-process-spans, event-effect
+ *     hosts                  host-answer-spans, host-progress-spans, host-sweep-spans
  *     background work        pass-spans
  *     order-spans            display order, for pages and the terminal
  *

@@ -10,7 +10,8 @@
  *
  * Map of this room:
  *
- *     dom.ts, format.ts, address.ts     elements, numbers and times as text, addresses: every view uses them
+ *     dom.ts, format.ts, address.ts     elements, numbers and times as text, addresses: every view uses them;
+ *                                       header.ts, back-to-queues.ts; ticking.ts, ticks.ts and time-bar.ts: times that go on
  *     live.ts                           the live documents of a tenant; live-feed.ts, shared-streams.ts, live-worker.ts and
  *                                       tenant-stream.ts bring them, one stream per browser; messages.ts: what they exchange
  *     board.ts, item-card.ts            the board; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,

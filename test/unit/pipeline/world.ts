@@ -41,13 +41,7 @@ import type { BuildResult } from '../../../src/model/results.ts';
 import type { Takeover } from '../../../src/model/takeover.ts';
 import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
 import { type Arrival, withArrival } from '../../../src/pipeline/takeovers.ts';
-import type {
-  ChangeFacts,
-  Command,
-  FreezeFact,
-  TurnInput,
-  TurnOutput,
-} from '../../../src/pipeline/turn.ts';
+import type { ChangeFacts, Command, FreezeFact, TurnInput, TurnOutput } from '../../../src/pipeline/turn.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
 import { emptyJobNode } from '../../fake/records.ts';
 

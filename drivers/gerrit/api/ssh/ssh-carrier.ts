@@ -7,6 +7,8 @@
  *     POST …/review            gerrit review                write-review.ts
  *     POST …/submit            gerrit review --submit       write-review.ts
  *
+ * Of these: run-query.ts, queried-change.ts, patchset-names.ts, history-tag.ts; ssh-account.ts, ssh-asked.ts, ssh-refused.ts.
+ *
  * So the rest of the driver has one form of question and answer. Anything else is refused with 501: it is not to be had over SSH.
  */
 import type { GerritCarried, GerritCarrier } from '../carrier.ts';
