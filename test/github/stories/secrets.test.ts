@@ -31,9 +31,11 @@ githubStory(
     world.free();
     const other = await world.open();
     await github.review(app, other, 'bob', 'APPROVED');
-    await observer.until('git to ask GitHub', () => greetings() > before);
-    const argumentLists = (await running()).join('\n');
-    expect(argumentLists).toMatch(/ (?:fetch|ls-remote) /);
+    const argumentLists = await observer.until('git to ask GitHub', async () => {
+      const all = (await running()).join('\n');
+      // A question may have been on its way to an end when it was counted: the next one hangs.
+      return greetings() > before && / (?:fetch|ls-remote) /.test(all) && all;
+    });
     github.faults.heal();
     await github.comment(app, other, 'bob', '/gatehouse why');
     await observer.until('the second to be merged', () => other.now.merged);

@@ -145,9 +145,9 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/report/report-loop.ts',
-        find: '    const performed = await performInContact(',
+        find: '    const performed = await inContact(',
         replace:
-          '    await fence.commit([remove(path)], deps.ids.uuid());\n    const performed = await performInContact(',
+          '    await fence.commit([remove(offer.path)], deps.ids.uuid());\n    const performed = await inContact(',
       },
       {
         file: 'src/scheduler/report/report-loop.ts',
@@ -299,8 +299,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/pipeline/process-item.ts',
-        find: '    pass.directlyAhead !== null ||\n',
-        replace: '    pass.directlyAhead === item ||\n',
+        find: '    pass.directlyAhead === null ? mayAskHost(',
+        replace: '    pass.directlyAhead !== item ? mayAskHost(',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },
