@@ -38,7 +38,7 @@ gerritStory(
     await world.leaves(change, 'SUCCESS');
     expect(change.now.status).toBe('MERGED');
 
-    // Taken away while it is tested: Gerrit refuses the submit, and the change says why.
+    // Where it is met before the approval, the change enters at once.
     const late = await world.push();
     await gerrit.setHashtags(late, { add: ['released'] });
     await world.approve(late);
