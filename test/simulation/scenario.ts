@@ -2,6 +2,9 @@
  * A scenario: what people do, in order, each as soon as its moment has come. A moment is a time since the last step or
  * something that can be seen from outside (a job runs, a change has landed).
  */
+import type { ObjectId } from '../../src/git/object-id.ts';
+import type { Landing } from './host/code-host.ts';
+import type { SimCommit } from './host/objects.ts';
 import type { AfterLanding } from './site.ts';
 import type { World } from './world.ts';
 
@@ -86,7 +89,7 @@ export function landed(world: World, project: string, topic: string): boolean {
   return world.host.landings.some(
     landing =>
       landing.project === project &&
-      world.host.objects.get(landing.to).message.includes(`Merge ${project} master/${topic}`),
+      mergesOf(world, landing).some(({ message }) => message.includes(`Merge ${project} master/${topic}`)),
   );
 }
 
@@ -96,10 +99,24 @@ export function hasLanded(project: string, topic: string): NonNullable<ScenarioS
 
 /** `project/topic` of everything that landed, in order. */
 export function landedTopics(world: World): readonly string[] {
-  return world.host.landings.flatMap(({ to, by }) => {
-    const [, project, topic] = /^Merge (\S+) master\/(\S+)$/m.exec(world.host.objects.get(to).message) ?? [];
-    return by === 'developer' || project === undefined ? [] : [`${project}/${topic}`];
-  });
+  const ours = world.host.landings.filter(({ by }) => by !== 'developer');
+  return ours.flatMap(landing =>
+    mergesOf(world, landing).flatMap(({ message }) => {
+      const [, project, topic] = /^Merge (\S+) master\/(\S+)$/m.exec(message) ?? [];
+      return project === undefined ? [] : [`${project}/${topic}`];
+    }),
+  );
+}
+
+/** One move of a branch may land several changes, each merged on the one before it: the first one first. */
+function mergesOf({ host }: World, { from, to }: Landing): readonly SimCommit[] {
+  const merges: SimCommit[] = [];
+  for (let id: ObjectId | undefined = to; id !== undefined && id !== from; ) {
+    const commit = host.objects.get(id);
+    merges.unshift(commit);
+    [id] = commit.parents;
+  }
+  return merges;
 }
 
 // ---- deeds ----
