@@ -6,7 +6,7 @@ import { story } from './story.ts';
 import type { World } from './world.ts';
 
 const TROUBLE = [
-  /could not report/,
+  /could not (report|land)/,
   /cannot poll a project; trying again/,
   /waits for the code host/,
   /Unable to update/,

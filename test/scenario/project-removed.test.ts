@@ -45,7 +45,7 @@ story(
 const GATE_ALONE = layoutWith(`\n- queue:\n    name: integrated\n- job:\n    name: unit\n${stanzas('gate')}`);
 const TROUBLE = [
   /project "org\/project1" is not in tenant/,
-  /could not report/,
+  /could not (report|land)/,
   /waits for the code host/,
   /could not be processed; trying again/,
   /cannot poll a project; trying again/,

@@ -111,7 +111,7 @@ async function landRun(
       const next = wait === undefined ? 'retrying later' : 'retrying';
       deps.log.warn(
         { ...reportLogFacts(intent), err: error, tries, changes: rest.length },
-        `could not land ${changeText(part.change)} and what is behind it; ${next}`,
+        `could not land ${landingText(part, rest)}; ${next}`,
       );
       const trouble = hostTroubleOf(error, part.change.project);
       unsettled ||= trouble.unsettled === true;
@@ -124,6 +124,10 @@ async function landRun(
       await pause(wait, signal);
     }
   }
+}
+
+function landingText({ change }: Part, rest: readonly PlannedLanding[]): string {
+  return rest.length > 1 ? `${changeText(change)} and what is behind it` : changeText(change);
 }
 
 /** Adds to `settled` until all have landed, or one has not. */
