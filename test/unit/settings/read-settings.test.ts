@@ -115,12 +115,14 @@ describe('reading the settings file', () => {
     expect(store.kind === 'zookeeper' && store.hosts).toHaveLength(3);
   });
 
-  it("the sample's Gerrit connection is valid, with a password and with a token", () => {
+  it("the sample's Gerrit connection is valid, with a password, with a token, and with a key alone", () => {
     const sample = readFileSync(SAMPLE, 'utf8');
     const [section = ''] = /^#\[connection gerrit\]\n(#.*\n)*/m.exec(sample) ?? [];
     const uncommented = section.replaceAll(/^#(?=\[|[a-z_]+ =)/gm, '').replaceAll(/^\w+_file = .*\n/gm, '');
-    const password = uncommented.replaceAll(/^(?:token|gitcookies) = .*\n/gm, '');
-    const token = uncommented.replaceAll(/^(?:password|gitcookies|auth_type) = .*\n/gm, '');
+    const over = (kept: string) =>
+      uncommented.replaceAll(/^(?:password|token|gitcookies|auth_type|submit_whole_topic) = .*\n/gm, line =>
+        kept.split(' ').some(option => line.startsWith(`${option} =`)) ? line : '',
+      );
     const environment = {
       GERRIT_PASSWORD: 'p',
       GERRIT_TOKEN: 't',
@@ -128,8 +130,9 @@ describe('reading the settings file', () => {
       GERRIT_WEBHOOK_TOKEN_PREVIOUS: 'v',
     };
     for (const [text, kind] of [
-      [password, 'basic'],
-      [token, 'bearer'],
+      [over('password auth_type'), 'basic'],
+      [over('token'), 'bearer'],
+      [over('submit_whole_topic'), 'ssh'],
     ] as const) {
       const [connection] = settingsOf(
         write(`[scheduler]\ntenant_config = t.yaml\n${text}`, 0o600),
