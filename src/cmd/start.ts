@@ -4,6 +4,7 @@ import type { Log } from '../lib/log.ts';
 import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { COMPONENT_KINDS } from '../store/paths.ts';
+import { listenToHangUps } from './hang-up.ts';
 import { createLog } from './log.ts';
 import { reload } from './reload.ts';
 import type { ComponentName } from './service/core.ts';
@@ -30,6 +31,7 @@ export async function start(config: string, components: readonly ComponentName[]
   for (const warning of read.warnings) log.warn({}, warning);
   // From here on a signal stops all that has been started.
   const signals = listenToSignals();
+  using hangUps = listenToHangUps();
   let started: StartedService;
   try {
     started = await startService(settings, log, wanted);
@@ -40,20 +42,16 @@ export async function start(config: string, components: readonly ComponentName[]
   }
   if (started.kind === 'refused') return refuse(started.errors);
   const { service } = started;
-  const onHangUp = () =>
+  hangUps.answer(() =>
     reload({
       config,
       environment: process.env,
       settings,
       log,
       adopt: tracing => service.adoptTracing(tracing),
-    });
-  process.on('SIGHUP', onHangUp);
-  try {
-    return await run(service, { settings, log, wanted, signals });
-  } finally {
-    process.off('SIGHUP', onHangUp);
-  }
+    }),
+  );
+  return await run(service, { settings, log, wanted, signals });
 }
 
 interface Run {
