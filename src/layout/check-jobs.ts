@@ -104,7 +104,7 @@ function parentReferenceError(
       file,
       stanza.offsets.get('post-review') ?? at,
       'post-review-job',
-      notUndone(name, `job ${parent}`, place),
+      notUndone(name, `job ${parent} (${place})`),
     );
   }
   return undefined;

@@ -155,7 +155,7 @@ function forbidden(before: JobDraft, stanza: JobStanza, file: LayoutFile): Confi
     return errorAt(file, at, 'final-job', text);
   }
   if (before.postReview && stanza.attributes.postReview === false) {
-    const text = notUndone(stanza.name, 'a definition before it', before.definedAt.at(-1) ?? '');
+    const text = notUndone(stanza.name, 'a definition that applies before it');
     return errorAt(file, stanza.offsets.get('post-review') ?? stanza.offset, 'post-review-job', text);
   }
   const foreign = before.protectedBy !== undefined && before.protectedBy !== file.project;
@@ -169,9 +169,9 @@ function forbidden(before: JobDraft, stanza: JobStanza, file: LayoutFile): Confi
   return undefined;
 }
 
-/** @param owner what sets `post-review`. @param place of it. */
-export function notUndone(name: JobName, owner: string, place: string): string {
-  return `job ${name} cannot undo "post-review" of ${owner} (${place}); remove "post-review: false"`;
+/** @param owner what sets `post-review`, with its place where that is known. */
+export function notUndone(name: JobName, owner: string): string {
+  return `job ${name} cannot undo "post-review" of ${owner}; remove "post-review: false"`;
 }
 
 function overridden(attributes: JobAttributes): Overridden {
