@@ -39,12 +39,12 @@ export interface Gate {
   mergeInOrder(...keys: readonly ChangeKey[]): Promise<readonly Tested[]>;
   report(key: ChangeKey, config: Json, about?: Partial<Report>): Promise<ReporterOutcome>;
   land(key: ChangeKey, config: Json, tested?: Tested, mayAct?: () => boolean): Promise<LandingOutcome>;
-  /** All of them, asking again for the rest as the scheduler does; undefined: the host lands one change at a time. */
+  /** All of them, asking again for the rest as the scheduler does. */
   landInOrder(
     keys: readonly ChangeKey[],
     config: Json,
     tested: readonly Tested[],
-  ): Promise<readonly LandingOutcome[] | undefined>;
+  ): Promise<readonly LandingOutcome[]>;
   /** What of it has landed so far. */
   landed(key: ChangeKey, config: Json, tested: Tested): Promise<readonly LandedBranch[]>;
 }
@@ -196,7 +196,7 @@ export function createGate(host: CodeHost): Gate {
       withCheckedSteps(() => landing().land(landingOf(key, config, tested), signal, mayAct)),
     async landInOrder(keys, config, tested) {
       const { landInOrder } = landing();
-      if (landInOrder === undefined) return undefined;
+      if (landInOrder === undefined) return expect.unreachable('this driver lands one by one');
       const outcomes: LandingOutcome[] = [];
       do {
         const requests = keys

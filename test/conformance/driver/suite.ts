@@ -5,7 +5,6 @@
 import { afterEach, beforeAll, beforeEach, describe, test as everyTest, expect } from 'vitest';
 import type { ParseResult } from '../../../src/driver/parse-result.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
-import type { ChangeKey } from '../../../src/model/change.ts';
 import type { TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
@@ -415,69 +414,6 @@ export function describeDriver(
         expect(await held()).toMatchObject(landedAs(both));
         await gate.settle();
         expect([gate.record(a.key).status, gate.record(b.key).status]).toEqual(['merged', 'merged']);
-      });
-
-      describe('several at once, each tested on the one before it,', () => {
-        const topics = ['a', 'b', 'c'];
-        async function ready() {
-          const keys: ChangeKey[] = [];
-          for (const topic of topics) {
-            keys.push((await host.propose({ topic })).key);
-            await host.approve(topic);
-          }
-          await gate.settle();
-          return { keys, tested: await gate.mergeInOrder(...keys) };
-        }
-        const branches = (tested: readonly Tested[]) =>
-          tested.map(({ commit, tree }) => ({
-            kind: 'landed',
-            landed: [{ project: host.projects[0], branch: host.branch, commit, tree }],
-          }));
-        const openTopics = async () => {
-          const open = await Promise.all(topics.map(topic => host.isOpen(topic)));
-          return topics.filter((_, index) => open[index]);
-        };
-
-        test('P4: with an answer for each, in order, and again with the same answers', async () => {
-          const { keys, tested } = await ready();
-          const outcomes = await gate.landInOrder(keys, reporter('merge'), tested);
-          if (outcomes === undefined) return;
-          expect(outcomes).toMatchObject(branches(tested));
-          expect(await held()).toMatchObject({ commit: tested[2]?.commit });
-          expect(await openTopics()).toEqual([]);
-          expect(await gate.landInOrder(keys, reporter('merge'), tested)).toMatchObject(branches(tested));
-          await gate.settle();
-          expect(keys.map(key => gate.record(key).status)).toEqual(['merged', 'merged', 'merged']);
-        });
-
-        test('none when the branch has moved', async () => {
-          const { keys, tested } = await ready();
-          const tip = await host.push({ 'past.txt': 'past the gate\n' });
-          const outcomes = await gate.landInOrder(keys, reporter('merge'), tested);
-          if (outcomes === undefined) return;
-          expect(outcomes.map(({ kind }) => kind)).toEqual(['base-moved']);
-          expect(await host.tip(host.projects[0])).toBe(tip);
-          expect(await openTopics()).toEqual(topics);
-        });
-
-        test('up to one that has a new commit', async () => {
-          const { keys, tested } = await ready();
-          await host.amend('b', { 'b.txt': 'another\n' });
-          const outcomes = await gate.landInOrder(keys, reporter('merge'), tested);
-          if (outcomes === undefined) return;
-          expect(outcomes.map(({ kind }) => kind)).toEqual(['landed', 'refused']);
-          expect(await held()).toMatchObject({ commit: tested[0]?.commit });
-          expect(await openTopics()).toEqual(['b', 'c']);
-        });
-
-        test('the rest, when some have landed before', async () => {
-          const { keys, tested } = await ready();
-          if (host.connection.landing?.landInOrder === undefined) return;
-          await gate.land(keys[0] ?? expect.unreachable(), reporter('merge'), tested[0]);
-          const outcomes = await gate.landInOrder(keys, reporter('merge'), tested);
-          expect(outcomes).toMatchObject(branches(tested));
-          expect(await held()).toMatchObject({ commit: tested[2]?.commit });
-        });
       });
     });
 
