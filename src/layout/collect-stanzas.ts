@@ -5,7 +5,8 @@
  * a stanza configures. References to other stanzas are checked when all are known (`check-jobs.ts`, `check-projects.ts`).
  */
 import { assertNever } from '../lib/assert-never.ts';
-import { projectIdOf } from '../model/project.ts';
+import type { Tenant } from '../model/layout.ts';
+import { type ProjectKey, projectIdOf } from '../model/project.ts';
 import { buildPipeline } from './build-pipeline.ts';
 import { collectBroken, untrustedPipeline } from './collect-broken.ts';
 import { append, type CollectContext, type Collected } from './collected.ts';
@@ -103,6 +104,7 @@ function collectJob(stanza: JobStanza, file: LayoutFile, into: Collected, { tena
   const variants = into.jobs.get(stanza.name) ?? [];
   const [first] = variants;
   if (first !== undefined && first.file.project !== file.project) {
+    if (isShadowed(file.project, first.file.project, tenant)) return;
     const owner = `${projectIdOf(first.file.project).name} (${placeText(first.file, first.stanza.offset)})`;
     const text = `job ${stanza.name} belongs to project ${owner}; a job is defined in one project, choose another name`;
     into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
@@ -111,6 +113,11 @@ function collectJob(stanza: JobStanza, file: LayoutFile, into: Collected, { tena
   const variant = jobVariant(stanza, file, tenant);
   if (variant.broken !== undefined) into.errors.push(variant.broken);
   append(into.jobs, stanza.name, variant);
+}
+
+/** The project leaves the jobs that the owner has to the owner. */
+function isShadowed(project: ProjectKey, owner: ProjectKey, { projects }: Tenant): boolean {
+  return projects.find(each => each.project === project)?.shadows?.includes(owner) === true;
 }
 
 function collectProject(

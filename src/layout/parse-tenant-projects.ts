@@ -15,6 +15,8 @@ export interface TenantProjectEntry {
   readonly offset: number;
   /** Its own answers; those that are undefined are the tenant's. */
   readonly exclude: BranchExclusions;
+  /** `shadow`, to be resolved when all projects of the tenant are known. */
+  readonly shadows: readonly PlacedName[];
 }
 
 /** Branches left out by what only their code host knows of them. */
@@ -39,7 +41,6 @@ const UNSUPPORTED = [
   'configure-projects',
   'extra-config-paths',
   'implied-branch-matchers',
-  'shadow',
 ];
 
 /**
@@ -128,7 +129,7 @@ function parseOptions(
     const kinds = stanzaKinds(undefined, groups, context);
     const exclude = { unprotected: undefined, locked: undefined };
     const all = { includeBranches: [], excludeBranches: [] };
-    return { offset, exclude, project: { project, trusted, ...all, ...kinds } };
+    return { offset, exclude, shadows: [], project: { project, trusted, ...all, ...kinds } };
   }
   const read = mappingReader(options, `project ${name}`, context);
   const loadBranch = read.string('load-branch');
@@ -140,11 +141,13 @@ function parseOptions(
   const excludeBranches = branchPatterns(read, 'exclude-branches', context);
   const kinds = stanzaKinds(read, groups, context);
   const exclude = readBranchExclusions(read);
+  const shadows = read.names('shadow') ?? [];
   read.unsupported(UNSUPPORTED);
   read.finish();
   return {
     offset,
     exclude,
+    shadows,
     project: {
       project,
       trusted,

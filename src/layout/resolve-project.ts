@@ -1,5 +1,5 @@
 import { didYouMean, type HintBudget } from '../lib/nearest-name.ts';
-import type { Tenant } from '../model/layout.ts';
+import type { Tenant, TenantProject } from '../model/layout.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
 
 type ResolvedProject =
@@ -13,7 +13,10 @@ export type ProjectResolver = (name: string) => ResolvedProject;
  * Finds a tenant's project by its name, by its canonical name `<host>/<name>`, or by `<connection>/<name>` where two connections have one
  * of that name.
  */
-export function projectResolver(tenant: Tenant, hints: HintBudget): ProjectResolver {
+export function projectResolver(
+  tenant: Pick<Tenant, 'name' | 'hosts'> & { readonly projects: readonly Pick<TenantProject, 'project'>[] },
+  hints: HintBudget,
+): ProjectResolver {
   const byName = new Map<string, ProjectKey[]>();
   const add = (name: string, project: ProjectKey) => {
     const projects = byName.get(name) ?? [];

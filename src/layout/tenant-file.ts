@@ -23,6 +23,7 @@ import {
   readBranchExclusions,
   type TenantProjectEntry,
 } from './parse-tenant-projects.ts';
+import { type ProjectResolver, projectResolver } from './resolve-project.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
@@ -196,10 +197,16 @@ function parseTenant(
     });
     return [];
   });
+  const hosts = Object.fromEntries(connections);
+  const projects = inOrder(entries, subject, context);
+  const resolve = projectResolver(
+    { name, projects: projects.map(({ project }) => project), hosts },
+    context.hints,
+  );
   return {
     name,
-    projects: inOrder(entries, exclude, subject, context),
-    hosts: Object.fromEntries(connections),
+    projects: projects.map(entry => wholeProject(entry, exclude, resolve, context)),
+    hosts,
     ...(maxDependencies === undefined ? {} : { maxDependencies }),
     ...(maxChangesPerPipeline === undefined ? {} : { maxChangesPerPipeline }),
     maxJobTimeout: maxJobTimeout === -1 ? Number.MAX_SAFE_INTEGER : maxJobTimeout,
@@ -209,11 +216,9 @@ function parseTenant(
 /** Config-projects first; a project twice is a mistake. */
 function inOrder(
   entries: readonly TenantProjectEntry[],
-  exclude: BranchExclusions,
   subject: string,
   context: ParseContext,
-): Tenant['projects'] {
-  const projects = entries.toSorted((a, b) => Number(b.project.trusted) - Number(a.project.trusted));
+): readonly TenantProjectEntry[] {
   const seen = new Set<string>();
   for (const { project, offset } of entries) {
     if (seen.has(project.project)) {
@@ -225,13 +230,26 @@ function inOrder(
     }
     seen.add(project.project);
   }
-  return projects.map(entry => withExclusions(entry, exclude));
+  return entries.toSorted((a, b) => Number(b.project.trusted) - Number(a.project.trusted));
 }
 
-function withExclusions({ project, exclude }: TenantProjectEntry, tenant: BranchExclusions): TenantProject {
+/** With what the tenant says for all its projects, and with the other projects that it names. */
+function wholeProject(
+  { project, exclude, shadows }: TenantProjectEntry,
+  tenant: BranchExclusions,
+  resolve: ProjectResolver,
+  context: ParseContext,
+): TenantProject {
+  const shadowed = shadows.flatMap(({ name, offset }) => {
+    const resolved = resolve(name);
+    if (resolved.kind === 'project') return [resolved.project];
+    context.problem({ offset, code: resolved.code, text: resolved.text });
+    return [];
+  });
   return {
     ...project,
     ...((exclude.unprotected ?? tenant.unprotected) === true ? { excludeUnprotected: true } : {}),
     ...((exclude.locked ?? tenant.locked) === true ? { excludeLocked: true } : {}),
+    ...(shadowed.length === 0 ? {} : { shadows: shadowed }),
   };
 }

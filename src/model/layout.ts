@@ -26,6 +26,8 @@ export interface TenantProject {
   readonly loadBranch?: BranchName;
   /** Kinds of stanzas read from it (`include`, `exclude`; the name is the stored one), e.g. `['job', 'project']`. Absent: all. */
   readonly itemKinds?: readonly string[];
+  /** Its jobs count for nothing where one of these projects, before it in the tenant, has a job of the name. Absent: none. */
+  readonly shadows?: readonly ProjectKey[];
 }
 
 /** One tenant of the tenant file. */

@@ -199,15 +199,15 @@ describe('mistakes refuse the file', () => {
     ],
     [
       'an unknown option',
-      `${HEAD}        untrusted-projects:\n          - x: {shadw: y}\n`,
+      `${HEAD}        untrusted-projects:\n          - x: {shade: y}\n`,
       [
-        'tenants.yaml:6:17: unknown key "shadw" of project x; known here: exclude, exclude-branches, exclude-locked-branches, exclude-unprotected-branches, include, include-branches, load-branch',
+        'tenants.yaml:6:17: unknown key "shade" of project x; known here: exclude, exclude-branches, exclude-locked-branches, exclude-unprotected-branches, include, include-branches, load-branch, shadow',
       ],
     ],
     [
       'an option Zuul has',
-      `${HEAD}        untrusted-projects:\n          - x: {shadow: y}\n`,
-      ['tenants.yaml:6:17: "shadow" of project x is not supported yet; remove it'],
+      `${HEAD}        untrusted-projects:\n          - x: {always-dynamic-branches: y}\n`,
+      ['tenants.yaml:6:17: "always-dynamic-branches" of project x is not supported yet; remove it'],
     ],
     [
       'options at the wrong depth',

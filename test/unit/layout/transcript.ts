@@ -2,6 +2,8 @@
  * Layout transcripts: configuration, commands, and what people see, in one text.
  *
  *     # a sentence that names the case
+ *     @ tenant main.yaml                the tenant file follows, in place of that of `fixture.ts`
+ *     - tenant: …
  *     @ acme/app zuul.yaml              a file follows: project[@branch] path
  *     - job: …
  *     > errors                          a command; its output follows
@@ -10,8 +12,8 @@
  *     tests runs: …
  *
  * Commands: `errors`; `freeze <pipeline> <project> <branch> <file>...` (a tag as `tag:v1`, files unknown as `?`);
- * `show <pipeline> <project> <branch> <job>`; `queue <pipeline> <project> <branch>`. Every case has the projects and the
- * configuration of `fixture.ts`. `UPDATE_TRANSCRIPTS=1` rewrites the outputs: review the diff.
+ * `show <pipeline> <project> <branch> <job>`; `queue <pipeline> <project> <branch>`. Every case has the projects of
+ * `fixture.ts` or of its tenant file, and the configuration of `fixture.ts`. `UPDATE_TRANSCRIPTS=1` rewrites the outputs: review the diff.
  */
 import { buildLayout } from '../../../src/layout/build-layout.ts';
 import { changeQueueOf } from '../../../src/layout/change-queue.ts';
@@ -19,10 +21,12 @@ import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
 import type { FreezeChange } from '../../../src/layout/freeze-request.ts';
 import type { Layout } from '../../../src/layout/layout.ts';
 import { layoutFacts } from '../../../src/layout/layout-facts.ts';
-import { configErrorText } from '../../../src/model/config-error.ts';
+import { parseTenantFile } from '../../../src/layout/tenant-file.ts';
+import { type ConfigError, configErrorText } from '../../../src/model/config-error.ts';
 import type { FrozenJob, Playbook } from '../../../src/model/job.ts';
+import type { Tenant } from '../../../src/model/layout.ts';
 import { projectIdOf, projectKey } from '../../../src/model/project.ts';
-import { APP, BASE, branchConfig, CONFIG, LIB, layoutInput } from './fixture.ts';
+import { APP, BASE, branchConfig, CONFIG, LIB, layoutInput, TENANT } from './fixture.ts';
 
 export interface TranscriptCase {
   readonly title: string;
@@ -63,14 +67,30 @@ export function printTranscript(cases: readonly TranscriptCase[]): string {
 
 /** The case with the outputs that the code gives now. */
 export function replay(given: TranscriptCase): TranscriptCase {
-  const layout = layoutFrom(given);
+  const tenant = tenantFrom(given);
+  const layout = tenant.kind === 'invalid' ? tenant : layoutFrom(given, tenant.tenant);
   return {
     ...given,
     commands: given.commands.map(({ command }) => ({ command, output: run(command, layout) })),
   };
 }
 
-function layoutFrom({ files }: TranscriptCase): Layout {
+type Refused = { readonly kind: 'invalid'; readonly errors: readonly ConfigError[] };
+
+function tenantFrom({
+  files,
+}: TranscriptCase): Refused | { readonly kind: 'tenant'; readonly tenant: Tenant } {
+  const file = files.find(({ header }) => header.startsWith('tenant '));
+  if (file === undefined) return { kind: 'tenant', tenant: TENANT };
+  const hosts = new Map(Object.entries(TENANT.hosts ?? {}));
+  const parsed = parseTenantFile(file.text, file.header.slice('tenant '.length), hosts);
+  if (parsed.kind === 'invalid') return parsed;
+  const [tenant, other] = parsed.tenants;
+  if (tenant === undefined || other !== undefined) throw new Error('the tenant file must have one tenant');
+  return { kind: 'tenant', tenant };
+}
+
+function layoutFrom({ files }: TranscriptCase, tenant: Tenant): Layout {
   const branches = new Map<string, { [path: string]: string }>([
     [`${projectIdOf(CONFIG).name}@master`, { 'zuul.d/00-base.yaml': BASE }],
     [`${projectIdOf(APP).name}@master`, {}],
@@ -78,6 +98,7 @@ function layoutFrom({ files }: TranscriptCase): Layout {
   ]);
   for (const { header, text } of files) {
     const [place = '', path = ''] = header.split(' ');
+    if (place === 'tenant') continue;
     const key = place.includes('@') ? place : `${place}@master`;
     branches.set(key, { ...branches.get(key), [path]: text });
   }
@@ -85,10 +106,15 @@ function layoutFrom({ files }: TranscriptCase): Layout {
     const [name = '', branch = ''] = key.split('@');
     return branchConfig(projectKey({ connection: 'local', name }), texts, branch);
   });
-  return buildLayout(layoutInput(configs));
+  return buildLayout(layoutInput(configs, tenant));
 }
 
-function run(command: string, layout: Layout): string {
+function run(command: string, layout: Layout | Refused): string {
+  if ('kind' in layout) {
+    if (command !== 'errors')
+      throw new Error(`the tenant file is refused, so "${command}" cannot be answered`);
+    return layout.errors.map(configErrorText).join('\n');
+  }
   const [verb, pipeline = '', project = '', branch = '', ...rest] = command.split(' ');
   const change = changeOf(project, branch, rest);
   switch (verb) {

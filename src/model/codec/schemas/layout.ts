@@ -30,6 +30,7 @@ const projects = list(
     excludeLocked: optional(mark),
     loadBranch: optional(text),
     itemKinds: optional(list(text)),
+    shadows: optional(list(project)),
   }),
 );
 
