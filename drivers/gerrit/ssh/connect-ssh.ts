@@ -152,6 +152,8 @@ function opened(client: Client, { config, hostRefused }: Prepared): Promise<SshC
     client.on('ready', () => resolve({ kind: 'connected', client, trouble: () => trouble }));
     try {
       client.connect(config);
+      // The package writes one packet in several pieces: each would wait for the answer to the one before it, 40 ms on Linux.
+      client.setNoDelay(true);
     } catch (error) {
       // The key is not readable, or has a passphrase. ssh2 quotes nothing of it.
       const reason = error instanceof Error ? error.message : String(error);

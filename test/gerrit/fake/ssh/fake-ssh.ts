@@ -115,7 +115,7 @@ export async function startFakeSsh(deps: FakeSshDeps): Promise<FakeSsh> {
     serve(connection, deps, streams);
   });
   // A listener of our own: it can be closed without waiting for the server's bookkeeping.
-  const inner = createTcpServer(socket => server.injectSocket(socket));
+  const inner = createTcpServer({ noDelay: true }, socket => server.injectSocket(socket));
   await new Promise<void>(resolve => inner.listen(0, '127.0.0.1', resolve));
   const address = inner.address();
   if (address === null || typeof address === 'string') throw new Error('the SSH server has no port');

@@ -20,11 +20,11 @@ export async function openFront(target: number): Promise<NetworkFront> {
   const pairs = new Set<readonly [Socket, Socket]>();
   let accepted = 0;
   let isRefusing = false;
-  const server = createServer(outer => {
+  const server = createServer({ noDelay: true }, outer => {
     accepted += 1;
     outer.on('error', () => {});
     if (isRefusing) return void outer.resetAndDestroy();
-    const inner = connect(target, '127.0.0.1');
+    const inner = connect({ port: target, host: '127.0.0.1', noDelay: true });
     inner.on('error', () => outer.destroy());
     const pair = [outer, inner] as const;
     pairs.add(pair);

@@ -1,6 +1,7 @@
 /** Commands over a kept connection, against a real SSH server. */
 import { readFile } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { Socket } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
 import { createSshSession, type SshSession } from '../../../../drivers/gerrit/ssh/ssh-session.ts';
 import { type FakeSsh, type FakeSshDeps, newKeyPair, startFakeSsh } from './fake-ssh.ts';
 
@@ -53,6 +54,20 @@ describe('commands over SSH', () => {
     const written = await run(session, 'gerrit echo --json', LATE, '{"x":1}');
     expect(written).toMatchObject({ kind: 'ran', code: 0, output: Buffer.from('--json{"x":1}') });
     expect(ssh.network.accepted()).toBe(1);
+  });
+
+  test('leave at once, without waiting for the answer to the packet before', async () => {
+    const settings = vi.spyOn(Socket.prototype, 'setNoDelay');
+    try {
+      await using world = await open({ fine: () => ({ code: 0 }) });
+      await run(world.session, 'gerrit fine');
+      const ours = settings.mock.contexts.flatMap((socket, call) =>
+        socket instanceof Socket && socket.remotePort === world.ssh.port ? settings.mock.calls[call] : [],
+      );
+      expect(ours).toEqual([true]);
+    } finally {
+      settings.mockRestore();
+    }
   });
 
   test('end with their status and what they complained of', async () => {
