@@ -25,7 +25,7 @@ import { createFairPlaces } from './fair-places.ts';
 import { createHttpCarrier } from './http-carrier.ts';
 import type { GerritJudged } from './judge.ts';
 import { createKnownOptions } from './known-options.ts';
-import type { GerritAnswer, GerritApi } from './port.ts';
+import { type GerritAnswer, type GerritApi, TOO_LARGE } from './port.ts';
 
 /** Effects of the client. */
 export interface GerritClientDeps {
@@ -112,6 +112,8 @@ function gerritAnswerOf(judged: GerritJudged, isWrite: boolean): GerritAnswer<Js
     case 'limited':
       return { kind: 'later', later: laterOf('limited', judged.text, judged.until) };
     case 'outage': {
+      if (judged.reason === 'too-large' && !isWrite)
+        return { kind: 'refused', status: TOO_LARGE, text: judged.text };
       const later = laterOf(judged.reason, judged.text, judged.until);
       return { kind: isWrite && judged.isSent ? 'lost' : 'later', later };
     }

@@ -22,7 +22,7 @@ export interface GerritCall {
 /** What Gerrit said. `text` is for people, without secrets, at most 1 000 characters: Gerrit's own plain text, which may have lines. */
 export type GerritAnswer<T> =
   | { readonly kind: 'ok'; readonly status: number; readonly data: T }
-  /** A 4xx that judges the request: not there, not allowed, invalid, in conflict. Nothing has changed. */
+  /** A 4xx that judges the request: not there, not allowed, invalid, in conflict; {@link isTooLarge}. Nothing has changed. */
   | { readonly kind: 'refused'; readonly status: number; readonly text: string }
   /** An outage, a limit, missing access (401, 403 of the account as a whole), an answer that is none of Gerrit's. Nothing has changed. */
   | { readonly kind: 'later'; readonly later: HostLater }
@@ -44,4 +44,12 @@ export interface GerritRequest {
 export interface GerritApi {
   /** The parsed JSON without its `)]}'` prefix; null: the answer had no body. */
   ask(request: GerritRequest, call: GerritCall): Promise<GerritAnswer<Json>>;
+}
+
+/** Status of a read whose answer is longer than this driver takes: asking for the same again is of no use. */
+export const TOO_LARGE = 413;
+
+/** Fewer things, or less of them, may be asked for. */
+export function isTooLarge(answer: GerritAnswer<unknown>): boolean {
+  return answer.kind === 'refused' && answer.status === TOO_LARGE;
 }

@@ -71,6 +71,7 @@ export async function landedBySubmit(context: GerritLandingContext): Promise<rea
 function unread(answer: NotTaken): LandingOutcome {
   if (answer.kind !== 'refused') return { kind: 'later', ...answer.later };
   const text = gerritRefusal(answer, 'to show the change');
+  if (answer.status !== 404) return { kind: 'refused', text };
   return { kind: 'refused', text: `${text}: it was deleted, is private, or is hidden from our account` };
 }
 

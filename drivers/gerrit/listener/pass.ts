@@ -15,7 +15,7 @@ import type { Watch } from '../../../src/driver/intake.ts';
 import { addMilliseconds, type Clock, laterOf, type Nanoseconds } from '../../../src/lib/clock.ts';
 import type { Step } from '../../../src/model/step.ts';
 import type { ChangeInfo } from '../api/change-info.ts';
-import type { GerritApi, GerritCall } from '../api/port.ts';
+import { type GerritApi, type GerritCall, isTooLarge } from '../api/port.ts';
 import type { BranchLooks } from './branch-looks.ts';
 import { foundBranch, foundChange, foundProject, type ListedBy, listedStateDigest } from './findings.ts';
 import { CHANGES_PER_PAGE, type ListingQuery, listedSpan, listingBatches, listPage } from './listing.ts';
@@ -186,6 +186,7 @@ async function listAll(
   for (let page = 0; page < most * CHANGES_PER_PAGE; page += size) {
     pass.call.signal.throwIfAborted();
     const answer = await listPage(query, { skip, size }, pass.deps, pass.call);
+    // Changes with long histories: fewer of them may be taken at a time.
     if (isTooLarge(answer)) {
       skip += size > 1 ? 0 : leaveOut(query, pass);
       size = Math.max(1, Math.floor(size / 4));
@@ -209,11 +210,6 @@ async function listAll(
   return oldest === undefined
     ? { kind: 'done' }
     : { kind: 'cut', oldest: addMilliseconds(oldest, oldest === query.before ? -1000 : 0) };
-}
-
-/** Changes with long histories: fewer of them may be taken at a time. */
-function isTooLarge(answer: Awaited<ReturnType<typeof listPage>>): boolean {
-  return answer.kind === 'later' && answer.later.reason === 'too-large';
 }
 
 /** One change alone is too large; those behind it are listed. @returns how many are left out. */

@@ -8,3 +8,8 @@ export function gerritLater(answer: Exclude<GerritAnswer<unknown>, { kind: 'ok' 
     ? { reason: 'denied', text: `${what}: ${answer.text.split('\n', 1)[0] ?? ''}` }
     : answer.later;
 }
+
+/** Gerrit has the change, and no reading of it can be had, however often it is asked. */
+export function isUnreadable(answer: GerritAnswer<unknown>): boolean {
+  return answer.kind === 'refused' && answer.status !== 401 && answer.status !== 403;
+}

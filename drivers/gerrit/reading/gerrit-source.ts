@@ -23,7 +23,7 @@ import { readGerritNotification } from '../intake/notification.ts';
 import { changeMergeMessage } from './change-merge-message.ts';
 import { type ChangePlaces, readChangeUrl } from './change-urls.ts';
 import { listGerritBranches } from './gerrit-branches.ts';
-import { gerritLater } from './gerrit-later.ts';
+import { gerritLater, isUnreadable } from './gerrit-later.ts';
 import { changeOfId } from './legacy-change-ids.ts';
 import { processGerritEvent } from './process-event.ts';
 import type { GerritReadingDeps } from './processing.ts';
@@ -119,6 +119,7 @@ async function fetchGerritChange(
 ): Promise<ChangeRecord | undefined> {
   const what = `change ${number}`;
   const read = await deps.reader.read({ number, notBefore: deps.clock.now(), patchset: null }, call);
+  if (isUnreadable(read)) return undefined;
   if (read.kind !== 'ok') throw new HostAway(gerritLater(read, what));
   if (read.data === null || read.data.info.project !== projectIdOf(project).name) return undefined;
   const record = await readChangeRecord({ project, projects, tip: undefined, ...read.data }, call, deps);
@@ -172,6 +173,7 @@ async function changeOfNumber(
 ): Promise<ChangeKey | undefined> {
   const notBefore = fromMilliseconds(0);
   const read = await reader.read({ number, notBefore, patchset: null }, call);
+  if (isUnreadable(read)) return undefined;
   if (read.kind !== 'ok') throw new HostAway(gerritLater(read, `change ${number}`));
   if (read.data === null) return undefined;
   const project = projectKey({ connection, name: read.data.info.project });

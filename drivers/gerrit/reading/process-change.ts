@@ -16,7 +16,7 @@ import {
   encodeChangeMemory,
   isOlderReading,
 } from './change-memory.ts';
-import { gerritLater } from './gerrit-later.ts';
+import { gerritLater, isUnreadable } from './gerrit-later.ts';
 import { readOutdatedChildren } from './outdated-children.ts';
 import { readPatchsetComments } from './patchset-comments.ts';
 import { processGoneChange } from './process-gone-change.ts';
@@ -85,8 +85,8 @@ async function readFresh(
 }
 
 function unreadOf(answer: Exclude<GerritAnswer<unknown>, { readonly kind: 'ok' }>, what: string): Unread {
-  const isJudged = answer.kind === 'refused' && answer.status !== 401 && answer.status !== 403;
-  if (isJudged) return { kind: 'unreadable', text: `${what}: ${answer.text}` };
+  if (answer.kind === 'refused' && isUnreadable(answer))
+    return { kind: 'unreadable', text: `${what}: ${answer.text}` };
   return { kind: 'later', later: gerritLater(answer, what) };
 }
 

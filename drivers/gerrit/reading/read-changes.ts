@@ -78,10 +78,8 @@ export async function askForChanges(
   const query = reads.map(({ wanted }) => `change:${wanted.number}`).join('+OR+');
   const path = `changes/?q=${query}&n=${MOST_CHANGES_IN_QUERY}&${OPTIONS}`;
   const answer = await api.ask({ operation: 'changes/query', method: 'GET', path }, callOfAll(reads));
-  // One with a long history must not keep the others back.
-  const isTooLarge = answer.kind === 'later' && answer.later.reason === 'too-large';
-  if (answer.kind !== 'ok' && answer.kind !== 'refused' && !isTooLarge)
-    return reads.map(() => Promise.resolve(answer));
+  // One with a long history must not keep the others back: where the answer was too large, each is asked for alone.
+  if (answer.kind !== 'ok' && answer.kind !== 'refused') return reads.map(() => Promise.resolve(answer));
   const found = answer.kind === 'ok' ? readInfos(answer.data) : new Map<number, ChangeInfo>();
   return reads.map(({ wanted, call }) => {
     const info = found.get(wanted.number);

@@ -246,12 +246,14 @@ describe('an outage', () => {
         deps: { mostBytes: 100_000 },
       },
     );
-    expect(await server.get()).toMatchObject({ kind: 'later', later: { reason: 'too-large' } });
+    const text = 'the answer has more than 100000 bytes';
+    expect(await server.get()).toEqual({ kind: 'refused', status: 413, text });
+    expect(await server.post()).toMatchObject({ kind: 'lost', later: { reason: 'too-large' } });
     server.answer((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50_000_000))),
     );
-    expect(await server.get()).toMatchObject({ kind: 'later', later: { reason: 'too-large' } });
-    expect(server.asked).toHaveLength(2);
+    expect(await server.get()).toEqual({ kind: 'refused', status: 413, text });
+    expect(server.asked).toHaveLength(3);
   });
 
   test('ends with the signal of the caller', async () => {

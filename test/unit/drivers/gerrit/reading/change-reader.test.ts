@@ -266,7 +266,7 @@ describe('a burst of changes', () => {
     const large = openWorld();
     large.answer = path =>
       path.includes('?q=') || path.includes('/3/')
-        ? { kind: 'later', later: { reason: 'too-large', text: 'more than 16 MB' } }
+        ? { kind: 'refused', status: 413, text: 'more than 16 MB' }
         : undefined;
     const kinds = (await burst(large, 6)).map(({ kind }) => kind);
     expect(kinds.filter(kind => kind === 'ok')).toHaveLength(5);

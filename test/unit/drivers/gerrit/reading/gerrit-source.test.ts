@@ -1,11 +1,12 @@
 /** Events, changes, refs and URLs, as the source reads them at Gerrit. */
 import { describe, expect, test } from 'vitest';
+import { TOO_LARGE } from '../../../../../drivers/gerrit/api/port.ts';
 import { gerritFactsOf } from '../../../../../drivers/gerrit/language/change-facts.ts';
 import { addMilliseconds } from '../../../../../src/lib/clock.ts';
 import { changeKey, type ProposedChange, refUpdateKey } from '../../../../../src/model/change.ts';
 import { parseCommitId, projectKey } from '../../../../../src/model/project.ts';
 import { alice, bob, changeHistory, commit } from './change-history.ts';
-import { APP, AWAY, aboutChange, eventLines, LIB, NOT_FOUND, scriptedGerrit } from './scripted-gerrit.ts';
+import { APP, AWAY, aboutChange, eventLines, LIB, scriptedGerrit } from './scripted-gerrit.ts';
 
 const { signal } = new AbortController();
 const key = (number: number, project = APP) => changeKey(project, String(number));
@@ -62,6 +63,17 @@ describe('a notification about a change', () => {
     const { world, receive } = scriptedGerrit();
     world.failure = { kind: 'refused', status: 200, text: 'no current patch set' };
     expect((await receive(aboutChange(12))).discarded).toBe('change 12: no current patch set');
+  });
+
+  test('with a history that is too long to read is discarded, and as a dependency it is unknown', async () => {
+    const { world, source, receive } = scriptedGerrit();
+    world.failure = { kind: 'refused', status: TOO_LARGE, text: 'the answer has more than 16000000 bytes' };
+    expect((await receive(aboutChange(12))).discarded).toBe(
+      'change 12: the answer has more than 16000000 bytes',
+    );
+    expect(await source.fetchChange(key(12), signal)).toBeUndefined();
+    const url = 'https://review.example.org/12';
+    expect(await source.changeOfUrl(url, new Set([APP]), signal)).toBeUndefined();
   });
 
   test('whose patch set Gerrit does not show yet is read again', async () => {
@@ -448,7 +460,7 @@ describe('the source', () => {
   });
   test('throws what is tried again where Gerrit does not serve, or refuses', async () => {
     const { world, source } = scriptedGerrit();
-    for (const failure of [AWAY, NOT_FOUND]) {
+    for (const failure of [AWAY, { kind: 'refused', status: 403, text: 'not permitted' } as const]) {
       world.failure = failure;
       await expect(source.branches(APP, signal)).rejects.toMatchObject({ retryable: true });
       await expect(source.fetchChange(key(12), signal)).rejects.toMatchObject({ retryable: true });

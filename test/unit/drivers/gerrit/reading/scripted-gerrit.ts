@@ -22,7 +22,7 @@ export const LIB: ProjectKey = projectKey({ connection: 'gerrit', name: 'acme/li
 type Failure = Exclude<GerritAnswer<never>, { readonly kind: 'ok' }>;
 
 export const AWAY: Failure = { kind: 'later', later: { reason: 'limited', text: 'too many requests' } };
-export const NOT_FOUND: Failure = { kind: 'refused', status: 404, text: 'Not found: it' };
+const NOT_FOUND: Failure = { kind: 'refused', status: 404, text: 'Not found: it' };
 
 interface World {
   readonly changes: Map<number, Pick<ChangeHistory, 'now'>>;
