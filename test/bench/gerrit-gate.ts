@@ -12,13 +12,13 @@ const PUSHED = 12;
 const WARM_UP = 2;
 const GATE = 20;
 
-/** A gate needs changes that stand alone, which no fast-forward lands. */
 const SUBMIT_TYPES: readonly FakeSubmitType[] = [
   'MERGE_IF_NECESSARY',
   'MERGE_ALWAYS',
   'REBASE_IF_NECESSARY',
   'REBASE_ALWAYS',
   'CHERRY_PICK',
+  'FAST_FORWARD_ONLY',
 ];
 
 /** Oracle: each change is checked, and one lands. */
@@ -95,7 +95,11 @@ async function gate(submitType: FakeSubmitType): Promise<readonly Row[]> {
   });
   const { gerrit, stage } = world;
   const changes: FakeChange[] = [];
-  for (let at = 0; at < GATE; at++) changes.push(await world.push());
+  for (let at = 0; at < GATE; at++) {
+    // What does not stand on the change before it, no fast-forward lands behind that.
+    const before = submitType === 'FAST_FORWARD_ONLY' ? changes.at(-1) : undefined;
+    changes.push(await world.push(before === undefined ? {} : { on: before }));
+  }
   world.free();
   const from = gerrit.requests.length;
   const begun = performance.now();

@@ -43,6 +43,8 @@ export interface HostedSetup {
     readonly store: Extract<SiteStore, { readonly kind: 'zookeeper' }>;
     readonly driverLines: (lines: readonly string[]) => readonly string[];
   };
+  /** Default: the embedded one. */
+  readonly store?: SiteStore;
   /** Warnings and errors of the log that belong to the story. */
   readonly expectedTrouble?: readonly RegExp[];
   readonly clock?: Clock;
@@ -119,7 +121,7 @@ export async function openHostedWorld<Host extends StoryHost>(
     executor: [],
     tracing: [],
     sections: [],
-    store: setup.executorApart?.store ?? { kind: 'embedded' },
+    store: setup.executorApart?.store ?? setup.store ?? { kind: 'embedded' },
     ...(setup.executorApart === undefined ? {} : { components: ['scheduler', 'merger', 'web'] as const }),
     clock: setup.clock ?? systemClock(),
     driverLines: host.driverLines,
