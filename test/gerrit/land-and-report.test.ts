@@ -48,6 +48,18 @@ describe('a gate of three', () => {
     60_000,
   );
 
+  test('lands with FAST_FORWARD_ONLY, each built on the one before it', async () => {
+    await using stand = await openGerritLandingStand('FAST_FORWARD_ONLY');
+    const first = await stand.open('a');
+    const second = await stand.open('b', { on: first });
+    const changes = [first, second, await stand.open('c', { on: second })];
+    const tested = await stand.gate(changes);
+    const { land } = stand.startProcess();
+    for (const [at, change] of changes.entries())
+      expect(treeOf(await land(stand.changeOf(change), tested[at]))).toBe(tested[at]?.tree);
+    expect(await stand.gerrit.tip('acme/app')).toBe(stand.changeOf(changes[2] ?? first).commit);
+  }, 60_000);
+
   test('with FAST_FORWARD_ONLY lands what is on the tip, and says why the others cannot', async () => {
     await using stand = await openGerritLandingStand('FAST_FORWARD_ONLY');
     const [first, second] = [await stand.open('a'), await stand.open('b')];
@@ -230,6 +242,11 @@ describe('changes that Gerrit submits together', () => {
     for (const change of item) outcomes.push(await land(change, tested, item));
     expect(outcomes.map(({ kind }) => kind)).toEqual(['landed', 'landed']);
     expect(outcomes.slice(1).map(treeOf)).toEqual([tested?.tree]);
+    const asked = stand.gerrit.requests.map(({ operation }) => operation);
+    expect(asked.filter(each => /^changes\/(?:review|submit)$/.test(each))).toEqual([
+      ...['changes/review', 'changes/review'],
+      ...['changes/submit', 'changes/submit'],
+    ]);
   }, 60_000);
 });
 
