@@ -14,7 +14,7 @@ import { createGerritLanding } from './landing/gerrit-landing.ts';
 import { gerritLanguages } from './languages.ts';
 import { createGerritListener } from './listener/gerrit-listener.ts';
 import { isChangeRemembered } from './listener/is-remembered.ts';
-import { noteStream, noteVotes } from './noted-faults.ts';
+import { noteStream, noteTopics, noteVotes } from './noted-faults.ts';
 import { createGerritOnlineCheck } from './online/check-online.ts';
 import type { GerritOptions, SshAuth } from './options.ts';
 import { createChangeReader } from './reading/change-reader.ts';
@@ -50,7 +50,7 @@ export function createGerritConnection(
       }),
   });
   const { api } = client;
-  const reader = createChangeReader({ api, clock });
+  const reader = createChangeReader({ api, clock, notedTopics: noteTopics(health) });
   const ourselves = createOwnAccount(api);
   const reporting = { api, log, ourselves, answered: noteVotes(health) };
   return {

@@ -7,6 +7,8 @@ import type { GerritUsage } from './usage.ts';
 
 type Faults = Pick<HostHealth, 'misconfigured'>;
 
+const ERROR = { severity: 'error', onlyForCycles: false } as const;
+
 /** A stream that Gerrit refuses; one that is only away is not. */
 export function noteStream(
   usage: Pick<GerritUsage, 'streamed'>,
@@ -14,8 +16,8 @@ export function noteStream(
 ): NonNullable<GerritListenerDeps['noted']> {
   return state => {
     usage.streamed(state);
-    const text = state?.isRefused === true ? `no event stream: ${state.text}` : undefined;
-    misconfigured('event stream', text);
+    const text = `no event stream: ${state?.text}`;
+    misconfigured('event stream', state?.isRefused === true ? { ...ERROR, project: null, text } : undefined);
   };
 }
 
@@ -24,8 +26,22 @@ export function noteVotes({ misconfigured }: Faults): GerritReporterDeps['answer
   return (project, votes, dropped) => {
     for (const { label } of votes) {
       const refused = dropped.filter(each => each.label === label);
-      const text = refused.length === 0 ? undefined : `${project}: ${droppedText(refused)}`;
-      misconfigured(`${project} ${label}`, text);
+      const text = `${project}: ${droppedText(refused)}`;
+      misconfigured(`${project} ${label}`, refused.length === 0 ? undefined : { ...ERROR, project, text });
     }
   };
 }
+
+/** Whether changes that depend on each other land in one go. */
+export function noteTopics({ misconfigured }: Faults): (submitsTopics: boolean) => void {
+  return submitsTopics =>
+    misconfigured(
+      'topics',
+      submitsTopics
+        ? undefined
+        : { severity: 'warning', project: null, text: ONE_BY_ONE, onlyForCycles: true },
+    );
+}
+
+const ONE_BY_ONE =
+  'Gerrit submits the changes of a cycle or topic one after the other (change.submitWholeTopic is off): when it refuses one, those before it have landed';

@@ -27,7 +27,7 @@ export function repositoryNames(
     if (wrong.get(repository) === name) return;
     const text = movedText(repository, name);
     wrong.set(repository, name);
-    health.misconfigured(repository, text);
+    health.misconfigured(repository, { severity: 'error', project: repository, text, onlyForCycles: false });
     log.warn({ repository, name }, text);
   };
 }

@@ -81,7 +81,7 @@ export function liveTenant(
     managementEvents: snapshot.managementEvents,
     connectionEvents: snapshot.connectionEvents,
     projects: snapshot.projects.length,
-    configErrors: snapshot.configErrors.length,
+    configErrors: snapshot.configErrors.length + snapshot.hostFaults.length,
     tracing:
       tracing === null
         ? null

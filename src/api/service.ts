@@ -130,9 +130,16 @@ export const aliveSchema = document({ status: oneOf(['alive']), version: text() 
 /** `GET …/item/<uuid>/trace`: OTLP/JSON, specified by OpenTelemetry. */
 export const traceSchema = document({ resourceSpans: list(json()) });
 
-/** Encodes configuration errors, in the given order. */
-export function configErrorsDocument(errors: readonly ConfigError[]): ConfigErrorsDocument {
-  return errors.map(error => ({
+/** Encodes configuration errors in the given order, and behind them what code hosts refuse. */
+export function configErrorsDocument({
+  configErrors,
+  hostFaults,
+}: Pick<TenantSnapshot, 'configErrors' | 'hostFaults'>): ConfigErrorsDocument {
+  return [...configErrors.map(configErrorDocument), ...hostFaults.map(hostFaultDocument)];
+}
+
+function configErrorDocument(error: ConfigError): ConfigErrorsDocument[number] {
+  return {
     source_context: {
       project: error.project === undefined ? null : projectIdOf(error.project).name,
       branch: error.branch ?? null,
@@ -142,7 +149,23 @@ export function configErrorsDocument(errors: readonly ConfigError[]): ConfigErro
     short_error: error.code,
     severity: error.severity,
     gatehouse: { line: error.line, column: error.column, text: error.text },
-  }));
+  };
+}
+
+function hostFaultDocument({
+  connection,
+  project,
+  severity,
+  text,
+}: TenantSnapshot['hostFaults'][number]): ConfigErrorsDocument[number] {
+  const path = `connection ${connection}`;
+  return {
+    source_context: { project, branch: null, path },
+    error: `${path}: ${text}`,
+    short_error: 'refused-by-host',
+    severity,
+    gatehouse: { line: null, column: null, text },
+  };
 }
 
 /** Encodes a tenant's projects, by name. */

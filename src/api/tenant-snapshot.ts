@@ -33,6 +33,15 @@ export interface TracingHealth {
   readonly sender: SenderReport | null;
 }
 
+/** What a code host does not do for the tenant's pipelines, until an operator mends it. */
+interface SnapshotFault {
+  readonly connection: ConnectionName;
+  /** Its name at the host; null: the connection as a whole. */
+  readonly project: string | null;
+  readonly severity: 'error' | 'warning';
+  readonly text: string;
+}
+
 /** A tenant at one moment. */
 export interface TenantSnapshot {
   /** In the layout's order. */
@@ -46,6 +55,8 @@ export interface TenantSnapshot {
   readonly connectionEvents: { readonly [connection: ConnectionName]: number };
   /** Errors and warnings of the present layout. */
   readonly configErrors: readonly ConfigError[];
+  /** What code hosts refuse to pipelines of the tenant. */
+  readonly hostFaults: readonly SnapshotFault[];
   readonly projects: readonly {
     readonly project: ProjectKey;
     readonly canonicalName: string;

@@ -8,7 +8,7 @@
  */
 import { laterOf, type Nanoseconds } from '../lib/clock.ts';
 import { createListeners } from '../lib/listeners.ts';
-import type { ConnectionHealth } from '../model/connection-health.ts';
+import type { ConnectionHealth, HostFault } from '../model/connection-health.ts';
 import type { HealthView } from './health.ts';
 import type { HostLater } from './host-later.ts';
 
@@ -20,17 +20,23 @@ export interface HostHealth extends HealthView {
   noted(repository: string, trouble: Trouble | undefined): void;
   /** Records that an event was processed. @param missed a sweep or a poll found it, and a webhook should have announced it. */
   processed(receivedAt: Nanoseconds, missed: boolean): void;
-  /** Records a repository that cannot be served until an operator acts, e.g. because it was renamed. @param text one line. */
-  misconfigured(repository: string, text: string | undefined): void;
+  /**
+   * Records what an operator has to mend, e.g. that a repository was renamed; warnings leave the state as it is.
+   *
+   * @param subject names it until it is mended. @param fault undefined: it is.
+   */
+  misconfigured(subject: string, fault: HostFault | undefined): void;
 }
 
 /** Most repositories kept: an outage concerns all. */
 const MOST = 1_000;
+/** Faults shown. */
+const MOST_SHOWN = 20;
 
 /** Begins as `unknown`, until the first request has ended. @param limitedUntil as the host said; null: no limit, or it said none. */
 export function createHostHealth(limitedUntil: () => Nanoseconds | null): HostHealth {
   const failing = new Map<string, Trouble>();
-  const wrong = new Map<string, string>();
+  const wrong = new Map<string, HostFault>();
   const listeners = createListeners();
   let isAsked = false;
   let lastEventAt: Nanoseconds | null = null;
@@ -44,10 +50,10 @@ export function createHostHealth(limitedUntil: () => Nanoseconds | null): HostHe
       else if (failing.has(repository) || failing.size < MOST) failing.set(repository, trouble);
       if (!same) listeners.call();
     },
-    misconfigured(repository, text) {
-      const same = wrong.get(repository) === text;
-      if (text === undefined) wrong.delete(repository);
-      else if (wrong.has(repository) || wrong.size < MOST) wrong.set(repository, text);
+    misconfigured(subject, fault) {
+      const same = wrong.get(subject)?.text === fault?.text;
+      if (fault === undefined) wrong.delete(subject);
+      else if (wrong.has(subject) || wrong.size < MOST) wrong.set(subject, fault);
       if (!same) listeners.call();
     },
     processed(receivedAt, isMissed) {
@@ -56,13 +62,18 @@ export function createHostHealth(limitedUntil: () => Nanoseconds | null): HostHe
       listeners.call();
     },
     now: () => ({
-      ...stateOf(isAsked, [...failing.values()], [...wrong.values()]),
+      ...stateOf(isAsked, [...failing.values()], errorsAmong(wrong.values())),
       limitedUntil: limitedUntil(),
       lastEventAt,
       missed,
+      faults: [...wrong.values()].slice(0, MOST_SHOWN),
     }),
     onChange: listeners.add,
   };
+}
+
+function errorsAmong(faults: Iterable<HostFault>): readonly string[] {
+  return [...faults].filter(({ severity }) => severity === 'error').map(({ text }) => text);
 }
 
 function stateOf(

@@ -2,6 +2,18 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { HostTroubleReason } from './host-trouble.ts';
 
+/** What an operator has to mend: at the host, in the settings, or in a pipeline that wants what the host does not give. */
+export interface HostFault {
+  /** `warning`: the host works as it says, and pipelines may expect otherwise. It is no trouble of the connection. */
+  readonly severity: 'error' | 'warning';
+  /** Its name at the host; null: the connection as a whole. */
+  readonly project: string | null;
+  /** One line for people, without secrets. */
+  readonly text: string;
+  /** Of interest only where changes that depend on each other may land together. */
+  readonly onlyForCycles: boolean;
+}
+
 /** The health of a host as the driver of one process sees it; not kept over a restart. */
 export interface ConnectionHealth {
   /**
@@ -17,6 +29,8 @@ export interface ConnectionHealth {
   readonly lastEventAt: Nanoseconds | null;
   /** Events that a poll found before the host delivered them, on a connection where the host is to deliver them. */
   readonly missed: number;
+  /** The first twenty. */
+  readonly faults: readonly HostFault[];
 }
 
 /** A repository, or other lane, whose events wait for the host. */

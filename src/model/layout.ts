@@ -67,6 +67,8 @@ export interface LayoutSummary {
   /** Gone from the configuration, still finishing what they hold. */
   readonly retired: readonly Pipeline[];
   readonly jobs: readonly JobName[];
+  /** Connections with projects whose queue lets changes that depend on each other land together. */
+  readonly cycleConnections: readonly ConnectionName[];
   /** The first ones; `errorCount` says how many there are. */
   readonly errors: readonly ConfigError[];
   readonly errorCount: number;

@@ -49,7 +49,7 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
   );
   router.get(
     '/config-errors',
-    inTenant(deps, async ({ snapshot }) => jsonAnswer(configErrorsDocument(snapshot.configErrors))),
+    inTenant(deps, async ({ snapshot }) => jsonAnswer(configErrorsDocument(snapshot))),
   );
   router.get(
     '/pipelines',

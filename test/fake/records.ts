@@ -124,6 +124,7 @@ export function emptyLayout(parts: Partial<LayoutSummary> = {}): LayoutSummary {
     pipelines: [],
     retired: [],
     jobs: [],
+    cycleConnections: [],
     errors: [],
     errorCount: 0,
     builtFrom: null,

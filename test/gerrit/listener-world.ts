@@ -62,6 +62,8 @@ export interface ListenerWorld extends AsyncDisposable {
   readonly stored: NewConnectionEvent[];
   readonly passes: HostPass[];
   readonly warnings: string[];
+  /** How often it was asked whether topics are submitted as a whole. */
+  topicsAsked: number;
   /** What listings gave to the reader. */
   readonly listed: number[];
   readonly state: () => StreamState | undefined;
@@ -99,7 +101,7 @@ export async function openListenerWorld(mostBytes?: number): Promise<ListenerWor
   const clients: { close(): void }[] = [];
 
   const world: ListenerWorld = {
-    ...{ gerrit, ssh, clock, stored: [], passes: [], warnings: [], listed: [] },
+    ...{ gerrit, ssh, clock, stored: [], passes: [], warnings: [], listed: [], topicsAsked: 0 },
     ...{ tenants: new Set(['acme/app']), known: new Set(), state: () => state, emitting: async () => {} },
     listen(facts = {}) {
       stop = new AbortController();
@@ -125,7 +127,13 @@ export async function openListenerWorld(mostBytes?: number): Promise<ListenerWor
         wait: clock.wait,
         random: () => 1,
         log: { debug() {}, info() {}, warn: log },
-        reader: { listed: infos => void world.listed.push(...infos.map(({ number }) => number)) },
+        reader: {
+          listed: infos => void world.listed.push(...infos.map(({ number }) => number)),
+          async submitsTopics() {
+            world.topicsAsked += 1;
+            return { kind: 'ok', status: 200, data: false };
+          },
+        },
         isRemembered: async ({ number }) => world.known.has(number),
         noted: next => {
           state = next ?? state;

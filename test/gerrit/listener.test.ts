@@ -26,6 +26,8 @@ const kinds = ({ stored }: ListenerWorld) =>
 describe('while the stream is open', () => {
   test('a change is stored when it is pushed, and other projects cost nothing', async () => {
     await using world = await listening();
+    // At the start and after the stream was opened, no more.
+    expect(world.topicsAsked).toBe(2);
     const before = world.stored.length;
     const asked = world.gerrit.requests.length;
     await world.gerrit.push({ project: 'others/lib', files: { a: 'a\n' } });

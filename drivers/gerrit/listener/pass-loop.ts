@@ -50,6 +50,8 @@ async function onePass(
   let end: PassEnd | undefined;
   try {
     end = await passOverGerrit([...listening.names()], state, purpose, { ...watch, signal }, deps);
+    // The answer is noted (noted-faults.ts): a Gerrit that was away may have another setting now.
+    if (wasGap && !end.isFailing) await deps.reader.submitsTopics({ project: '', signal });
     if (end.missed > 0) listening.note({ missed: listening.state().missed + end.missed });
   } catch (error) {
     if (!signal.aborted)

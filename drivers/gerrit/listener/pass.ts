@@ -16,6 +16,7 @@ import { addMilliseconds, type Clock, laterOf, type Nanoseconds } from '../../..
 import type { Step } from '../../../src/model/step.ts';
 import type { ChangeInfo } from '../api/change-info.ts';
 import { type GerritApi, type GerritCall, isTooLarge } from '../api/port.ts';
+import type { ChangeReader } from '../reading/change-reader.ts';
 import type { BranchLooks } from './branch-looks.ts';
 import { foundBranch, foundChange, foundProject, type ListedBy, listedStateDigest } from './findings.ts';
 import { CHANGES_PER_PAGE, type ListingQuery, listedSpan, listingBatches, listPage } from './listing.ts';
@@ -25,7 +26,7 @@ import { type ListenerMark, markEvent, projectDigest } from './mark.ts';
 export interface GerritPassDeps {
   readonly api: GerritApi;
   /** Keeps what a listing shows, so that processing need not ask for it again. */
-  readonly reader: { listed(infos: readonly ChangeInfo[], readAt: Nanoseconds): void };
+  readonly reader: Pick<ChangeReader, 'listed' | 'submitsTopics'>;
   readonly clock: Clock;
   readonly log: DriverLog;
   /** Whether events were processed that know this state. @throws as the store does. */

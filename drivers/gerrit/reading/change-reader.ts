@@ -38,6 +38,8 @@ export interface ChangeReader {
 export interface ChangeReaderDeps {
   readonly api: GerritApi;
   readonly clock: Clock;
+  /** See {@link createTopicSubmission}. */
+  readonly notedTopics?: (submitsTopics: boolean) => void;
   /** Default: real time. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }

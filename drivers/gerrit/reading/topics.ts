@@ -17,9 +17,12 @@ const KEPT_MS = 600_000;
 export function createTopicSubmission({
   api,
   clock,
+  notedTopics,
 }: {
   readonly api: GerritApi;
   readonly clock: Pick<Clock, 'monotonic'>;
+  /** Called with each answer. */
+  readonly notedTopics?: (submitsTopics: boolean) => void;
 }): TopicSubmission {
   let known: { readonly whole: boolean; readonly at: number } | undefined;
   return {
@@ -35,6 +38,7 @@ export function createTopicSubmission({
       const { change } = isMapping(answer.data) ? answer.data : {};
       const whole = isMapping(change) && change.submit_whole_topic === true;
       known = { whole, at };
+      notedTopics?.(whole);
       return { ...answer, data: whole };
     },
   };

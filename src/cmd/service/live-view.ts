@@ -27,6 +27,8 @@ export interface LiveView extends Disposable {
   readonly senderReport: RecordView<SenderReport>;
   /** State of a code host, reported by the scheduler that holds the connection; undefined: not reported. */
   readonly connectionReport: (connection: ConnectionName) => ConnectionReport | undefined;
+  /** Calls `listener` after each change of one of them, until disposed. */
+  readonly onConnectionReport: (listener: () => void) => Disposable;
   /** Id of the installation. */
   readonly installation: Uuid;
 }
@@ -104,6 +106,11 @@ async function openAll(
     spanOutbox,
     senderReport,
     connectionReport: name => reports.get(name)?.value(),
+    onConnectionReport(listener) {
+      const listening = new DisposableStack();
+      for (const report of reports.values()) listening.use(report.onChange(listener));
+      return listening;
+    },
     installation,
     [Symbol.dispose]: () => all.dispose(),
   };

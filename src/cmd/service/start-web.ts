@@ -141,6 +141,7 @@ function openShownView(store: Store, core: ProcessCore, contact: Contact): Shown
     const throttled = stack.adopt(createThrottledSignal(notifyAll), signal => signal.close());
     stack.use(view.spanOutbox.onChange(throttled.touch));
     stack.use(view.senderReport.onChange(throttled.touch));
+    stack.use(view.onConnectionReport(throttled.touch));
     notifyAll();
   });
   ready.catch(error => {

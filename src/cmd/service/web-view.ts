@@ -4,6 +4,7 @@ import type { TenantSnapshot, TracingHealth } from '../../api/tenant-snapshot.ts
 import type { Connection } from '../../driver/connection.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
+import type { ConnectionReport } from '../../model/connection-health.ts';
 import type { LayoutSummary } from '../../model/layout.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { type ConnectionName, projectIdOf, type TenantName } from '../../model/project.ts';
@@ -19,6 +20,7 @@ export interface WebViewDeps {
   readonly waiting: Pick<WaitingEvents, 'ofConnection' | 'ofTenant'>;
   readonly clock: Clock;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  readonly connectionReport: (connection: ConnectionName) => Pick<ConnectionReport, 'faults'> | undefined;
   /** Undefined: tracing is off. */
   readonly spans: SpanOutbox | undefined;
 }
@@ -47,6 +49,7 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
       [...deps.connections.keys()].map(name => [name, deps.waiting.ofConnection(name)]),
     ),
     configErrors: layout.errors,
+    hostFaults: hostFaultsOf(layout, deps),
     projects: layout.projects.map(({ project, trusted }) => ({
       project,
       trusted,
@@ -55,6 +58,23 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
     jobs: layout.jobs.map(name => ({ name })),
     tracing: deps.spans === undefined ? null : tracingHealth(deps.spans, deps.clock),
   };
+}
+
+/** Of the tenant's connections and projects: another tenant's are none of its business. */
+function hostFaultsOf(
+  { projects, cycleConnections }: LayoutSummary,
+  { connectionReport }: Pick<WebViewDeps, 'connectionReport'>,
+): TenantSnapshot['hostFaults'] {
+  const byConnection = Map.groupBy(
+    projects.map(({ project }) => projectIdOf(project)),
+    ({ connection }) => connection,
+  );
+  return [...byConnection].flatMap(([connection, ids]) =>
+    (connectionReport(connection)?.faults ?? [])
+      .filter(({ project }) => project === null || ids.some(({ name }) => name === project))
+      .filter(({ onlyForCycles }) => !onlyForCycles || cycleConnections.includes(connection))
+      .map(({ project, severity, text }) => ({ connection, project, severity, text })),
+  );
 }
 
 /** Configured pipelines, and removed ones that still hold items. */

@@ -11,7 +11,7 @@ import { layoutSummaryCodec } from '../../model/codec/records.ts';
 import type { LayoutSources, LayoutSummary, Tenant } from '../../model/layout.ts';
 import type { BranchConfig } from '../../model/merge.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
-import type { BranchName, ProjectKey } from '../../model/project.ts';
+import { type BranchName, type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import { type CachedConfig, hashed } from './config-cache.ts';
 import type { Layouts } from './layouts.ts';
 
@@ -107,10 +107,19 @@ export function layoutSummary(config: Omit<TenantConfig, 'node'>): LayoutSummary
     pipelines: [...config.layout.pipelines.values()],
     retired: config.retired,
     jobs: config.layout.jobs.toSorted(),
+    cycleConnections: cycleConnections(config.layout),
     errors: config.layout.errors,
     errorCount: config.layout.errorCount,
     builtFrom: sourcesOf(config),
   };
+}
+
+/** By name. */
+function cycleConnections({ projects }: Pick<LayoutFacts, 'projects'>): readonly ConnectionName[] {
+  const connections = [...projects].flatMap(([project, { queue }]) =>
+    queue?.allowsCycles === true ? [projectIdOf(project).connection] : [],
+  );
+  return [...new Set(connections)].toSorted();
 }
 
 /** {@link layoutSummary} as the bytes of the tenant's layout node. */

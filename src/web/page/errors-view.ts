@@ -49,10 +49,11 @@ function errorRow({
 }: ConfigErrorsDocument[number]): HTMLElement {
   const project =
     source.project === null ? '' : `${source.project}${source.branch === null ? '' : ` @ ${source.branch}`} `;
+  const place = gatehouse.line === null ? '' : `:${gatehouse.line}:${gatehouse.column}`;
   return element(
     'li',
     {},
-    element('code', {}, `${project}${source.path}:${gatehouse.line}:${gatehouse.column}`),
+    element('code', {}, `${project}${source.path}${place}`),
     element(
       'span',
       {},

@@ -86,6 +86,12 @@ gerritStory(
       await observer.until('the message', () => ourMessages(change).some(text => text.includes('SUCCESS')));
       expect(verified(change)).toBeUndefined();
     }
+    // It shows among the configuration errors of the tenant.
+    await observer.until('the configuration error', async () =>
+      JSON.stringify(await world.api.get('/api/tenant/tenant-one/config-errors')).includes(
+        'Gerrit did not take our vote Verified +1',
+      ),
+    );
 
     // A refusal that a person has to end: each kind of 409 and 403.
     const refusals = [

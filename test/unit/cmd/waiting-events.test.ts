@@ -41,7 +41,8 @@ test('events that wait in a connection or a tenant reach the snapshot and the li
   const changed: string[] = [];
   waiting.onChange(tenant => changed.push(tenant));
   const connections = new Map([['local', {} as Connection]]);
-  const view = { live, waiting, clock: systemClock(), connections, spans: undefined };
+  const connectionReport = () => undefined;
+  const view = { live, waiting, clock: systemClock(), connections, connectionReport, spans: undefined };
   expect(snapshotOf('acme', view)).toMatchObject({ triggerEvents: 0, connectionEvents: { local: 0 } });
 
   await writer.multi([create(`${paths.connection('local').queue}/1`)]);

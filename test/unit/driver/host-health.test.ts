@@ -27,8 +27,11 @@ test('the health of a host follows the calls', () => {
   health.noted('acme/app', undefined);
   health.noted('acme/lib', undefined);
   expect(state()).toBe('serving: serves');
-  health.misconfigured('acme/app', 'acme/app is acme/new now');
+  const moved = { severity: 'error', project: 'acme/app', text: 'acme/app is acme/new now' } as const;
+  health.misconfigured('acme/app', { ...moved, onlyForCycles: false });
   expect(state()).toBe('failing: acme/app is acme/new now');
+  health.misconfigured('topics', { ...moved, severity: 'warning', text: 'one by one', onlyForCycles: true });
+  expect(health.now().faults.map(({ text }) => text)).toEqual(['acme/app is acme/new now', 'one by one']);
   health.misconfigured('acme/app', undefined);
   expect(state()).toBe('serving: serves');
 });

@@ -230,6 +230,13 @@ describe('the small lists', () => {
           severity: 'error',
           gatehouse: { line: 4, column: 3, text: 'unknown key "tiemout", did you mean "timeout"?' },
         },
+        {
+          source_context: { project: null, branch: null, path: 'connection local' },
+          error: 'connection local: lands changes of a cycle one by one',
+          short_error: 'refused-by-host',
+          severity: 'warning',
+          gatehouse: { line: null, column: null, text: 'lands changes of a cycle one by one' },
+        },
       ],
     ],
   ])('%s', async (path, expected) => {

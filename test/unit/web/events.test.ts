@@ -35,7 +35,7 @@ describe('the stream of events', () => {
       buildset: { number: 2 },
       dependsOn: ['acme/lib#master/fix-typo'],
     });
-    expect(first.data.set.tenant).toMatchObject({ configErrors: 1, tracing: { waiting: 12 } });
+    expect(first.data.set.tenant).toMatchObject({ configErrors: 2, tracing: { waiting: 12 } });
   });
 
   test('goes on with what changed and what is gone, and nothing else', async () => {

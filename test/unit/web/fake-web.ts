@@ -38,6 +38,7 @@ const LIMITED: ConnectionReport = {
   limitedUntil: null,
   lastEventAt: fromMilliseconds(1_795_000_000_000),
   missed: 2,
+  faults: [],
   at: fromMilliseconds(1_795_000_001_000),
   holder: 'ci1/4711',
   waitingLanes: 1,
@@ -119,6 +120,14 @@ export function sampleSnapshot(
         column: 3,
         code: 'unknown-key',
         text: 'unknown key "tiemout", did you mean "timeout"?',
+      },
+    ],
+    hostFaults: [
+      {
+        connection: 'local',
+        project: null,
+        severity: 'warning',
+        text: 'lands changes of a cycle one by one',
       },
     ],
     projects: [

@@ -2,6 +2,7 @@
 import type { LayoutSources, LayoutSummary, Tenant, TenantProject } from '../../layout.ts';
 import type { DriverConfig, ManagerName, Pipeline, WindowPolicy } from '../../pipeline.ts';
 import {
+  added,
   byName,
   flag,
   json,
@@ -119,6 +120,7 @@ export const layoutSummarySchema = object<LayoutSummary>({
   pipelines,
   retired: pipelines,
   jobs: list(text),
+  cycleConnections: added(list(text), () => []),
   errors: list(configErrorSchema),
   errorCount: whole,
   builtFrom: nullable(sources),

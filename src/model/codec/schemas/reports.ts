@@ -1,6 +1,6 @@
 /** Rows of the history, and what processes report of themselves. */
 import type { ComponentRecord, ComponentState } from '../../component.ts';
-import type { ConnectionReport, WaitingLane } from '../../connection-health.ts';
+import type { ConnectionReport, HostFault, WaitingLane } from '../../connection-health.ts';
 import type { Decision, DecisionCode } from '../../decision.ts';
 import type { HistoryRow } from '../../history.ts';
 import type { SenderReport } from '../../sender-report.ts';
@@ -9,6 +9,7 @@ import {
   added,
   byName,
   change,
+  flag,
   list,
   nullable,
   number,
@@ -139,6 +140,17 @@ export const connectionReportSchema = object<ConnectionReport>({
   limitedUntil: nullable(time),
   lastEventAt: nullable(time),
   missed: whole,
+  faults: added(
+    list(
+      object<HostFault>({
+        severity: words<HostFault['severity']>({ error: 1, warning: 1 }),
+        project: nullable(text),
+        text,
+        onlyForCycles: flag,
+      }),
+    ),
+    () => [],
+  ),
   at: time,
   holder: text,
   waitingLanes: whole,

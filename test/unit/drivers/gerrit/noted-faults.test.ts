@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { noteStream, noteVotes } from '../../../../drivers/gerrit/noted-faults.ts';
+import { noteStream, noteTopics, noteVotes } from '../../../../drivers/gerrit/noted-faults.ts';
 import { createGerritUsage } from '../../../../drivers/gerrit/usage.ts';
 import { createHostHealth } from '../../../../src/driver/host-health.ts';
 import { fromMilliseconds } from '../../../../src/lib/clock.ts';
@@ -17,6 +17,7 @@ test('a vote that Gerrit does not take shows in the health of the connection unt
   expect(health.now()).toMatchObject({
     state: 'failing',
     text: 'acme/app: Gerrit did not take our vote Nope +1 (the change has no label Nope).',
+    faults: [{ severity: 'error', project: 'acme/app' }],
   });
   answered('acme/lib', [vote], []);
   expect(health.now().state).toBe('failing');
@@ -45,4 +46,17 @@ test('a stream that Gerrit refuses shows there, one that is away does not', () =
   noted(undefined);
   expect(health.now().state).toBe('serving');
   expect(usage.now().stream).toBeUndefined();
+});
+
+test('topics that are submitted one by one are a warning, not trouble', () => {
+  const health = createHostHealth(() => null);
+  health.noted('acme/app', undefined);
+  const noted = noteTopics(health);
+  noted(false);
+  expect(health.now().state).toBe('serving');
+  expect(health.now().faults).toMatchObject([
+    { severity: 'warning', project: null, text: expect.stringContaining('change.submitWholeTopic is off') },
+  ]);
+  noted(true);
+  expect(health.now().faults).toEqual([]);
 });

@@ -55,6 +55,12 @@ it('asks every ten minutes whether Gerrit submits whole topics', async () => {
   now += 600_000;
   await submitsTopics(call);
   expect(asked).toEqual(['config/server/info', 'config/server/info']);
-  const off = createTopicSubmission({ api: gerrit(ok({ change: {} })).api, clock: { monotonic: () => 0 } });
+  const noted: boolean[] = [];
+  const off = createTopicSubmission({
+    api: gerrit(ok({ change: {} })).api,
+    clock: { monotonic: () => 0 },
+    notedTopics: whole => void noted.push(whole),
+  });
   expect(await off.submitsTopics(call)).toMatchObject({ data: false });
+  expect(noted).toEqual([false]);
 });
