@@ -82,6 +82,8 @@ export interface ReportRecord {
     readonly parts: readonly {
       readonly kind: 'HostReport' | 'HostMerge';
       readonly connection: string;
+      /** Of a report about several changes, the one of this part; absent: the report, or what was left of it, is about one. */
+      readonly change?: ChangeKey;
       readonly startedAt: Nanoseconds;
       readonly endedAt: Nanoseconds;
       readonly tries: number;

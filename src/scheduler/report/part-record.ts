@@ -23,6 +23,14 @@ export function rememberedOf({ key }: Change, memory: Json | undefined): Pick<Re
   return { remembered: { change: key, memory } };
 }
 
+/** Named where the report has parts about other changes, too. */
+export function changeOfPart(
+  { parts }: Pick<ReportIntent, 'parts'>,
+  { change: { key } }: ReportIntent['parts'][number],
+): Pick<ReportPart, 'change'> {
+  return parts.some(({ change }) => change.key !== key) ? { change: key } : {};
+}
+
 /** Without what the driver returned beside its outcome. */
 export function recordOf(
   part: ReportIntent['parts'][number],

@@ -20,7 +20,7 @@ import type { ReportIntent } from '../../model/report-intent.ts';
 import type { Step } from '../../model/step.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
 import { hostTroubleOf } from '../remote-fault.ts';
-import { type PartOutcome, type ReportPart, recordOf, rememberedOf } from './part-record.ts';
+import { changeOfPart, type PartOutcome, type ReportPart, recordOf, rememberedOf } from './part-record.ts';
 import type { ProjectStanding } from './right-to-act.ts';
 import { reportOf } from './stored-report.ts';
 import { unlessAborted } from './unless-aborted.ts';
@@ -80,7 +80,7 @@ export async function performLanded(
   deps: PerformReportDeps,
   signal: AbortSignal,
 ): Promise<PartEnd> {
-  const { took, ended } = recorder(part, deps, landing.startedAt);
+  const { took, ended } = recorder(intent, part, deps, landing.startedAt);
   took(landing);
   const { outcome, tries } = landing;
   if (outcome.kind !== 'done') return ended(outcome, tries);
@@ -96,7 +96,7 @@ export async function performPart(
   signal: AbortSignal,
 ): Promise<PartEnd> {
   const log = deps.log.child({ ...reportLogFacts(intent), connection: part.connection });
-  const { took, ended } = recorder(part, deps, deps.clock.now());
+  const { took, ended } = recorder(intent, part, deps, deps.clock.now());
   const isFirst = deps.isFirstTry && intent.repeats !== true;
   let unsettled = false;
   for (let tries = 1; ; tries++) {
@@ -128,6 +128,7 @@ export async function performPart(
 
 /** Collects what drivers answered of one part, from `startedAt` on. */
 function recorder(
+  intent: ReportIntent,
   part: ReportIntent['parts'][number],
   { clock }: Pick<PerformReportDeps, 'clock'>,
   startedAt: Nanoseconds,
@@ -143,6 +144,7 @@ function recorder(
       const kept = hostSteps(steps);
       const record = {
         ...recordOf(part, outcome, startedAt, clock.now(), tries),
+        ...changeOfPart(intent, part),
         ...rememberedOf(part.change, memory),
       };
       return { outcome, record: kept.length === 0 ? record : { ...record, steps: kept } };

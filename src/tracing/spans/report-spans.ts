@@ -1,6 +1,10 @@
 /** `Report` (intent → done) → `HostReport`, `HostMerge` (one reporter each) → `HostQuery`, `HostWait`: requests to the code hosts. */
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
+import type { ChangeKey } from '../../model/change.ts';
 import type { QueueItem, ReportEnd, ReportRecord } from '../../model/queue-item.ts';
+import type { Attributes } from '../../model/span.ts';
+import { attributesOf } from '../attribute-values.ts';
+import { changeAttributes } from './change-attributes.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent, planSteps } from './step-spans.ts';
@@ -66,7 +70,7 @@ function planPart(
         start: startedAt,
         end: endedAt,
         result: resultOfReport(part.outcome),
-        common: context.withChange(),
+        common: commonOf(context, part.change),
         own: {
           action,
           reportOutcome: part.outcome,
@@ -78,6 +82,13 @@ function planPart(
   };
   const own = clampedParent(id, parent, { start: startedAt, end: endedAt });
   return [whole, ...planSteps(context, { key, parent: own, own: { connection } }, steps)];
+}
+
+/** @param key absent: of all changes of the item. */
+function commonOf(context: ItemContext, key: ChangeKey | undefined): Attributes {
+  const change = context.item.changes.find(each => each.key === key);
+  if (change === undefined) return context.withChange();
+  return attributesOf('BuildSet', changeAttributes([change], context.options), context.draft.common);
 }
 
 function resultOfReport(outcome: ReportEnd | undefined): string {

@@ -1,25 +1,23 @@
 import type { LiveItem } from '../../api/live-item.ts';
 import { pages } from './address.ts';
 import { type Child, element, externalLink } from './dom.ts';
-import { resultKind, resultMark, resultWord } from './format.ts';
+import { count, resultKind, resultMark, resultWord } from './format.ts';
 import { itemSummary } from './item-card.ts';
 
 /** Title, change and links of an item and, while it is live, its state and jobs. */
 export function itemHead(item: LiveItem): readonly Child[] {
   const [change] = item.changes;
+  const isOne = item.changes.length === 1;
   return [
     element('h1', {}, change?.subject ?? change?.name),
     element(
       'p',
       { class: 'meta' },
       item.left !== null && outcome(item.left),
-      element(
-        'span',
-        {},
-        `${item.pipeline} · `,
-        item.changes.map(shown => externalLink(shown.url, shown.text) ?? shown.text),
-      ),
-      typeof change?.owner === 'string' && element('span', {}, `by ${change.owner}`),
+      isOne
+        ? element('span', {}, `${item.pipeline} · `, item.changes.map(linkOf))
+        : element('span', {}, `${item.pipeline} · ${count(item.changes.length, 'change')}, tested together`),
+      isOne && typeof change?.owner === 'string' && element('span', {}, `by ${change.owner}`),
       item.testedBefore !== null &&
         element(
           'a',
@@ -30,8 +28,23 @@ export function itemHead(item: LiveItem): readonly Child[] {
       externalLink(item.traceUrl, 'open in the trace viewer'),
       externalLink(item.tracesUrl, 'all its traces'),
     ),
+    !isOne && element('ul', { class: 'changes' }, item.changes.map(changeRow)),
     (item.left === null || item.jobs.length > 0) && itemSummary(item),
   ];
+}
+
+function linkOf({ url, text }: LiveItem['changes'][number]): Child {
+  return externalLink(url, text) ?? text;
+}
+
+function changeRow(change: LiveItem['changes'][number]): HTMLElement {
+  return element(
+    'li',
+    {},
+    element('code', {}, linkOf(change)),
+    element('span', {}, change.subject ?? ''),
+    typeof change.owner === 'string' && element('span', { class: 'quiet' }, `by ${change.owner}`),
+  );
 }
 
 function outcome(left: NonNullable<LiveItem['left']>): HTMLElement {

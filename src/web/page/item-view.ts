@@ -92,7 +92,7 @@ export class ItemView implements View {
       ]);
       this.#explanation = explanation;
       if (trace !== undefined) this.#waterfall.draw(trace, item);
-      show(this.#decisions, decisionList(decisions?.decisions ?? [], this.#uuid));
+      show(this.#decisions, decisionList(decisions?.decisions ?? [], item));
       this.#drawTimes();
     } catch (error) {
       show(

@@ -115,7 +115,7 @@ export class Waterfall {
     const build = row.attributes['gatehouse.build.id'];
     const hasLog =
       row.attributes['gatehouse.span.type'] === 'Build' && row.attributes['gatehouse.worker'] !== undefined;
-    const name = element('span', { class: 'name' }, row.name);
+    const name = element('span', { class: 'name' }, this.#nameOf(row));
     name.style.paddingInlineStart = `${row.depth * 0.85}rem`;
     name.prepend(this.#fold(row, folded === true));
     const line = element(
@@ -213,12 +213,20 @@ export class Waterfall {
     this.#showTip(row, box.left + box.width / 2, box.bottom);
   }
 
+  /** Of an item with several changes, each report is about one. */
+  #nameOf({ name, attributes }: TraceNodeRow): string {
+    const change = attributes['gatehouse.change'];
+    const isOfOne = this.#item !== undefined && this.#item.changes.length > 1 && typeof change === 'string';
+    const kind = attributes['gatehouse.span.type'] ?? name.split(' ')[0];
+    return isOfOne && (kind === 'HostReport' || kind === 'HostMerge') ? `${name} ${change}` : name;
+  }
+
   #showTip(row: TraceNodeRow, x: number, y: number): void {
     const end = row.end ?? this.#end();
     const facts = Object.entries(row.attributes).filter(([key]) => SHOWN[key] !== undefined);
     show(
       this.#tip,
-      element('b', {}, row.name),
+      element('b', {}, this.#nameOf(row)),
       element(
         'p',
         {},

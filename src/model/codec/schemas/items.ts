@@ -99,6 +99,7 @@ export const reportPartsSchema = list(
   object<ReportPart>({
     kind: words<ReportPart['kind']>({ HostReport: 1, HostMerge: 1 }),
     connection: text,
+    change: optional(change),
     startedAt: time,
     endedAt: time,
     tries: whole,

@@ -68,13 +68,14 @@ async function land(...answers: readonly LandingOutcome[]) {
 
 describe('several changes of one item', () => {
   test('land one after the other, each on what the one before it left', async () => {
-    const { outcome, asked } = await land(landed('5'), landed('9'));
+    const { outcome, parts, asked } = await land(landed('5'), landed('9'));
     expect(outcome).toMatchObject({
       kind: 'done',
       landed: [{ tree: '5'.repeat(40) }, { tree: '9'.repeat(40) }],
     });
     expect(asked.map(({ tested }) => tested?.before)).toEqual([commit('1'), commit('5')]);
     expect(asked[1]?.tested?.beforeTree).toBe('5'.repeat(40));
+    expect(parts.map(({ change }) => change)).toEqual([A.key, B.key]);
   });
 
   test('that land in part are reported as that', async () => {

@@ -157,6 +157,22 @@ describe('spans of an item', () => {
     expect(kindsOf(kinds.get('not'))).toContain('Playbook');
   });
 
+  it('of a report about several changes name the change of each part', () => {
+    const changes = [item.changes[0], proposedChange('master/other')] as const;
+    const reports = item.reports.map(report => {
+      if (report.done === null) return report;
+      const parts = report.done.parts.flatMap(part => changes.map(({ key }) => ({ ...part, change: key })));
+      return { ...report, done: { ...report.done, parts } };
+    });
+    const merges = itemSpans({ ...item, changes, reports }).filter(({ name }) =>
+      name.startsWith('HostMerge'),
+    );
+    expect(merges.map(({ attributes }) => attributes['vcs.change.id'])).toEqual([
+      'master/login',
+      'master/other',
+    ]);
+  });
+
   it('name the priority and the labels of a build that waits', () => {
     const queued = itemStory()
       .merge()
