@@ -76,6 +76,8 @@ export interface ConnectionEvent {
   readonly receiver?: string;
   /** When it happened, by the host's clock; absent: the host does not say. For traces and metrics alone. */
   readonly madeAt?: Nanoseconds;
+  /** How it was found, in the driver's words, e.g. `stream`, `catch-up`; absent: by a webhook where there is a receiver, else by the listener. */
+  readonly foundBy?: string;
   /** Account by which the host granted the delivery; absent: it has none, or does not say. */
   readonly installation?: string;
   readonly sampled: boolean;

@@ -69,7 +69,8 @@ export function createAnnounced(deps: AnnouncedDeps): Announced {
         remember(updates, about.number, Number(BigInt(madeAt) / 1_000_000_000n));
       const payload = gerritNotificationJson(notification);
       const deliveryId = `stream-${id}${times > 1 ? `-${times}` : ''}`;
-      store(id, { deliveryId, type: event, payload, ...(madeAt === null ? {} : { madeAt }) }, notification);
+      const delivery = { deliveryId, type: event, foundBy: 'stream', payload };
+      store(id, { ...delivery, ...(madeAt === null ? {} : { madeAt }) }, notification);
     }
   }
 

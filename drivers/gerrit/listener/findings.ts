@@ -56,5 +56,5 @@ function found(
 ): NewConnectionEvent {
   const notification: GerritNotification = { event: foundBy, foundBy, project, about };
   const id = sha256(JSON.stringify([project, about.kind, state])).slice(0, 32);
-  return { deliveryId: `found-${id}`, type: foundBy, payload: gerritNotificationJson(notification) };
+  return { deliveryId: `found-${id}`, type: foundBy, foundBy, payload: gerritNotificationJson(notification) };
 }

@@ -63,6 +63,7 @@ function common(event: ConnectionEvent, { driver, processing, endedAt, answered 
     storedAt: event.storedAt,
     ...(event.receiver === undefined ? {} : { receiver: event.receiver }),
     ...(event.madeAt === undefined ? {} : { madeAt: event.madeAt }),
+    ...(event.foundBy === undefined ? {} : { foundBy: event.foundBy }),
     ...(event.installation === undefined ? {} : { installation: event.installation }),
     processing,
     endedAt,

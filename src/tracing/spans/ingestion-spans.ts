@@ -52,6 +52,8 @@ export interface IngestionFacts {
   readonly receiver?: string;
   /** By the host's clock; absent: not said. */
   readonly madeAt?: Nanoseconds;
+  /** As the driver says; absent: by a webhook where there is a receiver, else by the listener. */
+  readonly foundBy?: string;
   /** Account by which the host delivered it. */
   readonly installation?: string;
   /** The driver's part; null: the driver was not called (a duplicate delivery). */
@@ -85,7 +87,7 @@ export function ingestionSpans(facts: IngestionFacts, options: SpanOptions): rea
     own: {
       eventType: facts.type,
       delivery: facts.deliveryId,
-      foundBy: facts.receiver === undefined ? 'listener' : 'webhook',
+      foundBy: facts.foundBy ?? (facts.receiver === undefined ? 'listener' : 'webhook'),
       eventAge: eventAgeSeconds(facts),
       installation: facts.installation,
       ...(facts.answered.length === 0

@@ -28,6 +28,16 @@ gerritStory(
     await world.leaves(pushed, 'SUCCESS', 'check');
     const counts = await Promise.all([stays, goes, approved].map(change => itemsOf(world, change, 'gate')));
     expect(counts.map(items => items.length)).toEqual([1, 1, 1]);
+    // The traces say how each was found.
+    const foundBy = (number: number) =>
+      world.sink.spans.flatMap(({ name, attributes }) =>
+        name.startsWith('GerritEvent') && attributes['vcs.change.id'] === String(number)
+          ? [attributes['gatehouse.event.found_by']]
+          : [],
+      );
+    await world.observer.until('the traces of the events', () => foundBy(goes.number).includes('catch-up'));
+    expect(foundBy(stays.number)).toContain('stream');
+    expect(foundBy(pushed.number)).toContain('catch-up');
     expect([stays, goes, pushed, approved].map(({ now }) => now.status)).toEqual([
       'MERGED',
       'ABANDONED',

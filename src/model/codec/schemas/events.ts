@@ -47,6 +47,7 @@ export const connectionEventSchema = object<ConnectionEvent>({
   storedAt: time,
   receiver: optional(text),
   madeAt: optional(time),
+  foundBy: optional(text),
   installation: optional(text),
   sampled: flag,
 });
