@@ -1,16 +1,17 @@
 /**
- * Whether one commit is reachable from another. Nearly always the answer is close: what landed is a few commits below the tip. So
- * the newest commits are read first, by the reader that runs anyway; a git process, which costs a hundred times as much, is
- * started for the rest.
+ * Whether one commit is reachable from another. Nearly always the answer is close: what landed is below the tip by as many commits as
+ * landed with it. So the newest commits are read first, by the reader that runs anyway; a git process, which costs a hundred times
+ * as much, is started for the rest.
  */
+import type { Commit } from './commit.ts';
 import type { Git } from './git.ts';
 import type { ObjectId } from './object-id.ts';
 import { MissingObject, type ObjectReader } from './object-reader.ts';
 import { remoteFailure } from './remote-failure.ts';
 import { OverBudget } from './tree-budget.ts';
 
-/** Commits that are read, and kept in memory for the next question, before git is asked. */
-const NEAR = 64;
+/** Commits that are read, and kept in memory for the next question, before git is asked: more than any landing in one go brings. */
+const NEAR = 256;
 
 /**
  * Whether `ancestor` is reachable from `descendant` (each from itself). An object that is missing here is reachable from none.
@@ -25,30 +26,37 @@ export function createAncestry(git: Git, gitDir: string, reader: Pick<ObjectRead
     (await isNear(reader, ancestor, descendant)) || (await isReachable(git, gitDir, ancestor, descendant));
 }
 
-/** False: it is not among the nearest {@link NEAR} commits, which says nothing about the others. */
+/**
+ * False: it is not among the nearest {@link NEAR} commits, which says nothing about the others. Below a commit that is older than the
+ * ancestor there is hardly ever a newer one: it is not followed.
+ */
 async function isNear(
   reader: Pick<ObjectReader, 'commit'>,
   ancestor: ObjectId,
   descendant: ObjectId,
 ): Promise<boolean> {
+  const wanted = await commitAt(reader, ancestor);
+  if (wanted === undefined) return false;
   const seen = new Set<ObjectId>();
   let generation: readonly ObjectId[] = [descendant];
   while (generation.length > 0 && seen.size + generation.length <= NEAR) {
-    if (generation.includes(ancestor)) return parentsOf(reader, ancestor).then(found => found !== undefined);
+    if (generation.includes(ancestor)) return true;
     for (const commit of generation) seen.add(commit);
-    const parents = await Promise.all(generation.map(commit => parentsOf(reader, commit)));
-    generation = [...new Set(parents.flatMap(each => each ?? []))].filter(commit => !seen.has(commit));
+    const found = await Promise.all(generation.map(commit => commitAt(reader, commit)));
+    const parents = found.flatMap(each => (each === undefined || isOlder(each, wanted) ? [] : each.parents));
+    generation = [...new Set(parents)].filter(commit => !seen.has(commit));
   }
   return false;
 }
 
+function isOlder(commit: Commit, than: Commit): boolean {
+  return commit.committedAt < than.committedAt;
+}
+
 /** Undefined: the commit is not here, or cannot be read. */
-async function parentsOf(
-  reader: Pick<ObjectReader, 'commit'>,
-  commit: ObjectId,
-): Promise<readonly ObjectId[] | undefined> {
+async function commitAt(reader: Pick<ObjectReader, 'commit'>, commit: ObjectId): Promise<Commit | undefined> {
   try {
-    return (await reader.commit(commit)).parents;
+    return await reader.commit(commit);
   } catch (error) {
     if (error instanceof MissingObject || error instanceof OverBudget) return undefined;
     throw error;

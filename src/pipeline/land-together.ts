@@ -9,6 +9,7 @@
  * there once. Every item keeps its own report and its own answer. An item lands only when those ahead of it have: when one of
  * them does not, the ones behind it come back unsent, and are tested again without it.
  */
+import type { Uuid } from '../lib/ids.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { isDue, mayAskHost } from './host-wait.ts';
@@ -43,6 +44,24 @@ export function withItem(
   if (item.phase.phase !== 'reporting' || !landsTogether(draft, item)) return null;
   const { report, size } = landing ?? { report: item.phase.report, size: 0 };
   return { report, size: size + 1, last: item.uuid };
+}
+
+/**
+ * Of items that are being reported, those that land with others: the report of the first, by their own.
+ *
+ * @param items each after those ahead of it.
+ */
+export function landingsUnderWay(items: readonly QueueItem[]): ReadonlyMap<Uuid, Uuid> {
+  const firsts = new Map<Uuid, Uuid>();
+  const joined = new Map<Uuid, Uuid>();
+  for (const { uuid, behind, phase } of items) {
+    if (phase.phase !== 'reporting' || phase.action !== 'success') continue;
+    // Nothing is reported behind an item that has not landed, unless it lands with it.
+    const first = behind === null ? undefined : firsts.get(behind);
+    firsts.set(uuid, first ?? phase.report);
+    if (first !== undefined) joined.set(phase.report, first);
+  }
+  return joined;
 }
 
 /** It passed, and the hosts of all its changes land several at once. */

@@ -24,12 +24,16 @@ export type Abandoned<T> =
 
 /**
  * In order of service. Requests of a newer version are skipped, waiting or taken: an upgraded scheduler settles them.
+ *
+ * @param among uuids; only these requests are read. Default: all.
  */
 export async function abandonedRequests<T extends Requestable>(
-  queue: Pick<RequestQueue<T>, 'store' | 'everything' | 'claimedPath' | 'cancelledPath'>,
+  queue: Pick<RequestQueue<T>, 'store' | 'everything' | 'only' | 'claimedPath' | 'cancelledPath'>,
+  among?: ReadonlySet<string>,
 ): Promise<readonly Abandoned<T>[]> {
   // Claims after requests: one that is claimed between the two reads then shows as claimed, not as abandoned.
-  const requests = await queue.everything();
+  const requests = among === undefined ? await queue.everything() : await queue.only(among);
+  if (requests.length === 0) return [];
   const claimed = new Set(await queue.store.children(queue.claimedPath));
   const marked = new Set(await queue.store.children(queue.cancelledPath));
   return requests.flatMap((request): Abandoned<T>[] => {

@@ -24,7 +24,7 @@
  *     lock, fence             who may write; staged-commit: a commit larger than one multi
  *     event-queue             events, in order (offer-group, seen, dead-letter); quarantine: unreadable records
  *     request-queue           work for mergers and executors (request-record, request-worker, request-claim,
- *                             abandoned-requests, signs-of-life)
+ *                             abandoned-requests, vanished-claims, signs-of-life)
  *     outbox                  data for other systems (outbox-rows, outbox-drain)
  *     components              which processes there are and what they offer (component-node, component-view)
  *     wake-ups, refresher     from watches to loops and copies (live-tenants, live-counts, load-pipeline, published-record)

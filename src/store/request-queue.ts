@@ -241,6 +241,13 @@ export class RequestQueue<T extends Requestable> {
     return requests;
   }
 
+  /** Those of these requests that exist, including those this process cannot read. */
+  async only(uuids: ReadonlySet<string>): Promise<readonly (StoredRequest<T> | UnreadableRequest)[]> {
+    const all = inServiceOrder((await settle(this.store, () => this.store.children(this.queuePath))) ?? []);
+    const names = all.filter(name => uuids.has(parseRequestName(name)?.uuid ?? ''));
+    return names.length === 0 ? [] : [...(await this.read(names))];
+  }
+
   #decode(path: string, uuid: string, node: StoredNode): StoredRequest<T> | UnreadableRequest {
     const { version } = node.stat;
     try {

@@ -15,6 +15,9 @@ import type { Row } from './main.ts';
 const SIZES = (process.env.GATEHOUSE_BENCH_GATE ?? '20,200').split(',').map(Number);
 const PROFILED = process.env.GATEHOUSE_BENCH_PROFILE !== undefined;
 
+/** Bytes per change that make a row of their own. */
+const LEAST_WRITTEN = 1000;
+
 export async function benchGate(): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const size of SIZES) {
@@ -46,6 +49,11 @@ function rowsOf(size: number, figures: GateFigures): readonly Row[] {
     row('requests to the code host', figures.roundTrips, 'per change'),
     row('store transactions', figures.transactions, 'per change'),
     row('written to the store', figures.bytes / 1000, 'kB/change'),
+    ...figures.written
+      .filter(({ bytes }) => bytes >= LEAST_WRITTEN)
+      .map(({ what, operations, bytes }) =>
+        row(`  ${operations.toFixed(1)} × ${what}`, bytes / 1000, 'kB/change'),
+      ),
     row('load average', loadavg()[0] ?? 0, ''),
     ...profile.map(({ where, ms, share }) => row(`  ${(share * 100).toFixed(1)} % ${where}`, ms, 'ms')),
   ];

@@ -21,7 +21,7 @@ import { buildLogFacts, mergerRequestLogFacts } from '../../tracing/log-facts.ts
 import { buildSpanOf } from '../../tracing/span-ids.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 
-/** Of the sweeper, which runs it whenever a claim vanishes. */
+/** Of the sweeper, which runs it whenever claims vanish. */
 export interface LostWorkersDeps extends PassDeps {
   readonly store: Store;
   readonly clock: Clock;
@@ -34,12 +34,16 @@ export interface LostWorkersDeps extends PassDeps {
   pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
 }
 
-/** Several schedulers may do it at the same time: each request is settled by exactly one multi-write. */
-export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
-  for (const abandoned of await abandonedRequests(deps.mergeRequests)) {
+/**
+ * Several schedulers may do it at the same time: each request is settled by exactly one multi-write.
+ *
+ * @param among uuids; only these requests are looked at. Default: all.
+ */
+export async function settleLostWorkers(deps: LostWorkersDeps, among?: ReadonlySet<string>): Promise<void> {
+  for (const abandoned of await abandonedRequests(deps.mergeRequests, among)) {
     await settle(await mergeOperations(abandoned, deps), 'merge', abandoned, deps);
   }
-  for (const abandoned of await abandonedRequests(deps.buildRequests)) {
+  for (const abandoned of await abandonedRequests(deps.buildRequests, among)) {
     const result = abandoned.kind === 'lost-worker' ? await lostResult(abandoned.request, deps) : [];
     await settle([...discarded(deps.buildRequests, abandoned), ...result], 'build', abandoned, deps);
   }

@@ -19,6 +19,7 @@ import type { PipelineEvent } from '../../model/event.ts';
 import type { MergerRequest } from '../../model/merge.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
+import { landingsUnderWay } from '../../pipeline/land-together.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { listOutbox } from '../../store/outbox.ts';
@@ -64,7 +65,7 @@ export async function settleLostWork(
     );
     const lost = items.flatMap(item => lostWork(item, known, deps));
     if (lost.length > 0) deps.log.warn({ lost: lost.length }, 'lost work is started again');
-    const reports = intents.length > 0 ? [] : lostReports(items, state, known, context);
+    const reports = intents.length > 0 ? [] : lostReports(state, known, context);
     if (reports.length > 0) deps.log.warn({ lost: reports.length }, 'lost reports are requested again');
     const pass = recordPass('lost-work', owner, deps);
     await pass.part('Sweep', 'lost-requests', async () => ({ settled: lost.length }));
@@ -145,13 +146,14 @@ function lostUuid(of: Uuid): Uuid {
   return derivedUuid(of, 'lost');
 }
 
-/** Intents of items that wait for the answer to a lost report. */
+/** Intents of items that wait for the answer to a lost report; those that land together are so again, in their order. */
 function lostReports(
-  items: readonly QueueItem[],
   state: PipelineState,
   known: ReadonlySet<string>,
   context: CommandContext,
 ): readonly Operation[] {
+  const items = state.queues.flatMap(queue => queue.items.flatMap(uuid => state.items.get(uuid) ?? []));
+  const landings = landingsUnderWay(items);
   const commands = items.flatMap(item => {
     const {
       uuid,
@@ -160,9 +162,11 @@ function lostReports(
     } = item;
     if (phase.phase !== 'reporting' || known.has(phase.report)) return [];
     const { report, action } = phase;
+    const together = landings.get(report);
+    const joint = together === undefined ? {} : { together };
     const result = stage.state === 'complete' ? stage.result : null;
     const { key: change } = leadChange(item);
-    return [{ kind: 'report', report, item: uuid, action, result, change, awaited: true } as const];
+    return [{ kind: 'report', report, item: uuid, action, result, change, awaited: true, ...joint } as const];
   });
   return commandOperations({ state, commands, left: [] }, context);
 }

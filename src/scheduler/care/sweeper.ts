@@ -7,7 +7,7 @@
  * are removed under the sweeper's fence and in the version that was found unused.
  */
 
-import { addMilliseconds, type Nanoseconds } from '../../lib/clock.ts';
+import { addMilliseconds } from '../../lib/clock.ts';
 import { pause } from '../../lib/pause.ts';
 import { staleCancels } from '../../store/abandoned-requests.ts';
 import type { Fence } from '../../store/fence.ts';
@@ -15,11 +15,11 @@ import { type Operation, StoreError } from '../../store/port.ts';
 import { sweepSeen } from '../../store/seen.ts';
 import { outdatedSigns } from '../../store/signs-of-life.ts';
 import { splitOperations } from '../../store/split-operations.ts';
-import { wakeUps } from '../../store/wake-ups.ts';
+import { vanishedClaims } from '../../store/vanished-claims.ts';
 import { outdatedLandings } from '../changes/own-merges.ts';
 import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
-import { settleLostWorkers } from './lost-workers.ts';
+import { type LostWorkersDeps, settleLostWorkers } from './lost-workers.ts';
 import { outdatedChanges } from './outdated-changes.ts';
 import { recordPass } from './pass-recorder.ts';
 import { readHoldings } from './read-holdings.ts';
@@ -45,32 +45,32 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
     lastOperationPath: lastOperation,
     guid: deps.ids.uuid(),
   };
+  const lost = { ...deps, since, mergeRequests, buildRequests, pipelineQueue: shared.pipelineQueue };
   await fencedLoop('sweeper', request, { ...deps, pauseSwitch }, signal, (fence, stop) =>
     runTogether(AbortSignal.any([stop, fence.lost]), either => [
-      watchClaims(mergeRequests.claimedPath, since, shared, either),
-      watchClaims(buildRequests.claimedPath, since, shared, either),
+      watchClaims(mergeRequests.claimedPath, lost, either),
+      watchClaims(buildRequests.claimedPath, lost, either),
       watchUnservableBuilds({ ...deps, ...shared }, fence, either),
-      sweepRegularly(shared, fence, either),
+      sweepRegularly(shared, lost, fence, either),
     ]),
   );
 }
 
-async function watchClaims(
-  path: string,
-  since: Nanoseconds,
-  shared: SchedulerShared,
-  signal: AbortSignal,
-): Promise<void> {
-  const { store } = shared.deps;
-  const { mergeRequests, buildRequests, pipelineQueue } = shared;
-  for await (const _ of wakeUps(store, path, signal, event => event.kind === 'deleted')) {
-    await settleLostWorkers({ ...shared.deps, since, mergeRequests, buildRequests, pipelineQueue });
-  }
+async function watchClaims(path: string, lost: LostWorkersDeps, signal: AbortSignal): Promise<void> {
+  for await (const vanished of vanishedClaims(lost.store, path, signal))
+    await settleLostWorkers(lost, vanished);
 }
 
-async function sweepRegularly(shared: SchedulerShared, fence: Fence, signal: AbortSignal): Promise<void> {
+async function sweepRegularly(
+  shared: SchedulerShared,
+  lost: LostWorkersDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
   const sweep = createSweep(shared, fence);
   while (!signal.aborted) {
+    // Broken requests have no claims that vanish.
+    await settleLostWorkers(lost);
     await sweep();
     await pause(INTERVAL, signal);
   }

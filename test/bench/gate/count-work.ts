@@ -6,6 +6,7 @@ import childProcess, { type ChildProcess } from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { EmbeddedSession } from '../../../src/store/embedded/session.ts';
+import type { Operation } from '../../../src/store/port.ts';
 import { operationBytes } from '../../../src/store/size.ts';
 
 /** Since the start of the process. */
@@ -15,6 +16,8 @@ export interface WorkCounts {
   readonly transactions: number;
   /** Paths, data and framing of all operations. */
   readonly bytes: number;
+  /** The same by what is written, e.g. `set items/*`. */
+  readonly written: Readonly<Record<string, { readonly operations: number; readonly bytes: number }>>;
   /** Of the helpers, through which nearly all processes are started. */
   readonly helpers: readonly number[];
 }
@@ -23,9 +26,16 @@ const processes: Record<string, number> = {};
 const helpers: number[] = [];
 let transactions = 0;
 let bytes = 0;
+const written: Record<string, { operations: number; bytes: number }> = {};
 
 export function workCounts(): WorkCounts {
-  return { processes: { ...processes }, transactions, bytes, helpers: [...helpers] };
+  return {
+    processes: { ...processes },
+    transactions,
+    bytes,
+    written: structuredClone(written),
+    helpers: [...helpers],
+  };
 }
 
 function started(what: string): void {
@@ -57,6 +67,20 @@ function labelOf({ request, spec }: Start): string {
   return `git ${rest.find((word, at) => !word.startsWith('-') && rest[at - 1] !== '-c' && rest[at - 1] !== '-C') ?? ''}`;
 }
 
+function wrote(operation: Operation): void {
+  const size = operationBytes(operation);
+  bytes += size;
+  const place = operation.path.split('/').slice(-2).map(withoutIds).join('/');
+  const what = `${operation.kind} ${place}`;
+  const so = written[what] ?? { operations: 0, bytes: 0 };
+  written[what] = { operations: so.operations + 1, bytes: so.bytes + size };
+}
+
+/** What distinguishes one record of a kind from another. */
+function withoutIds(segment: string): string {
+  return segment === '' || /[0-9%]/.test(segment) ? '*' : segment;
+}
+
 function instrument(): void {
   const { fork, spawn, execFile } = childProcess;
   childProcess.fork = ((...args: Parameters<typeof fork>) => {
@@ -75,7 +99,7 @@ function instrument(): void {
   const multi = EmbeddedSession.prototype.multi;
   EmbeddedSession.prototype.multi = function counted(operations) {
     transactions += 1;
-    for (const operation of operations) bytes += operationBytes(operation);
+    for (const operation of operations) wrote(operation);
     return multi.call(this, operations);
   };
 }

@@ -21,6 +21,8 @@ export interface GateFigures {
   readonly byKind: readonly (readonly [what: string, count: number])[];
   readonly transactions: number;
   readonly bytes: number;
+  /** What is written to the store, largest first. */
+  readonly written: readonly { readonly what: string; readonly operations: number; readonly bytes: number }[];
   readonly roundTrips: number;
   readonly profile: readonly ProfileLine[] | undefined;
 }
@@ -54,9 +56,21 @@ export async function runGate(count: number, profiled: boolean): Promise<GateFig
     byKind,
     transactions: each(({ transactions }) => transactions),
     bytes: each(({ bytes }) => bytes),
+    written: writtenEach(before, after, count),
     roundTrips: each(({ roundTrips }) => roundTrips),
     profile,
   };
+}
+
+function writtenEach(before: GateAnswer, after: GateAnswer, count: number): GateFigures['written'] {
+  return Object.entries(after.written)
+    .map(([what, total]) => ({
+      what,
+      operations: (total.operations - (before.written[what]?.operations ?? 0)) / count,
+      bytes: (total.bytes - (before.written[what]?.bytes ?? 0)) / count,
+    }))
+    .filter(({ operations }) => operations > 0)
+    .toSorted((a, b) => b.bytes - a.bytes);
 }
 
 interface Landing {

@@ -246,8 +246,9 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/care/lost-workers.ts',
-        find: 'for (const abandoned of await abandonedRequests(deps.buildRequests)) {',
-        replace: 'for (const abandoned of (await abandonedRequests(deps.buildRequests)).slice(0, 0)) {',
+        find: 'for (const abandoned of await abandonedRequests(deps.buildRequests, among)) {',
+        replace:
+          'for (const abandoned of (await abandonedRequests(deps.buildRequests, among)).slice(0, 0)) {',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'lost-executor', calm: true },

@@ -34,21 +34,21 @@ afterEach(async () => {
 });
 
 let made = 0;
-function commit(parents: readonly ObjectId[]): Promise<ObjectId> {
+function commit(parents: readonly ObjectId[], date = 1_790_000_000): Promise<ObjectId> {
   made += 1;
   return writer.writeCommit({
     tree: EMPTY_TREE,
     parents,
     identity: IDENTITY,
-    date: 1_790_000_000,
+    date,
     message: `${made}`,
   });
 }
 
 /** A line of commits, oldest first. */
-async function line(length: number): Promise<readonly ObjectId[]> {
+async function line(length: number, date?: number): Promise<readonly ObjectId[]> {
   const commits: ObjectId[] = [];
-  while (commits.length < length) commits.push(await commit(commits.slice(-1)));
+  while (commits.length < length) commits.push(await commit(commits.slice(-1), date));
   return commits;
 }
 
@@ -62,8 +62,38 @@ test('what is near is found without a process of its own', async () => {
   expect(git.spawns()).toBe(spawns);
 });
 
+test('what landed in one go with fifty others is found without a process', async () => {
+  let [tip = EMPTY_TREE] = await line(1);
+  const before = tip;
+  const changes: ObjectId[] = [];
+  for (let landed = 0; landed < 50; landed++) {
+    const change = await commit([await commit([before])]);
+    changes.push(change);
+    tip = await commit([tip, change]);
+  }
+  const spawns = git.spawns();
+  expect(await isAncestor(before, tip)).toBe(true);
+  for (const change of changes) expect(await isAncestor(change, tip)).toBe(true);
+  // The coprocess that reads.
+  expect(git.spawns()).toBeLessThanOrEqual(spawns + 1);
+});
+
+test('nothing is read below a commit that is older than the one that is looked for', async () => {
+  const commits = await line(100, 1_790_000_000);
+  const newer = await commit([], 1_790_000_001);
+  let read = 0;
+  const counting: Pick<ObjectReader, 'commit'> = {
+    commit: id => {
+      read += 1;
+      return reader.commit(id);
+    },
+  };
+  expect(await createAncestry(git, root, counting)(newer, commits.at(-1) ?? newer)).toBe(false);
+  expect(read).toBe(2);
+});
+
 test('what is far away is asked of git', async () => {
-  const commits = await line(200);
+  const commits = await line(400);
   const [first, last] = [commits[0] ?? EMPTY_TREE, commits.at(-1) ?? EMPTY_TREE];
   expect(await isAncestor(first, last)).toBe(true);
   expect(await isAncestor(last, first)).toBe(false);

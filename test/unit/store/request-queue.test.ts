@@ -403,6 +403,29 @@ describe('lost workers', () => {
     ]);
   });
 
+  test('are found among some requests by reading those alone', async () => {
+    await submit(job('lost'));
+    await lose();
+    await submit(...Array.from({ length: 50 }, (_, index) => job(`waiting${index}`)));
+    const read: string[] = [];
+    const counting: Pick<Store, 'children' | 'getMany' | 'sync' | 'sessionState'> = {
+      children: path => scheduler.children(path),
+      sync: () => scheduler.sync(),
+      getMany(paths) {
+        read.push(...paths);
+        return scheduler.getMany(paths);
+      },
+      sessionState: 'connected',
+    };
+    const counted = queueOver(counting as Store);
+    expect(await abandonedRequests(counted, new Set(['lost', 'waiting7', 'ended']))).toMatchObject([
+      { kind: 'lost-worker', request: { uuid: 'lost' } },
+    ]);
+    expect(read).toHaveLength(2);
+    expect(await abandonedRequests(counted, new Set(['ended']))).toEqual([]);
+    expect(read).toHaveLength(2);
+  });
+
   test('are replaced: the request goes back to its place with one attempt more', async () => {
     await submit(job('x'), job('y'));
     await lose();

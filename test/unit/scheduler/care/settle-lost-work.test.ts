@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { addMilliseconds } from '../../../../src/lib/clock.ts';
-import { spanIdOf, traceIdOf } from '../../../../src/lib/ids.ts';
+import { spanIdOf, traceIdOf, type Uuid } from '../../../../src/lib/ids.ts';
 import type { BuildRequest } from '../../../../src/model/build-request.ts';
 import {
   buildRequestCodec,
@@ -165,6 +165,42 @@ test('a report whose intent is nowhere is intended again, under its own name', a
   const rows = await readOutbox(stand.store, await listOutbox(stand.store, deps.reportOutbox));
   expect(rows.map(row => reportIntentCodec.decode(row.data))).toMatchObject([
     { uuid: report, item: item.uuid, action: 'success', parts: [{ merges: true }] },
+  ]);
+});
+
+test('items that were landed together are so again when their intents are nowhere', async () => {
+  await using stand = openStand();
+  const deps = await open(stand);
+  const reporting = (report: Uuid, behind: QueueItem | null): QueueItem => ({
+    ...itemStory().item,
+    uuid: stand.ids.uuid(),
+    behind: behind === null ? null : behind.uuid,
+    phase: { phase: 'reporting', report, action: 'success' },
+  });
+  const [one, two, three, other] = [stand.ids.uuid(), stand.ids.uuid(), stand.ids.uuid(), stand.ids.uuid()];
+  const first = reporting(one, null);
+  const second = reporting(two, first);
+  const third = reporting(three, second);
+  const alone = reporting(other, null);
+  // The store lists items in the order of their uuids.
+  const items = new Map([third, alone, second, first].map(item => [item.uuid, item]));
+  const queue = { name: 'q', window: 20 };
+  const state: PipelineState = {
+    ...EMPTY_PIPELINE,
+    queues: [
+      { ...queue, key: 'q', items: [first.uuid, second.uuid, third.uuid] },
+      { ...queue, key: 'r', items: [alone.uuid] },
+    ],
+    items,
+  };
+  await settleLostWork(state, deps, deps.context, await stand.fence('gate'));
+  const rows = await readOutbox(stand.store, await listOutbox(stand.store, deps.reportOutbox));
+  const intents = rows.map(row => reportIntentCodec.decode(row.data));
+  expect(intents.map(({ uuid, together }) => [uuid, together])).toEqual([
+    [one, one],
+    [two, one],
+    [three, one],
+    [other, undefined],
   ]);
 });
 
