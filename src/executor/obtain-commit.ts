@@ -15,6 +15,7 @@
  */
 import type { FindRemote } from '../driver/find-remote.ts';
 import { messageOfCommit } from '../git/commit.ts';
+import { createLru } from '../git/lru.ts';
 import type { ObjectId } from '../git/object-id.ts';
 import { parseObjectId } from '../git/object-id.ts';
 import { remakeMerge } from '../git/remake-merge.ts';
@@ -45,6 +46,10 @@ export interface ObtainDeps {
 
 /** Bytes of a commit whose message is passed to jobs. */
 const LONGEST_COMMIT = 1024 * 1024;
+/** Characters of messages that are kept: each build needs those of all changes ahead of it, which the build before it needed too. */
+const KEPT_MESSAGES = 8 * 1024 * 1024;
+/** Of one message besides its text. */
+const ENTRY = 100;
 
 /** Why a commit cannot be obtained. */
 type Obstacle = Omit<Extract<ProvidedRepository, { kind: 'unavailable' }>, 'kind'>;
@@ -56,6 +61,7 @@ function blame(project: ProjectKey, reason: HostTroubleReason, text: string): Ob
 /** Builds that want the same commit at the same time wait for one fetch. */
 export function obtainedRepositories(deps: ObtainDeps): Repositories {
   const underway = new Map<string, Promise<Obstacle | undefined>>();
+  const messages = createLru<string, string>(KEPT_MESSAGES, message => message.length + ENTRY);
 
   function obtainOnce(
     repository: Repository,
@@ -93,10 +99,16 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
       return (await deps.repositories.repository(connection, name)).checkoutSize(parseObjectId(commit));
     },
     async commitMessage(project, commit) {
+      const key = `${project} ${commit}`;
+      const known = messages.get(key);
+      if (known !== undefined) return known;
       const { connection, name } = projectIdOf(project);
       const { reader } = await deps.repositories.repository(connection, name);
       const found = await reader.read(parseObjectId(commit), LONGEST_COMMIT);
-      return found.kind === 'object' ? messageOfCommit(found.data) : undefined;
+      if (found.kind !== 'object') return undefined;
+      const message = messageOfCommit(found.data);
+      messages.set(key, message);
+      return message;
     },
   };
 }

@@ -3,14 +3,18 @@
  *
  * Only the net change of a batch is written: one row per persistent node (key: the tree's node id, so rows are appended and
  * no path index is needed) and one row per parent whose sequence moved. Ephemeral nodes are never written, so they vanish
- * with the process. Write-ahead log and `synchronous=FULL`: after `commit` returns, the batch survives kill -9 and power
- * loss. The file is locked while it is open; the system drops the lock with the process.
+ * with the process. The file is locked while it is open; the system drops the lock with the process.
+ *
+ * A batch goes into the write-ahead log at once: from then on it survives kill -9. The flush that makes it survive power loss, too,
+ * takes as long as the disk does, so it runs beside the event loop, on a handle of our own on that log. SQLite itself
+ * (`synchronous=NORMAL`) flushes before and after it moves the log's content into the file, which keeps the file whole at any moment.
  *
  *     node(id, path, data, version, created, modified)    sequence(id → how many children were ever created)
  *     meta(boot, marker)        boot number: high part of transaction numbers and session ids; marker: moved by empty batches
  */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fdatasync as nodeFdatasync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { promisify } from 'node:util';
 import type { NodeTree, TreeNode } from './tree.ts';
 
 /** Net effect of a batch. */
@@ -25,8 +29,15 @@ export interface Batch {
 export interface Journal {
   /** How often this journal was opened, this time included; at least 1. */
   readonly boot: number;
-  /** @throws Error when the batch could not be made durable. It may still appear after a crash, until the next commit succeeds. */
-  commit(batch: Batch): void;
+  /**
+   * One batch at a time; it is read before the call returns.
+   *
+   * @returns undefined: it is durable already.
+   * @throws Error, at once or later, when the batch could not be made durable. It may still appear after a crash, until the next
+   *   commit succeeds.
+   */
+  commit(batch: Batch): Promise<void> | undefined;
+  /** After the last commit. */
   close(): void;
 }
 
@@ -38,6 +49,11 @@ export class StoreFileError extends Error {
 /** "gate": distinguishes our files from other SQLite databases. */
 const APPLICATION_ID = 0x67617465;
 const FORMAT = 1;
+
+/** Returns when what was written to the file will survive power loss. */
+type Flush = (handle: number) => Promise<void>;
+
+const fdatasync: Flush = promisify(nodeFdatasync);
 
 const SCHEMA = `
   CREATE TABLE node (id INTEGER PRIMARY KEY, path TEXT NOT NULL, data BLOB NOT NULL, version INTEGER NOT NULL,
@@ -53,12 +69,12 @@ const SCHEMA = `
  *
  * @throws StoreFileError with what to do about it.
  */
-export function openJournal(file: string, tree: NodeTree): Journal {
+export function openJournal(file: string, tree: NodeTree, flush: Flush = fdatasync): Journal {
   let db: DatabaseSync | undefined;
   try {
     closeSync(openSync(file, 'a', 0o600)); // SQLite would make it readable for all users
     db = new DatabaseSync(file);
-    return journalOver(db, file, tree);
+    return journalOver(db, file, tree, flush);
   } catch (error) {
     db?.close();
     if (error instanceof StoreFileError) throw error;
@@ -70,7 +86,7 @@ export function openJournal(file: string, tree: NodeTree): Journal {
   }
 }
 
-function journalOver(db: DatabaseSync, file: string, tree: NodeTree): Journal {
+function journalOver(db: DatabaseSync, file: string, tree: NodeTree, flush: Flush): Journal {
   db.exec(
     'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;',
   );
@@ -89,7 +105,40 @@ function journalOver(db: DatabaseSync, file: string, tree: NodeTree): Journal {
   db.exec('UPDATE meta SET boot = boot + 1; COMMIT;');
   const boot = integer(db.prepare('SELECT boot FROM meta').get()?.boot);
   load(db, tree);
-  return { boot, commit: committer(db), close: () => db.close() };
+  // The boot above was flushed by SQLite: the log and its entry in the folder are there. SQLite keeps the log until the file is closed.
+  db.exec('PRAGMA synchronous = NORMAL');
+  const log = openSync(`${file}-wal`, 'r');
+  const write = committer(db);
+  let failure: Error | undefined;
+  return {
+    boot,
+    async commit(batch) {
+      if (failure !== undefined) throw failure;
+      write(batch);
+      try {
+        await flush(log);
+      } catch (error) {
+        failure = lostFlush(file, error);
+        throw failure;
+      }
+    },
+    close() {
+      closeSync(log);
+      db.close();
+    },
+  };
+}
+
+/**
+ * After a failed flush the system may have dropped what it could not write, and says so only once: nothing that is written behind it
+ * can be trusted to be found again. What is in the file is known when it is opened the next time.
+ */
+function lostFlush(file: string, error: unknown): Error {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StoreFileError(
+    `store file ${file}: the disk did not keep what was written (${reason}); nothing more is written until this process is restarted`,
+    { cause: error },
+  );
 }
 
 function load(db: DatabaseSync, tree: NodeTree): void {

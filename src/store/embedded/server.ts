@@ -2,17 +2,14 @@
  * The embedded store: ZooKeeper's tree in this process, for the all-in-one mode, trials and tests.
  *
  * Life of a write: `multi` queues it; once per turn of the event loop everything queued is applied to the tree in order,
- * the net effect goes to the journal as *one* SQLite transaction (group commit), and only after COMMIT are watches notified
- * and promises settled, in that order. Applying and committing happen in one synchronous step, so that no reader can see
- * what is not durable yet. When the journal fails, the whole batch is undone and its calls reject with `ConnectionLoss`:
- * after a failed flush to disk not even SQLite knows the outcome, so callers find out as they would with an ensemble, by
- * `sync` and a read. That `sync` first forces a marker to disk, which settles the outcome.
+ * the net effect goes to the journal as *one* SQLite transaction (group commit), and only after the disk has it are watches
+ * notified and promises settled, in that order. While the disk is at it, the loop goes on: reads wait, so that no reader can
+ * see what is not durable yet, and what is written meanwhile is the next batch. When the journal fails, the whole batch is undone
+ * and its calls reject with `ConnectionLoss`: not even SQLite knows the outcome, so callers find out as they would with an
+ * ensemble, by `sync` and a read. That `sync` first forces a marker to disk, which settles the outcome.
  *
  *     await using server = openEmbeddedStore({ file: 'state/store.db' });
  *     const store = server.connect();               // one session; open a second one for a second scheduler
- *
- * COMMIT blocks the event loop for one flush of the disk (0.1–10 ms): the price of a simple, exact store. Sites for which
- * that is too much need an ensemble.
  */
 import { type OperationResult, type Store, StoreError } from '../port.ts';
 import { type Journal, openJournal } from './journal.ts';
@@ -42,7 +39,7 @@ export interface EmbeddedStore extends AsyncDisposable {
 /** Transactions per boot before numbers of the next boot begin: ZooKeeper's split of epoch and counter. */
 const BOOT_SPAN = 2 ** 32;
 
-const MEMORY_JOURNAL: Journal = { boot: 1, commit: () => {}, close: () => {} };
+const MEMORY_JOURNAL: Journal = { boot: 1, commit: () => undefined, close: () => {} };
 
 /** @throws StoreFileError when the file is locked by another process or is not a store. */
 export function openEmbeddedStore(options: EmbeddedStoreOptions): EmbeddedStore {
@@ -57,6 +54,10 @@ class EmbeddedServer implements EmbeddedStore {
   readonly #defer: (flush: () => void) => void;
   readonly #sessions = new Map<string, EmbeddedSession>();
   #queue: Task[] = [];
+  /** A flush of the queue will come by itself. */
+  #scheduled = false;
+  /** What reads want to do once the batch under way is durable; undefined: none is under way. */
+  #readers: (() => void)[] | undefined;
   #lastSession = 0;
   #lastTransaction: number;
   /** A commit failed: what is on disk is unknown until the next one succeeds. */
@@ -73,7 +74,11 @@ class EmbeddedServer implements EmbeddedStore {
   connect(): Store {
     if (this.#closing !== undefined) throw new StoreError('Closed', '/');
     const id = `${this.#journal.boot.toString(16)}-${(++this.#lastSession).toString(16)}`;
-    const session = new EmbeddedSession(id, { tree: this.#tree, enqueue: task => this.#enqueue(task) });
+    const session = new EmbeddedSession(id, {
+      tree: this.#tree,
+      enqueue: task => this.#enqueue(task),
+      whenDurable: read => (this.#readers === undefined ? read() : void this.#readers.push(read)),
+    });
     this.#sessions.set(id, session);
     return session;
   }
@@ -101,28 +106,49 @@ class EmbeddedServer implements EmbeddedStore {
 
   #enqueue(task: Task): void {
     this.#queue.push(task);
-    if (this.#queue.length === 1) this.#defer(() => this.#flush());
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#readers !== undefined || this.#queue.length === 0) return;
+    this.#scheduled = true;
+    this.#defer(() => this.#flush());
   }
 
   #flush(): void {
+    this.#scheduled = false;
     const tasks = this.#queue;
     this.#queue = [];
     const applied: AppliedTransaction[] = [];
     for (const task of tasks) task.run(operations => this.#apply(operations, task.session, applied));
-    const failure = this.#commit(
-      applied,
-      tasks.some(task => task.barrier),
-    );
+    const isBarrier = tasks.some(task => task.barrier);
+    const committing = this.#commit(applied, isBarrier);
+    if (committing instanceof Promise) {
+      this.#readers = [];
+      void committing.then(failure => this.#settle(tasks, applied, failure));
+    } else this.#settle(tasks, applied, committing);
+  }
+
+  /** @param failure of the journal. */
+  #settle(tasks: readonly Task[], applied: readonly AppliedTransaction[], failure: Error | undefined): void {
     if (failure === undefined) this.#announce(applied);
+    else {
+      this.#doubtful = true;
+      for (const outcome of applied.toReversed()) outcome.undo();
+    }
+    const readers = this.#readers ?? [];
+    this.#readers = undefined;
+    for (const read of readers) read();
     for (const task of tasks) {
       // A session that ends must end even if the disk fails: dropping ephemerals needs no journal.
       if (task.ends && failure !== undefined) {
-        this.#enqueue(task);
+        this.#queue.push(task);
         continue;
       }
       if (task.ends) this.#sessions.delete(task.session);
       task.settle(failure);
     }
+    this.#schedule();
   }
 
   #apply(
@@ -136,19 +162,21 @@ class EmbeddedServer implements EmbeddedStore {
     return outcome.results;
   }
 
-  /** @returns the error after which everything in `applied` has been undone. */
-  #commit(applied: readonly AppliedTransaction[], barrier: boolean): Error | undefined {
+  /** @returns why it failed; undefined: it is durable, or there was nothing to write. */
+  #commit(
+    applied: readonly AppliedTransaction[],
+    isBarrier: boolean,
+  ): Promise<Error | undefined> | Error | undefined {
     const batch = netEffect(this.#tree, applied);
-    if (batch.nodes.size === 0 && batch.sequences.size === 0 && !(barrier && this.#doubtful))
+    if (batch.nodes.size === 0 && batch.sequences.size === 0 && !(isBarrier && this.#doubtful))
       return undefined;
-    try {
-      this.#journal.commit(batch);
+    const committed = (): undefined => {
       this.#doubtful = false;
-      return undefined;
+    };
+    try {
+      return this.#journal.commit(batch)?.then(committed, errorOf) ?? committed();
     } catch (error) {
-      this.#doubtful = true;
-      for (const outcome of applied.toReversed()) outcome.undo();
-      return error instanceof Error ? error : new Error(String(error));
+      return errorOf(error);
     }
   }
 
@@ -160,6 +188,10 @@ class EmbeddedServer implements EmbeddedStore {
       }
     }
   }
+}
+
+function errorOf(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 function netEffect(tree: NodeTree, applied: readonly AppliedTransaction[]): Parameters<Journal['commit']>[0] {

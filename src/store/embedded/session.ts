@@ -2,7 +2,7 @@
  * One session with the embedded store: the port's contract for one client.
  *
  * Calls of one session take effect in the order they were made. Reads are answered from memory immediately, unless writes
- * of this session are still queued: then they queue behind them. Bytes are copied on the way in and on the way out, so
+ * of this session are still queued: then they queue behind them. While a batch is on its way to the disk, they wait for that. Bytes are copied on the way in and on the way out, so
  * neither side can change what the other holds.
  */
 import { requireNodePath } from '../node-path.ts';
@@ -43,6 +43,8 @@ export interface Task {
 export interface EmbeddedSessionDeps {
   readonly tree: NodeTree;
   enqueue(task: Task): void;
+  /** Calls `read` when all that the tree shows is durable: mostly at once. */
+  whenDurable(read: () => void): void;
 }
 
 type Ending = Extract<StoreErrorCode, 'Closed' | 'SessionExpired'>;
@@ -128,7 +130,20 @@ export class EmbeddedSession implements Store {
   async #read<T>(paths: readonly string[], read: () => T): Promise<T> {
     for (const path of paths) requireNodePath(path);
     this.#requireOpen(paths[0] ?? '/');
-    return this.#queued === 0 ? read() : await this.#inTurn(read);
+    return this.#queued === 0 ? await this.#onceDurable(read) : await this.#inTurn(read);
+  }
+
+  #onceDurable<T>(read: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#deps.whenDurable(() => {
+        try {
+          if (this.#ended === 'SessionExpired') throw new StoreError('SessionExpired', '/');
+          resolve(read());
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
   }
 
   #inTurn<T>(call: (apply: Apply) => T, options: { barrier?: boolean; ends?: boolean } = {}): Promise<T> {

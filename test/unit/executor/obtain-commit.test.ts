@@ -371,6 +371,34 @@ describe('other commits of a build', () => {
   });
 });
 
+describe('messages of commits', () => {
+  it('are read once, however many builds have the change ahead of them', async () => {
+    const app = await stage.host('app');
+    const commit = parseCommitId(await app.commit({ files: { a: '1' }, message: 'Add a\n\nBody\n' }));
+    const mirror = await stage.cache.repository('local', 'app');
+    await mirror.fetch({ url: app.url }, [{ ref: parseRefName('refs/heads/main') }]);
+    let opened = 0;
+    const { commitMessage } = obtainedRepositories({
+      repositories: {
+        ...stage.cache,
+        repository(connection, name) {
+          opened += 1;
+          return stage.cache.repository(connection, name);
+        },
+      },
+      remote: stage.deps.remote,
+      readItem: async () => undefined,
+    });
+    const absent = parseCommitId('a'.repeat(40));
+    expect(await commitMessage(key('app'), absent)).toBeUndefined();
+    expect(await commitMessage(key('app'), absent)).toBeUndefined();
+    expect(opened).toBe(2);
+    expect(await commitMessage(key('app'), commit)).toBe('Add a\n\nBody\n');
+    expect(await commitMessage(key('app'), commit)).toBe('Add a\n\nBody\n');
+    expect(opened).toBe(3);
+  });
+});
+
 /** Moves the host's branch to a commit the merger made, as a landing does. */
 async function landAt(commit: string): Promise<void> {
   const { path } = await stage.cache.repository('local', 'app');

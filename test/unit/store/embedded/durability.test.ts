@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { readlinkSync } from 'node:fs';
+import { mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openJournal } from '../../../../src/store/embedded/journal.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
 import { create, remove, set } from '../../../../src/store/port.ts';
 
@@ -109,6 +111,65 @@ describe('a store process that is killed', () => {
     const names = (await store.children('/w'))?.filter(name => name.startsWith('n-'));
     expect(names?.map(name => `/w/${name}`)).toEqual(made);
     expect((await store.get('/w/counter'))?.stat.version).toBe(made.length);
+  });
+});
+
+describe('a write', () => {
+  test('is answered when the disk has the log that SQLite wrote', async () => {
+    const flushed: string[] = [];
+    const flushing = Promise.withResolvers<void>();
+    await using server = openEmbeddedStore({
+      file,
+      openJournal: (name, tree) =>
+        openJournal(name, tree, handle => {
+          flushed.push(readlinkSync(`/proc/self/fd/${handle}`));
+          return flushing.promise;
+        }),
+    });
+    const store = server.connect();
+    const written = store.multi([create('/a', Buffer.from('durable'))]);
+    const log = `${await realpath(folder)}/${basename(file)}-wal`;
+    await vi.waitFor(() => expect(flushed).toEqual([log]));
+    expect((await readFile(`${file}-wal`)).includes('durable')).toBe(true);
+    flushing.resolve();
+    await written;
+  });
+
+  test('that was not flushed is unknown, and nothing is written behind it until the file is opened again', async () => {
+    let flushes = 0;
+    let server = openEmbeddedStore({
+      file,
+      openJournal: (name, tree) =>
+        openJournal(name, tree, async () => {
+          flushes += 1;
+          if (flushes === 2) throw new Error('EIO: i/o error, fdatasync');
+        }),
+    });
+    let store = server.connect();
+    await store.multi([create('/a')]);
+    const lost = { code: 'ConnectionLoss', cause: { message: expect.stringContaining('did not keep') } };
+    await expect(store.multi([create('/b')])).rejects.toMatchObject(lost);
+    await expect(store.multi([create('/c')])).rejects.toMatchObject(lost);
+    await expect(store.sync()).rejects.toMatchObject(lost);
+    expect(flushes).toBe(2);
+    await server.close();
+
+    server = openEmbeddedStore({ file });
+    store = server.connect();
+    // The file had the second: the disk of this test is well.
+    expect(await store.children('/')).toEqual(['a', 'b']);
+    await server.close();
+  });
+
+  test('goes into the log that is flushed, however often the log begins anew', async () => {
+    await using server = openEmbeddedStore({ file });
+    const store = server.connect();
+    const before = await stat(`${file}-wal`);
+    await store.multi([create('/a')]);
+    // SQLite empties the log after four megabytes.
+    for (let round = 0; round < 8; round++) await store.multi([set('/a', Buffer.alloc(900_000, round))]);
+    expect((await stat(`${file}-wal`)).ino).toBe(before.ino);
+    expect((await stat(file)).size).toBeGreaterThan(900_000);
   });
 });
 

@@ -15,11 +15,43 @@ function recorded() {
       const fault = faults.next;
       if (fault !== undefined) throw fault;
       batches.push(batch);
+      return undefined;
     },
     close: () => {},
   };
   const server = openEmbeddedStore({ file: 'recorded', openJournal: () => journal });
   return { server, store: server.connect(), batches, faults };
+}
+
+/** A disk whose writes end when the test says so. */
+function slow() {
+  const commits: (Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'> & { paths: readonly string[] })[] =
+    [];
+  const journal: Journal = {
+    boot: 1,
+    commit({ nodes }) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      commits.push({ resolve, reject, paths: [...nodes.values()].flatMap(node => node?.path ?? []) });
+      return promise;
+    },
+    close: () => {},
+  };
+  const server = openEmbeddedStore({ file: 'slow', openJournal: () => journal });
+  const commit = async (number: number) => {
+    await eventually(() => expect(commits).toHaveLength(number));
+    return commits[number - 1] ?? expect.unreachable();
+  };
+  return { server, store: server.connect(), commits, commit };
+}
+
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol('pending');
+  return (await Promise.race([promise, turnOfTheLoop().then(() => pending)])) !== pending;
+}
+
+/** All that could happen without the disk has happened. */
+async function turnOfTheLoop(): Promise<void> {
+  for (let turns = 0; turns < 5; turns++) await new Promise(resolve => setImmediate(resolve));
 }
 
 describe('group commit', () => {
@@ -122,5 +154,85 @@ describe('group commit', () => {
     await server.close();
     expect(() => server.connect()).toThrow('Closed');
     expect(store.sessionState).toBe('lost');
+  });
+});
+
+describe('while the disk takes what was written', () => {
+  test('nothing is answered, seen or announced, and the loop goes on', async () => {
+    const { store, server, commit } = slow();
+    const other = server.connect();
+    const seen: WatchEvent[] = [];
+    other.watch('/', event => seen.push(event));
+    const written = store.multi([create('/a')]);
+    const { resolve } = await commit(1);
+    const [listed, read] = [other.children('/'), other.get('/a')];
+    expect(await isSettled(Promise.race([written, listed, read]))).toBe(false);
+    expect(seen).toEqual([]);
+    resolve();
+    expect(await written).toEqual([{ path: '/a', version: 0 }]);
+    expect(await listed).toEqual(['a']);
+    expect(await read).toBeDefined();
+    expect(seen).toEqual([{ kind: 'created', path: '/a' }]);
+  });
+
+  test('what is written meanwhile is one commit behind it, and calls keep their order', async () => {
+    const { store, server, commits, commit } = slow();
+    const other = server.connect();
+    const first = store.multi([create('/a')]);
+    await commit(1);
+    const before = other.children('/');
+    const later = [store.multi([create('/b')]), other.multi([create('/c')])];
+    const after = other.children('/');
+    await turnOfTheLoop();
+    expect(commits).toHaveLength(1);
+    commits[0]?.resolve();
+    await first;
+    expect(await before).toEqual(['a']);
+    const { paths, resolve } = await commit(2);
+    expect(paths).toEqual(['/b', '/c']);
+    expect(await isSettled(Promise.race([...later, after]))).toBe(false);
+    resolve();
+    await Promise.all(later);
+    expect(await after).toEqual(['a', 'b', 'c']);
+  });
+
+  test('a commit that fails in the end takes back its batch; what came behind it is committed', async () => {
+    const { store, server, commit } = slow();
+    const doomed = expect(store.multi([create('/a')])).rejects.toMatchObject({
+      code: 'ConnectionLoss',
+      cause: { message: 'disk gone' },
+    });
+    const { reject } = await commit(1);
+    const listed = server.connect().children('/');
+    const next = store.multi([create('/b')]);
+    reject(new Error('disk gone'));
+    await doomed;
+    expect(await listed).toEqual([]);
+    const { paths, resolve } = await commit(2);
+    expect(paths).toEqual(['/b']);
+    resolve();
+    await next;
+    expect(await store.children('/')).toEqual(['b']);
+  });
+
+  test('a session that expires does not see it', async () => {
+    const { store, server, commits, commit } = slow();
+    const other = server.connect();
+    const written = store.multi([create('/a')]);
+    await commit(1);
+    const expired = server.expire(other.sessionId);
+    commits[0]?.resolve();
+    await Promise.all([written, expired]);
+    await expect(other.children('/')).rejects.toMatchObject({ code: 'SessionExpired' });
+  });
+
+  test('the server closes when all is durable', async () => {
+    const { store, server, commits, commit } = slow();
+    const written = store.multi([create('/a')]);
+    await commit(1);
+    const closed = server.close();
+    expect(await isSettled(closed)).toBe(false);
+    commits[0]?.resolve();
+    await Promise.all([written, closed]);
   });
 });
