@@ -10,6 +10,7 @@ import {
   scenarioNamed,
   shrink,
 } from './campaign.ts';
+import { costOf } from './cost.ts';
 import { MUST_REACH, MUST_REACH_AFTER } from './must-reach.ts';
 import type { Patch } from './patches/patch.ts';
 import { PATCHES } from './patches/table.ts';
@@ -38,6 +39,7 @@ export interface Values {
   readonly strike?: string | undefined;
   readonly patches: boolean;
   readonly patch?: string | undefined;
+  readonly cost?: string | undefined;
 }
 
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -48,6 +50,10 @@ const progress = (text: string): void => {
 
 /** @returns the exit code. */
 export async function command(values: Values): Promise<number> {
+  if (values.cost !== undefined) {
+    write(JSON.stringify(await costOf(Number(values.cost))));
+    return 0;
+  }
   if (values.patches) return await runPatches();
   if (values.point !== undefined) return await onePoint(values, values.point);
   if (values.sweep) return await sweep(values);

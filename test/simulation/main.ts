@@ -8,6 +8,7 @@
  *     npm run sim -- --seed 4711             that run again; --verbose prints its whole story
  *     npm run sim -- --sweep [--scenario reset] [--stride 10] [--point 812/effect]
  *     npm run sim -- --patches               breaks the rules on purpose, one at a time: each must be caught
+ *     npm run sim -- --cost 200              what a landed change costs among 200: writes, bytes, requests
  *
  * Where things are:
  *
@@ -18,7 +19,7 @@
  *     world.ts       all of it put together; supervisor, webhooks
  *     scenario*.ts   what people do;  faults.ts, weather.ts  what goes wrong
  *     checks/        the invariants;  quiet.ts  whether all is at rest
- *     run.ts         one run;  campaign.ts  many;  sweep.ts  a crash at every call
+ *     run.ts         one run;  campaign.ts  many;  sweep.ts  a crash at every call;  cost.ts  counts
  *     patches/       broken rules, as data, and how they are put in place while the source is loaded
  */
 import { parseArgs } from 'node:util';
@@ -37,6 +38,7 @@ const HELP = `npm run sim -- [options]
   --point N/K      only there, with its whole story on --verbose    --offset N      begin with the N-th
   --label TEXT     only calls that begin so                         --strike K      before, effect, reply, or with /pause, /break
   --patches        every rule-breaking patch must be caught         --patch NAME  runs with that patch
+  --cost N         what a landed change costs among N, as one line of JSON
 `;
 
 const { values } = parseArgs({
@@ -60,6 +62,7 @@ const { values } = parseArgs({
     strike: { type: 'string' },
     patches: { type: 'boolean', default: false },
     patch: { type: 'string' },
+    cost: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });

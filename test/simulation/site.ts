@@ -8,7 +8,9 @@ import { CONNECTION } from './host/host-git.ts';
 export const TENANT = 'acme';
 export const PROJECTS = ['org/app', 'org/lib', 'org/docs'] as const;
 
-const PIPELINES = `${checkYaml()}${gateYaml()}${POST_YAML}    success:
+const pipelines = (
+  gate: readonly string[],
+) => `${checkYaml()}${gateYaml({ more: gate })}${POST_YAML}    success:
       local: {note: true}
 ${QUEUE_YAML}${BASE_JOB}
 - job:
@@ -55,14 +57,18 @@ ${queue ? '    queue: integrated\n' : ''}    check:
 ${after}`;
 }
 
-/** The config-project's file, with more lines. @param pipelines beside check, gate and post. */
-export function mainConfig(more = '', pipelines: readonly AfterLanding[] = []): string {
+/** The config-project's file, with more lines. @param added beside check, gate and post. @param gate more lines of that pipeline. */
+export function mainConfig(
+  more = '',
+  added: readonly AfterLanding[] = [],
+  gate: readonly string[] = [],
+): string {
   return [
-    PIPELINES,
-    ...pipelines.map(pipelineAfterLanding),
-    project('org/app', true, pipelines),
-    project('org/lib', true, pipelines),
-    project('org/docs', false, pipelines),
+    pipelines(gate),
+    ...added.map(pipelineAfterLanding),
+    project('org/app', true, added),
+    project('org/lib', true, added),
+    project('org/docs', false, added),
     more,
   ].join('');
 }
@@ -80,11 +86,11 @@ export function ownConfig(job: string): string {
 `;
 }
 
-export function populate(host: CodeHost, pipelines: readonly AfterLanding[]): void {
+export function populate(host: CodeHost, added: readonly AfterLanding[], gate: readonly string[]): void {
   host.create(
     'org/config',
     new Map([
-      ['zuul.yaml', mainConfig('', pipelines)],
+      ['zuul.yaml', mainConfig('', added, gate)],
       ['playbooks/job.sh', 'true'],
     ]),
   );

@@ -77,6 +77,8 @@ export interface WorldOptions {
   readonly jobs?: readonly [number, number];
   /** Beside check, gate and post. */
   readonly pipelines?: readonly AfterLanding[];
+  /** More lines of the gate, e.g. `window: 2`. */
+  readonly gate?: readonly string[];
 }
 
 export class World {
@@ -112,7 +114,7 @@ export class World {
     this.weather = new Weather(stream(seed, 'delays'), stream(seed, 'trouble'));
     this.#random = stream(seed, 'world');
     this.tracing = tracePolicyOf(seed);
-    populate(this.host, options.pipelines ?? []);
+    populate(this.host, options.pipelines ?? [], options.gate ?? []);
     this.host.onPush = project => this.#announce(project);
     const durations = stream(seed, 'jobs');
     const [shortest, longest] = options.jobs ?? [1_000, 12_000];
