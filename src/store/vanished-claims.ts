@@ -1,6 +1,6 @@
 /**
- * Which claims have gone. A claim goes with every request that ends, so whoever settles the requests of lost workers reads those of
- * these claims alone: reading all that wait, for each that ends, grows with the square of the queue.
+ * Which claims have gone. A claim goes with every request that ends, so the sweeper reads the requests of these claims alone: reading
+ * all that wait, for each that ends, grows with the square of the queue.
  */
 import { baseName } from './node-path.ts';
 import type { Store } from './port.ts';
