@@ -12,13 +12,16 @@ import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant, TenantProject } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
 import type { BranchName, ProjectKey } from '../model/project.ts';
+import { impliedScope } from './branch-scope.ts';
 import type { Languages } from './build-pipeline.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkProjects } from './check-projects.ts';
 import { collectFile } from './collect-stanzas.ts';
 import { type Collected, emptyCollection } from './collected.ts';
 import { chooseBranches, chooseConfigFiles, compareText, isBranchIncluded } from './config-files.ts';
+import { labelRule } from './label-rule.ts';
 import type { Layout, LayoutFile, ProjectConfig } from './layout.ts';
+import { configurePermission } from './may-configure.ts';
 import type { ParseCache } from './parse-cache.ts';
 import { applyPatterns } from './project-patterns.ts';
 import { projectResolver } from './resolve-project.ts';
@@ -38,16 +41,21 @@ export interface LayoutInput {
 export function buildLayout({ tenant, configs, languages, cache }: LayoutInput): Layout {
   const collected = emptyCollection();
   const resolve = projectResolver(tenant, collected.hints);
+  const context = {
+    ...{ tenant, languages, resolve },
+    mayConfigure: configurePermission(tenant),
+    labels: labelRule(tenant),
+  };
   const byProject = Map.groupBy(configs, config => config.project);
   for (const project of tenant.projects) {
     const kinds = project.itemKinds === undefined ? undefined : new Set(project.itemKinds);
     for (const file of filesOf(project, byProject.get(project.project) ?? [], cache, collected.errors)) {
-      collectFile(file, kinds, collected, { tenant, languages, resolve });
+      collectFile(file, kinds, collected, context);
     }
   }
   applyPatterns(collected);
-  checkJobs(collected, resolve);
-  checkProjects(collected, tenant, resolve);
+  checkJobs(collected, context);
+  checkProjects(collected, context);
   return {
     tenant,
     pipelines: collected.pipelines,
@@ -82,8 +90,6 @@ function filesOf(
   errors: ConfigError[],
 ): readonly LayoutFile[] {
   const branches = chooseBranches(project, configs);
-  // Of a config-project only one branch is read, so its definitions are never bound to it.
-  const bound = branches.length > 1;
   return branches.flatMap(({ branch, files }) => {
     const chosen = chooseConfigFiles(files);
     const place = { project: project.project, branch, line: 1, column: 1 };
@@ -91,11 +97,11 @@ function filesOf(
       const text = `not read, because ${because} exists too; merge the two or remove one`;
       errors.push({ severity: 'warning', ...place, file: path, code: 'ignored-file', text });
     }
-    const impliedBranch = bound ? branch : undefined;
     const { project: key, trusted } = project;
     return chosen.files.map(({ path, text, problem }): LayoutFile => {
       const parsed = problem === undefined ? cache.parse(text) : unreadable(problem);
-      return { project: key, branch, trusted, path, impliedBranch, parsed };
+      const file = { project: key, branch, trusted, path, implied: undefined, parsed };
+      return { ...file, implied: impliedScope(file, project, branches.length > 1) };
     });
   });
 }

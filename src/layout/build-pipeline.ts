@@ -5,8 +5,10 @@ import type { ParseResult } from '../driver/parse-result.ts';
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Json } from '../model/job.ts';
+import type { Tenant } from '../model/layout.ts';
 import type { DriverConfig, Pipeline, ReportAction } from '../model/pipeline.ts';
 import type { ConnectionName } from '../model/project.ts';
+import type { CollectContext } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import type { LayoutFile } from './layout.ts';
 import type { DriverEntry, PipelineStanza } from './stanzas.ts';
@@ -28,17 +30,24 @@ const BUILT_IN_OF_ZUUL = ['timer', 'zuul', 'sql', 'sqlreporter'];
 /**
  * Asks the driver of each connection to parse its triggers, requirements and reporters, and collects the problems of all of them.
  */
-export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, languages: Languages): BuiltPipeline {
+export function buildPipeline(
+  stanza: PipelineStanza,
+  file: LayoutFile,
+  { languages, tenant }: Pick<CollectContext, 'languages' | 'tenant'>,
+): BuiltPipeline {
   const errors: ConfigError[] = [];
   const warnings: ConfigError[] = [];
 
   function read(
     { connection, value }: DriverEntry,
     parse: (language: DriverConfigLanguage, value: Json) => ParseResult<Json>,
+    key?: 'allowed-triggers' | 'allowed-reporters',
   ): readonly DriverConfig[] {
+    const forbidden = forbiddenIn(tenant, key, connection.name);
     const language = languages.get(connection.name);
-    if (language === undefined) {
-      errors.push(errorAt(file, connection.offset, ...unknownConnection(connection.name, languages)));
+    if (forbidden !== undefined || language === undefined) {
+      const refusal = forbidden ?? unknownConnection(connection.name, languages);
+      errors.push(errorAt(file, connection.offset, ...refusal));
       return [];
     }
     const result = parse(language, jsonOf(value));
@@ -56,7 +65,7 @@ export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, language
 
   const reporters = (action: ReportAction): readonly DriverConfig[] =>
     (stanza.reporters[action] ?? []).flatMap(entry =>
-      read(entry, (language, value) => language.parseReporter(value)),
+      read(entry, (language, value) => language.parseReporter(value), 'allowed-reporters'),
     );
   const requirements = (entries: readonly DriverEntry[]) =>
     entries.flatMap(entry => read(entry, (language, value) => language.parseRequirement(value)));
@@ -69,7 +78,7 @@ export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, language
     precedence: stanza.precedence,
     postReview: stanza.postReview,
     triggers: stanza.triggers.flatMap(entry =>
-      read(entry, (language, value) => language.parseTrigger(value)),
+      read(entry, (language, value) => language.parseTrigger(value), 'allowed-triggers'),
     ),
     require: requirements(stanza.require),
     reject: requirements(stanza.reject),
@@ -92,25 +101,39 @@ export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, language
     dequeueOnNewPatchset: stanza.dequeueOnNewPatchset,
     allowOtherConnections: stanza.allowOtherConnections,
     ...switchesOf(stanza),
-    ...(stanza.disableAfterConsecutiveFailures === undefined
-      ? {}
-      : { disableAfterConsecutiveFailures: stanza.disableAfterConsecutiveFailures }),
   };
   const [first, ...rest] = errors;
-  return first === undefined
-    ? { kind: 'pipeline', pipeline, warnings }
-    : { kind: 'broken', errors: [first, ...rest] };
+  if (first !== undefined) return { kind: 'broken', errors: [first, ...rest] };
+  return { kind: 'pipeline', pipeline, warnings };
 }
 
 /** Those that are not as usual. */
 function switchesOf({
   reuseResults,
   landsOneByOne,
-}: PipelineStanza): Pick<Pipeline, 'reuseResults' | 'landsOneByOne'> {
+  disableAfterConsecutiveFailures: disableAfter,
+}: PipelineStanza): Pick<Pipeline, 'reuseResults' | 'landsOneByOne' | 'disableAfterConsecutiveFailures'> {
   return {
     ...(reuseResults === undefined ? {} : { reuseResults }),
     ...(landsOneByOne === undefined ? {} : { landsOneByOne }),
+    ...(disableAfter === undefined ? {} : { disableAfterConsecutiveFailures: disableAfter }),
   };
+}
+
+/** Why a pipeline of the tenant may not name the connection there; undefined: it may. */
+function forbiddenIn(
+  { name, allowedTriggers, allowedReporters }: Tenant,
+  key: 'allowed-triggers' | 'allowed-reporters' | undefined,
+  connection: ConnectionName,
+): [code: string, text: string] | undefined {
+  if (key === undefined) return undefined;
+  const allowed = key === 'allowed-triggers' ? allowedTriggers : allowedReporters;
+  if (allowed === undefined || allowed.includes(connection)) return undefined;
+  const listed = allowed.length === 0 ? 'none' : allowed.join(', ');
+  return [
+    'not-permitted',
+    `tenant ${name} does not allow connection "${connection}" here (${key}: ${listed})`,
+  ];
 }
 
 function unknownConnection(name: string, languages: Languages): [code: string, text: string] {

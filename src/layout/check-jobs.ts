@@ -3,13 +3,12 @@ import { didYouMean } from '../lib/nearest-name.ts';
 import { stronglyConnected } from '../lib/tarjan.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import { projectIdOf } from '../model/project.ts';
-import type { Collected } from './collected.ts';
+import type { CollectContext, Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import { notUndone } from './job-draft.ts';
-import { DEFAULT_PARENT } from './job-variant.ts';
+import { tooManyNodes } from './job-variant.ts';
 import type { JobVariant, LayoutFile } from './layout.ts';
 import { NOOP_JOB } from './noop-job.ts';
-import type { ProjectResolver } from './resolve-project.ts';
 import { shortList } from './short-list.ts';
 import type { JobStanza } from './stanzas.ts';
 
@@ -17,7 +16,7 @@ import type { JobStanza } from './stanzas.ts';
  * Marks each variant whose parent, nodeset or required project cannot be used, and adds the first error of each. Changes
  * `collected`, which must hold all stanzas.
  */
-export function checkJobs(collected: Collected, resolve: ProjectResolver): void {
+export function checkJobs(collected: Collected, context: CollectContext): void {
   const cyclic = jobsInParentCycles(collected.jobs);
   const restrictions = cached(restrictionsOf);
   for (const [name, variants] of collected.jobs) {
@@ -25,7 +24,7 @@ export function checkJobs(collected: Collected, resolve: ProjectResolver): void 
       if (variant.broken !== undefined) return variant;
       const broken =
         parentReferenceError(variant, collected, cyclic, restrictions) ??
-        referenceError(variant.stanza, variant.file, collected, resolve);
+        referenceError(variant.stanza, variant.file, collected, context);
       collected.errors.push(...unknownDependencies(variant.stanza, variant.file, collected));
       if (broken === undefined) return variant;
       collected.errors.push(broken);
@@ -72,9 +71,7 @@ function parentReferenceError(
   const parents = jobs.get(parent);
   if (parents === undefined) {
     const implied =
-      stanza.parent === undefined
-        ? `; job ${name} names no parent, so it inherits from ${DEFAULT_PARENT}`
-        : '';
+      stanza.parent === undefined ? `; job ${name} names no parent, so it inherits from ${parent}` : '';
     const text = `Job ${parent} not defined${didYouMean(parent, jobs.keys(), hints)}${implied}`;
     return errorAt(file, at, 'job-not-defined', text);
   }
@@ -110,14 +107,14 @@ function parentReferenceError(
   return undefined;
 }
 
-/** Nodeset and required projects, of a definition or of a project's override. */
+/** Nodeset, required and allowed projects, of a definition or of a project's override. */
 export function referenceError(
   stanza: JobStanza,
   file: LayoutFile,
   { nodesets, brokenNodesets, hints }: Collected,
-  resolve: ProjectResolver,
+  { resolve, tenant }: CollectContext,
 ): ConfigError | undefined {
-  const { nodeset, requiredProjects } = stanza.attributes;
+  const { nodeset, requiredProjects = [], allowedProjects = [] } = stanza.attributes;
   if (nodeset?.kind === 'named' && !nodesets.has(nodeset.name)) {
     const broken = brokenNodesets.has(nodeset.name);
     const hint = broken
@@ -130,9 +127,15 @@ export function referenceError(
       `nodeset ${nodeset.name} of job ${stanza.name} is not defined${hint}`,
     );
   }
-  for (const required of requiredProjects ?? []) {
-    const resolved = resolve(required.name);
-    if (resolved.kind === 'unknown') return errorAt(file, required.offset, resolved.code, resolved.text);
+  const nodes = nodeset?.kind === 'named' ? (nodesets.get(nodeset.name)?.stanza.nodes.length ?? 0) : 0;
+  const tooMany = tooManyNodes(nodes, tenant);
+  if (nodeset !== undefined && tooMany !== undefined) {
+    const at = stanza.offsets.get('nodeset') ?? stanza.offset;
+    return errorAt(file, at, 'not-permitted', `nodeset of job ${stanza.name} cannot be used: ${tooMany}`);
+  }
+  for (const { name, offset } of [...requiredProjects, ...allowedProjects]) {
+    const resolved = resolve(name);
+    if (resolved.kind === 'unknown') return errorAt(file, offset, resolved.code, resolved.text);
   }
   return undefined;
 }

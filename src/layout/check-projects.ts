@@ -4,31 +4,29 @@
  */
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
-import type { Tenant } from '../model/layout.ts';
 import { projectIdOf } from '../model/project.ts';
 import { referenceError, unknownDependencies } from './check-jobs.ts';
-import type { Collected } from './collected.ts';
+import type { CollectContext, Collected } from './collected.ts';
 import { errorAt } from './config-place.ts';
 import { attributeError } from './job-variant.ts';
 import type { LayoutFile, ProjectVariant } from './layout.ts';
 import type { PlacedName } from './mapping-reader.ts';
 import { NOOP_JOB } from './noop-job.ts';
 import { PROJECT_KEYS } from './parse-project.ts';
-import type { ProjectResolver } from './resolve-project.ts';
 import type { JobStanza } from './stanzas.ts';
 
 /**
  * Marks each stanza that names an unknown template or job, or overrides a job wrongly, and adds all errors of it.
  * Changes `collected`, which must hold all stanzas.
  */
-export function checkProjects(collected: Collected, tenant: Tenant, resolve: ProjectResolver): void {
+export function checkProjects(collected: Collected, context: CollectContext): void {
   // One stanza may count for many projects.
   const checked = new Map<ProjectVariant, ProjectVariant>();
   const check = (variant: ProjectVariant): ProjectVariant => {
     const known = checked.get(variant);
     if (known !== undefined) return known;
     const [broken, ...others] =
-      variant.broken === undefined ? variantErrors(variant, collected, tenant, resolve) : [];
+      variant.broken === undefined ? variantErrors(variant, collected, context) : [];
     if (broken !== undefined) collected.errors.push(broken, ...others);
     const result = broken === undefined ? variant : { ...variant, broken };
     checked.set(variant, result);
@@ -41,8 +39,7 @@ export function checkProjects(collected: Collected, tenant: Tenant, resolve: Pro
 function variantErrors(
   { stanza, file }: ProjectVariant,
   collected: Collected,
-  tenant: Tenant,
-  resolve: ProjectResolver,
+  context: CollectContext,
 ): readonly ConfigError[] {
   const errors: ConfigError[] = [];
   const subject =
@@ -62,7 +59,7 @@ function variantErrors(
     }
     for (const job of jobs) {
       collected.errors.push(...unknownDependencies(job, file, collected));
-      const error = listedJobError(job, file, collected, tenant, resolve);
+      const error = listedJobError(job, file, collected, context);
       if (error !== undefined) errors.push(error);
     }
   }
@@ -93,12 +90,11 @@ function listedJobError(
   job: JobStanza,
   file: LayoutFile,
   collected: Collected,
-  tenant: Tenant,
-  resolve: ProjectResolver,
+  context: CollectContext,
 ): ConfigError | undefined {
   if (!collected.jobs.has(job.name) && job.name !== NOOP_JOB) {
     const text = `Job ${job.name} not defined${didYouMean(job.name, collected.jobs.keys(), collected.hints)}`;
     return errorAt(file, job.offset, 'job-not-defined', text);
   }
-  return attributeError(job, file, tenant) ?? referenceError(job, file, collected, resolve);
+  return attributeError(job, file, context) ?? referenceError(job, file, collected, context);
 }

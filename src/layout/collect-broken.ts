@@ -1,6 +1,7 @@
 /** Stanzas with mistakes: reports their errors and keeps their places in the layout. */
 import { compileRegex } from '../lib/regex.ts';
 import type { ConfigError } from '../model/config-error.ts';
+import type { ProjectKey } from '../model/project.ts';
 import { append, type CollectContext, type Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import { brokenVariant } from './job-variant.ts';
@@ -40,7 +41,7 @@ export function collectBroken(
       vars: {},
       pipelines: [],
     };
-    addToOwner(into.templates, name, { file, stanza: template, branch: file.impliedBranch, broken: error });
+    addToOwner(into.templates, name, { file, stanza: template, scope: file.implied, broken: error });
   }
 }
 
@@ -59,21 +60,26 @@ function markBrokenProject(
   file: LayoutFile,
   error: ConfigError,
   into: Collected,
-  { resolve, tenant }: CollectContext,
+  context: CollectContext,
 ): void {
-  const pattern =
-    file.trusted && stanza.name?.startsWith('^') === true ? compileRegex(stanza.name) : undefined;
-  if (pattern?.kind === 'regex') {
-    for (const project of projectsMatching(pattern, tenant))
-      append(into.brokenProjects, project, { branch: undefined, error });
-    return;
+  for (const project of projectsOf(stanza, file, context)) {
+    if (!context.mayConfigure(file, project)) continue;
+    const isOwnBranch = !file.trusted && project === file.project;
+    append(into.brokenProjects, project, { branch: isOwnBranch ? file.branch : undefined, error });
   }
-  const named = stanza.name === undefined ? undefined : resolve(stanza.name);
-  if (named?.kind === 'unknown') return;
-  const project = named?.project ?? file.project;
-  if (!file.trusted && project !== file.project) return;
-  const branch: string | undefined = file.trusted ? undefined : file.branch;
-  append(into.brokenProjects, project, { branch, error });
+}
+
+/** Those that the stanza would configure. */
+function projectsOf(
+  { name }: BrokenStanza,
+  file: LayoutFile,
+  { resolve, tenant }: CollectContext,
+): readonly ProjectKey[] {
+  if (name === undefined) return [file.project];
+  const pattern = name.startsWith('^') ? compileRegex(name) : undefined;
+  if (pattern?.kind === 'regex') return projectsMatching(pattern, tenant);
+  const named = resolve(name);
+  return named.kind === 'unknown' ? [] : [named.project];
 }
 
 /** The error of a pipeline stanza, whole or broken, in an untrusted project; it gets no place in the layout. */

@@ -7,12 +7,14 @@
 import { assertNever } from '../lib/assert-never.ts';
 import type { Tenant } from '../model/layout.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
+import { unknownScopeError } from './branch-scope.ts';
 import { buildPipeline } from './build-pipeline.ts';
 import { collectBroken, untrustedPipeline } from './collect-broken.ts';
 import { append, type CollectContext, type Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import { jobVariant } from './job-variant.ts';
 import type { LayoutFile } from './layout.ts';
+import { projectScope } from './may-configure.ts';
 import { collectPattern } from './project-patterns.ts';
 import type {
   JobStanza,
@@ -68,7 +70,10 @@ function collectStanza(
       collectUnique('queue', into.queues, stanza, file, into, isSameQueue);
       break;
     case 'nodeset':
-      collectUnique('nodeset', into.nodesets, stanza, file, into, (a, b) => nodesText(a) === nodesText(b));
+      collectNodeset(stanza, file, into, context);
+      break;
+    case 'pragma':
+      // It counts for its file: `branch-scope.ts`.
       break;
     case 'broken':
       collectBroken(stanza, file, into, context);
@@ -95,23 +100,25 @@ function collectPipeline(
     return;
   }
   into.pipelineNames.set(stanza.name, { place: placeText(file, stanza.offset) });
-  const built = buildPipeline(stanza, file, context.languages);
+  const built = buildPipeline(stanza, file, context);
   if (built.kind === 'pipeline') into.pipelines.set(stanza.name, built.pipeline);
   into.errors.push(...(built.kind === 'pipeline' ? built.warnings : built.errors));
 }
 
-function collectJob(stanza: JobStanza, file: LayoutFile, into: Collected, { tenant }: CollectContext): void {
+function collectJob(stanza: JobStanza, file: LayoutFile, into: Collected, context: CollectContext): void {
   const variants = into.jobs.get(stanza.name) ?? [];
   const [first] = variants;
   if (first !== undefined && first.file.project !== file.project) {
-    if (isShadowed(file.project, first.file.project, tenant)) return;
+    if (isShadowed(file.project, first.file.project, context.tenant)) return;
     const owner = `${projectIdOf(first.file.project).name} (${placeText(first.file, first.stanza.offset)})`;
     const text = `job ${stanza.name} belongs to project ${owner}; a job is defined in one project, choose another name`;
     into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
     return;
   }
-  const variant = jobVariant(stanza, file, tenant);
-  if (variant.broken !== undefined) into.errors.push(variant.broken);
+  const variant = jobVariant(stanza, file, context);
+  // The mistake of a pragma is reported once, as that.
+  const known = unknownScopeError(file.implied);
+  if (variant.broken !== undefined && variant.broken !== known) into.errors.push(variant.broken);
   append(into.jobs, stanza.name, variant);
 }
 
@@ -124,26 +131,26 @@ function collectProject(
   stanza: ProjectStanza,
   file: LayoutFile,
   into: Collected,
-  { resolve, tenant }: CollectContext,
+  context: CollectContext,
 ): void {
   if (stanza.pattern !== undefined) {
-    collectPattern(stanza.pattern, stanza, file, into, tenant);
+    collectPattern(stanza.pattern, stanza, file, into, context);
     return;
   }
-  const named = stanza.name === undefined ? undefined : resolve(stanza.name);
+  const named = stanza.name === undefined ? undefined : context.resolve(stanza.name);
   if (named?.kind === 'unknown') {
     into.errors.push(errorAt(file, stanza.nameOffset, named.code, named.text));
     return;
   }
   const project = named?.project ?? file.project;
-  if (!file.trusted && project !== file.project) {
+  if (!context.mayConfigure(file, project)) {
     const own = projectIdOf(file.project).name;
     const text = `project ${stanza.name} may be configured in its own repository or in a config-project, not in ${own}; leave "name" out to configure ${own}`;
     into.errors.push(errorAt(file, stanza.nameOffset, 'not-permitted', text));
     return;
   }
-  const branch = file.trusted ? undefined : file.branch;
-  append(into.projects, project, { file, stanza, branch, broken: undefined });
+  const scope = projectScope(stanza, file, project === file.project);
+  append(into.projects, project, { file, stanza, scope, broken: unknownScopeError(scope) });
 }
 
 function collectTemplate(stanza: TemplateStanza, file: LayoutFile, into: Collected): void {
@@ -154,7 +161,8 @@ function collectTemplate(stanza: TemplateStanza, file: LayoutFile, into: Collect
     into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
     return;
   }
-  append(into.templates, stanza.name, { file, stanza, branch: file.impliedBranch, broken: undefined });
+  const scope = file.implied;
+  append(into.templates, stanza.name, { file, stanza, scope, broken: unknownScopeError(scope) });
 }
 
 /** Queues and nodesets are unique in a tenant; the same definition in several branches of one project is allowed. */
@@ -175,6 +183,22 @@ function collectUnique<T extends { readonly name: string; readonly offset: numbe
   if (otherBranch && same(first.stanza, stanza)) return;
   const text = `${kind} ${stanza.name} is already defined${otherBranch ? ' and differently' : ''} at ${placeText(first.file, first.stanza.offset)}; rename, remove or align one`;
   into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
+}
+
+function collectNodeset(
+  stanza: NodesetStanza,
+  file: LayoutFile,
+  into: Collected,
+  { labels }: CollectContext,
+): void {
+  const forbidden = labels(stanza.nodes.map(({ label }) => label));
+  if (forbidden === undefined) {
+    collectUnique('nodeset', into.nodesets, stanza, file, into, (a, b) => nodesText(a) === nodesText(b));
+    return;
+  }
+  into.brokenNodesets.add(stanza.name);
+  const text = `nodeset ${stanza.name} cannot be used: ${forbidden}`;
+  into.errors.push(errorAt(file, stanza.offset, 'not-permitted', text));
 }
 
 function nodesText(stanza: NodesetStanza): string {

@@ -1,17 +1,16 @@
 /**
  * The variants that make up a job for one change: those whose branches match, each after those of its parents.
  *
- * Zuul's rules: an explicit `branches` decides; without one, a job of a multi-branch untrusted project counts for changes
- * of its own branch only; a variant needs at least one matching variant of its parent. The default parent is that of the first variant
+ * Zuul's rules: an explicit `branches` decides; without one, `branch-scope.ts` does, as a rule for the branch of the job's own file; a variant needs at least one matching variant of its parent. The default parent is that of the first variant
  * only: what applies after another one has its parents already. An `override-checkout` of the project that defines a job chooses among
  * the job's variants, as if the change were for that branch.
  */
 import type { ConfigError } from '../model/config-error.ts';
 import type { BranchName, JobName, ProjectKey } from '../model/project.ts';
+import { isInScope, scopeText } from './branch-scope.ts';
 import { errorAt } from './config-place.ts';
 import type { FreezeChange } from './freeze-request.ts';
 import type { JobVariant, Layout, LayoutFile } from './layout.ts';
-import { matcherText, matches } from './matcher.ts';
 import type { JobStanza } from './stanzas.ts';
 
 /** `none`: the job does not run for this change. `because` is a clause for its verdict; empty: no branch limits the job. */
@@ -150,20 +149,10 @@ function parentIn({ found }: Collection, { parent, stanza }: JobVariant): JobNam
 /** Whether a variant, or a project's override, applies to the change's branch. */
 export function branchMatches(
   { branches }: JobStanza,
-  { impliedBranch }: LayoutFile,
+  { implied }: LayoutFile,
   change: FreezeChange,
 ): boolean {
-  if (branches !== undefined) {
-    return branches.some(matcher => branchesOf(change).some(branch => matches(matcher, branch)));
-  }
-  if (impliedBranch === undefined) return true;
-  if (change.branch !== null) return change.branch === impliedBranch;
-  return (change.containingBranches ?? []).includes(impliedBranch);
-}
-
-function branchesOf({ branch, ref, containingBranches = [] }: FreezeChange): readonly string[] {
-  if (branch !== null) return [branch];
-  return ref === undefined ? containingBranches : [ref, ...containingBranches];
+  return isInScope(branches === undefined ? implied : { kind: 'matchers', matchers: branches }, change);
 }
 
 /** What the change is for, in verdicts: `branch master`, `ref refs/tags/1.0`. */
@@ -174,16 +163,14 @@ export function changedRefText({ branch, ref }: FreezeChange): string {
 function noBranchText(name: JobName, variants: readonly JobVariant[], change: FreezeChange): string {
   const wanted = new Set(
     variants.map(({ branches, file }) =>
-      branches === undefined ? `branch ${file.impliedBranch} only` : `branches ${matcherText(branches)}`,
+      scopeText(branches === undefined ? file.implied : { kind: 'matchers', matchers: branches }),
     ),
   );
   return `no variant of job ${name} matches ${changedRefText(change)} (${[...wanted].join('; ')})`;
 }
 
 function branchText(variants: readonly JobVariant[], change: FreezeChange): string {
-  const bound = variants.some(
-    ({ branches, file }) => branches !== undefined || file.impliedBranch !== undefined,
-  );
+  const bound = variants.some(({ branches, file }) => branches !== undefined || file.implied !== undefined);
   return bound ? `${changedRefText(change)} matches` : '';
 }
 

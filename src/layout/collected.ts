@@ -4,7 +4,9 @@ import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { Languages } from './build-pipeline.ts';
+import type { LabelRule } from './label-rule.ts';
 import type { BrokenProject, JobVariant, LayoutFile, ProjectVariant } from './layout.ts';
+import type { ConfigurePermission } from './may-configure.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import type { NodesetStanza, QueueStanza } from './stanzas.ts';
 
@@ -38,6 +40,8 @@ export interface CollectContext {
   readonly tenant: Tenant;
   readonly languages: Languages;
   readonly resolve: ProjectResolver;
+  readonly mayConfigure: ConfigurePermission;
+  readonly labels: LabelRule;
 }
 
 /** The beginning of each build of a layout; `collect-stanzas.ts` fills it. */

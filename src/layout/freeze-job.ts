@@ -1,7 +1,7 @@
 /** One listed job → whether it runs for this change and why, with all its variants and overrides applied. */
 import type { ConfigError } from '../model/config-error.ts';
 import type { FrozenJob, Json } from '../model/job.ts';
-import type { JobName } from '../model/project.ts';
+import { type JobName, projectIdOf } from '../model/project.ts';
 import {
   branchMatches,
   type CollectedVariants,
@@ -18,6 +18,7 @@ import { mergeVars } from './merge-vars.ts';
 import { NOOP_JOB } from './noop-job.ts';
 import type { JobListing } from './project-jobs.ts';
 import { projectJobs } from './project-jobs.ts';
+import { shortList } from './short-list.ts';
 
 /**
  * `because` is a clause for the verdict; empty with `runs`: no matcher limits the job. `listing` is the first that applies, for
@@ -43,7 +44,6 @@ export function freezeJob(
   listings: readonly JobListing[],
   judgeFiles: FileJudge,
 ): JobOutcome {
-  const { layout, pipeline } = request;
   const drafted = draftJob(request, name, listings);
   if (drafted.kind !== 'draft') return drafted;
   const { draft, listing } = drafted;
@@ -55,7 +55,7 @@ export function freezeJob(
     if (why === undefined) return { kind: 'does-not-run', because };
     because = `${why}, although ${files.because}`;
   }
-  const error = cannotRun(draft, listing, layout, pipeline);
+  const error = cannotRun(drafted, request);
   if (error !== undefined) return { kind: 'error', error };
   return {
     kind: 'runs',
@@ -70,6 +70,8 @@ type Drafted =
       readonly kind: 'draft';
       readonly draft: JobDraft;
       readonly listing: JobListing;
+      /** A config-project lists it: `allowed-projects` does not count. */
+      readonly isGranted: boolean;
       readonly because: string;
     }
   | Exclude<JobOutcome, { kind: 'runs' }>;
@@ -105,7 +107,8 @@ function draftJob(
     draft = applied.draft;
   }
   if (builtIn) draft = { ...draft, preRun: [], run: [], postRun: [] };
-  return { kind: 'draft', draft, listing, because: collected.because };
+  const isGranted = counting.some(({ file }) => file.trusted);
+  return { kind: 'draft', draft, listing, isGranted, because: collected.because };
 }
 
 /** `noop`, unless the tenant defines a job of that name: overrides count, and nothing is executed. */
@@ -151,10 +154,8 @@ function contentOf(draft: JobDraft): string {
 }
 
 function cannotRun(
-  draft: JobDraft,
-  { stanza, file }: JobListing,
-  layout: Layout,
-  pipeline: string,
+  { draft, listing: { stanza, file }, isGranted }: Extract<Drafted, { readonly kind: 'draft' }>,
+  { layout, pipeline, change }: FreezeRequest,
 ): ConfigError | undefined {
   const refuse = (code: string, text: string) => errorAt(file, stanza.offset, code, text);
   if (isBuiltIn(draft.name, layout)) return undefined;
@@ -163,6 +164,13 @@ function cannotRun(
       'abstract-job',
       `job ${draft.name} is abstract and cannot run itself; list a job that inherits from it`,
     );
+  }
+  if (!isGranted && draft.allowedProjects?.includes(change.project) === false) {
+    const own = projectIdOf(change.project).name;
+    const allowed =
+      shortList(draft.allowedProjects.map(project => projectIdOf(project).name)) || 'no project';
+    const text = `project ${own} is not allowed to run job ${draft.name} (allowed-projects: ${allowed}); add it there, or let a config-project list the job for it`;
+    return refuse('not-permitted', text);
   }
   if (draft.postReview && layout.pipelines.get(pipeline)?.postReview !== true) {
     const text = `job ${draft.name} runs on reviewed code only (post-review), and pipeline ${pipeline} is not post-review; list it in another pipeline`;

@@ -4,7 +4,8 @@
  *     pre-run   parent's, then child's
  *     run       child's, where it has one
  *     post-run  child's, then parent's
- *     vars      merged, nested mappings too; required-projects and tags: union; everything else: the last one written
+ *     vars      merged, nested mappings too; required-projects and tags: union; allowed-projects: intersection; everything else: the
+ *               last one written
  */
 import type { ConfigError } from '../model/config-error.ts';
 import type { Json, Playbook, RequiredProject } from '../model/job.ts';
@@ -50,6 +51,8 @@ export interface JobDraft {
   readonly irrelevantFiles: readonly Matcher[];
   readonly vars: { readonly [name: string]: Json };
   readonly requiredProjects: readonly RequiredProject[];
+  /** The only projects that may list it; undefined: any. */
+  readonly allowedProjects: readonly ProjectKey[] | undefined;
   readonly tags: readonly string[];
   readonly nodeset: NodesetReference | undefined;
   readonly abstract: boolean;
@@ -81,6 +84,7 @@ export function emptyDraft(name: JobName): JobDraft {
     irrelevantFiles: [],
     vars: {},
     requiredProjects: [],
+    allowedProjects: undefined,
     tags: [],
     nodeset: undefined,
     abstract: false,
@@ -116,6 +120,7 @@ export function applyStanza(
     irrelevantFiles: attributes.irrelevantFiles ?? before.irrelevantFiles,
     vars: mergeVars(before.vars, attributes.vars ?? {}),
     requiredProjects: addProjects(before.requiredProjects, attributes, resolve),
+    allowedProjects: stillAllowed(before.allowedProjects, attributes, resolve),
     tags: [...new Set([...before.tags, ...(attributes.tags ?? [])])],
     nodeset: attributes.nodeset ?? before.nodeset,
     // `abstract` is not inherited; within a job, one variant sets it for all.
@@ -138,6 +143,7 @@ const EXECUTION_KEYS = [
   'attempts',
   'vars',
   'required-projects',
+  'allowed-projects',
   'nodeset',
   'override-checkout',
   'network',
@@ -193,6 +199,20 @@ function overridden(attributes: JobAttributes): Overridden {
   return Object.fromEntries(
     keys.flatMap(key => (attributes[key] === undefined ? [] : [[key, attributes[key]]])),
   );
+}
+
+/** An empty list allows all, as in Zuul. */
+function stillAllowed(
+  before: readonly ProjectKey[] | undefined,
+  { allowedProjects = [] }: JobAttributes,
+  resolve: ProjectResolver,
+): readonly ProjectKey[] | undefined {
+  if (allowedProjects.length === 0) return before;
+  const named = allowedProjects.flatMap(({ name }) => {
+    const resolved = resolve(name);
+    return resolved.kind === 'unknown' ? [] : [resolved.project];
+  });
+  return before === undefined ? named : before.filter(project => named.includes(project));
 }
 
 function addProjects(

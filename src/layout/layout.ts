@@ -10,10 +10,11 @@
  *     nodes → stanzas       parse-file.ts, one parse-*.ts for each kind (stanzas.ts has their types); mapping-reader.ts reads
  *                           attributes (matcher.ts), parse-context.ts bounds what a file may cost, parse-cache.ts remembers files;
  *                           config-place.ts, bounded-errors.ts, short-list.ts: errors
- *     tenant file           tenant-file.ts, parse-tenant-projects.ts
+ *     tenant file           tenant-file.ts, parse-tenant-projects.ts, parse-tenant-rules.ts, read-patterns.ts
  *     stanzas → layout      build-layout.ts: config-files.ts chooses branches and files; collect-stanzas.ts puts each stanza in
  *                           its place (collected.ts, job-variant.ts, collect-broken.ts); check-jobs.ts and check-projects.ts check references; build-pipeline.ts asks the drivers;
- *                           resolve-project.ts, project-patterns.ts, noop-job.ts
+ *                           resolve-project.ts, project-patterns.ts, may-configure.ts, branch-scope.ts, label-rule.ts,
+ *                           noop-job.ts
  *     layout → job graph    freeze-item-graph.ts → freeze-job-graph.ts (freeze-request.ts): project-jobs.ts, freeze-job.ts,
  *                           collect-variants.ts, job-draft.ts, merge-vars.ts, file-verdict.ts
  *     layout of a change    speculative-layout.ts
@@ -28,6 +29,7 @@ import type { Tenant } from '../model/layout.ts';
 import type { MergeMode } from '../model/merge-mode.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
+import type { BranchScope } from './branch-scope.ts';
 import type { Matcher } from './matcher.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import type {
@@ -46,8 +48,8 @@ export interface LayoutFile {
   /** From a config-project. */
   readonly trusted: boolean;
   readonly path: string;
-  /** Definitions without `branches` apply to this branch only: an untrusted project with several branches. */
-  readonly impliedBranch: BranchName | undefined;
+  /** For which branches definitions without `branches` count. */
+  readonly implied: BranchScope | undefined;
   readonly parsed: ParsedFile;
 }
 
@@ -70,8 +72,8 @@ export interface JobVariant {
 export interface ProjectVariant {
   readonly file: LayoutFile;
   readonly stanza: ProjectStanza | TemplateStanza;
-  /** Applies to changes of this branch only; undefined: to all. */
-  readonly branch: BranchName | undefined;
+  /** Undefined: counts for all changes. */
+  readonly scope: BranchScope | undefined;
   readonly broken: ConfigError | undefined;
 }
 

@@ -5,6 +5,7 @@ import { type ParseContext, regexBudget } from './parse-context.ts';
 import { parseJob } from './parse-job.ts';
 import { parseNodeset } from './parse-nodeset.ts';
 import { parsePipeline } from './parse-pipeline.ts';
+import { parsePragma } from './parse-pragma.ts';
 import { parseProject, parseTemplate } from './parse-project.ts';
 import { parseQueue } from './parse-queue.ts';
 import {
@@ -165,6 +166,7 @@ function parserOf(kind: StanzaKind): Parser {
     'project-template': parseTemplate,
     queue: parseQueue,
     nodeset: parseNodeset,
+    pragma: parsePragma,
   };
   return parsers[kind];
 }

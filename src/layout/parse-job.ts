@@ -14,7 +14,6 @@ import { jsonOf, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** Attributes of Zuul's jobs that we refuse, so that no site relies on an attribute without effect. */
 const UNSUPPORTED = [
-  'allowed-projects',
   'ansible-split-streams',
   'ansible-version',
   'attribute-control',
@@ -95,6 +94,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     irrelevantFiles: read.matchers('irrelevant-files'),
     vars: parseVars(read, context),
     requiredProjects: parseRequiredProjects(read, subject, context),
+    allowedProjects: read.names('allowed-projects'),
     final: read.boolean('final'),
     abstract: read.boolean('abstract'),
     protected: read.boolean('protected'),

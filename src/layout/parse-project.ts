@@ -12,6 +12,7 @@ import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 export const PROJECT_KEYS = [
   'name',
   'queue',
+  'branches',
   'default-branch',
   'merge-mode',
   'vars',
@@ -36,6 +37,7 @@ export function parseProject(
   const pattern = name?.startsWith('^') === true ? context.regexes.compile(name) : undefined;
   if (pattern?.kind === 'invalid') read.refuse(nameOffset, 'invalid-regex', pattern.reason);
   const templates = read.names('templates') ?? [];
+  const branches = read.matchers('branches');
   const defaultBranch = read.string('default-branch');
   const mergeMode = parseMergeMode(read, value.entries.get('merge-mode')?.value.offset ?? offset, context);
   read.string('description');
@@ -45,6 +47,7 @@ export function parseProject(
     name,
     nameOffset,
     pattern: pattern?.kind === 'regex' ? pattern : undefined,
+    branches,
     defaultBranch,
     mergeMode,
     templates,
@@ -72,7 +75,7 @@ export function parseTemplate(
   const read = mappingReader(value, subject, context);
   const name = read.required('name');
   read.string('description');
-  for (const key of ['default-branch', 'merge-mode', 'templates']) {
+  for (const key of ['branches', 'default-branch', 'merge-mode', 'templates']) {
     const entry = value.entries.get(key);
     read.node(key);
     if (entry === undefined) continue;

@@ -5,6 +5,7 @@ import type { TenantProject } from '../model/layout.ts';
 import { type ConnectionName, projectKey } from '../model/project.ts';
 import { type MappingReader, mappingReader, type PlacedName } from './mapping-reader.ts';
 import type { ParseContext } from './parse-context.ts';
+import { readPatterns } from './read-patterns.ts';
 import { STANZA_KINDS, UNSUPPORTED_KINDS } from './stanzas.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
@@ -17,6 +18,8 @@ export interface TenantProjectEntry {
   readonly exclude: BranchExclusions;
   /** `shadow`, to be resolved when all projects of the tenant are known. */
   readonly shadows: readonly PlacedName[];
+  /** `configure-projects`: regular expressions. */
+  readonly configures: readonly PlacedName[];
 }
 
 /** Branches left out by what only their code host knows of them. */
@@ -34,14 +37,9 @@ export function readBranchExclusions(read: MappingReader): BranchExclusions {
 }
 
 /** Kinds allowed in `include` and `exclude`: those we read, and Zuul's others. */
-const KINDS: readonly string[] = [...STANZA_KINDS, ...UNSUPPORTED_KINDS.filter(kind => kind !== 'pragma')];
+const KINDS: readonly string[] = [...STANZA_KINDS, ...UNSUPPORTED_KINDS].filter(kind => kind !== 'pragma');
 
-const UNSUPPORTED = [
-  'always-dynamic-branches',
-  'configure-projects',
-  'extra-config-paths',
-  'implied-branch-matchers',
-];
+const UNSUPPORTED = ['always-dynamic-branches', 'extra-config-paths'];
 
 /**
  * Config-projects first; groups are resolved. An entry of the wrong type is a problem and left out.
@@ -129,7 +127,7 @@ function parseOptions(
     const kinds = stanzaKinds(undefined, groups, context);
     const exclude = { unprotected: undefined, locked: undefined };
     const all = { includeBranches: [], excludeBranches: [] };
-    return { offset, exclude, shadows: [], project: { project, trusted, ...all, ...kinds } };
+    return { offset, exclude, shadows: [], configures: [], project: { project, trusted, ...all, ...kinds } };
   }
   const read = mappingReader(options, `project ${name}`, context);
   const loadBranch = read.string('load-branch');
@@ -137,34 +135,35 @@ function parseOptions(
     const text = `load-branch of project ${name} works for config-projects only; use include-branches`;
     read.refuse(read.offsetOf('load-branch'), 'not-permitted', text);
   }
-  const includeBranches = branchPatterns(read, 'include-branches', context);
-  const excludeBranches = branchPatterns(read, 'exclude-branches', context);
+  const includeBranches = readPatterns(read, 'include-branches', context).map(each => each.name);
+  const excludeBranches = readPatterns(read, 'exclude-branches', context).map(each => each.name);
   const kinds = stanzaKinds(read, groups, context);
   const exclude = readBranchExclusions(read);
   const shadows = read.names('shadow') ?? [];
+  const impliedBranchMatchers = read.boolean('implied-branch-matchers');
+  const configures = readPatterns(read, 'configure-projects', context);
+  if (trusted && read.has('configure-projects')) {
+    const text = `config-projects may configure every project; remove "configure-projects" of ${name}`;
+    read.refuse(read.offsetOf('configure-projects'), 'not-permitted', text);
+  }
   read.unsupported(UNSUPPORTED);
   read.finish();
   return {
     offset,
     exclude,
     shadows,
+    configures,
     project: {
       project,
       trusted,
       includeBranches,
       excludeBranches,
       ...(loadBranch === undefined ? {} : { loadBranch }),
+      ...(impliedBranchMatchers === undefined ? {} : { impliedBranchMatchers }),
+      ...(configures.length === 0 ? {} : { configures: configures.map(each => each.name) }),
       ...kinds,
     },
   };
-}
-
-function branchPatterns(read: MappingReader, key: string, context: ParseContext): readonly string[] {
-  return (read.names(key) ?? []).map(({ name, offset }) => {
-    const regex = context.regexes.compile(name);
-    if (regex.kind === 'invalid') read.refuse(offset, 'invalid-regex', regex.reason);
-    return name;
-  });
 }
 
 /**
@@ -191,7 +190,7 @@ function knownKinds(read: MappingReader, key: string, context: ParseContext): re
   const names = read.names(key);
   for (const { name, offset } of names ?? []) {
     if (KINDS.includes(name)) continue;
-    const text = `"${name}" is not a kind of stanza${didYouMean(name, KINDS) || `; known: ${STANZA_KINDS.join(', ')}`}`;
+    const text = `"${name}" is not a kind of stanza${didYouMean(name, KINDS) || `; known: ${KINDS.join(', ')}`}`;
     context.problem({ offset, code: 'unknown-stanza-kind', text });
   }
   return names?.map(({ name }) => name);

@@ -1,7 +1,8 @@
 /** The jobs a project lists in a pipeline for one change, before the jobs' own matchers are tried. */
 import type { ConfigError } from '../model/config-error.ts';
 import type { Json } from '../model/job.ts';
-import type { JobName, PipelineName } from '../model/project.ts';
+import type { BranchName, JobName, PipelineName } from '../model/project.ts';
+import { type BranchScope, isInScope } from './branch-scope.ts';
 import { append } from './collected.ts';
 import type { FreezeChange } from './freeze-request.ts';
 import type { Layout, LayoutFile, ProjectVariant } from './layout.ts';
@@ -33,7 +34,7 @@ export function projectJobs(layout: Layout, pipeline: PipelineName, change: Free
   const project = layout.projects.get(change.project);
   if (project === undefined) return { kind: 'not-in-pipeline' };
   const variants = project.variants
-    .filter(variant => counts(variant.branch, change))
+    .filter(variant => isInProjectScope(variant.scope, change))
     .flatMap(variant => [...templatesOf(variant, layout, change), variant]);
   const errors = [
     ...project.broken.filter(({ branch }) => counts(branch, change)).map(({ error }) => error),
@@ -56,9 +57,13 @@ export function projectJobs(layout: Layout, pipeline: PipelineName, change: Free
   };
 }
 
-/** A stanza of a branch applies to changes of that branch, and to refs without a branch. */
-function counts(branch: string | undefined, change: FreezeChange): boolean {
-  return branch === undefined || change.branch === null || change.branch === branch;
+/** A stanza of a branch counts for changes of that branch, and for refs without a branch. */
+function isInProjectScope(scope: BranchScope | undefined, change: FreezeChange): boolean {
+  return (scope?.kind === 'branch' && change.branch === null) || isInScope(scope, change);
+}
+
+function counts(branch: BranchName | undefined, { branch: changed }: FreezeChange): boolean {
+  return branch === undefined || changed === null || changed === branch;
 }
 
 function templatesOf(
@@ -68,7 +73,7 @@ function templatesOf(
 ): readonly ProjectVariant[] {
   if (stanza.kind !== 'project') return [];
   return stanza.templates.flatMap(({ name }) =>
-    (layout.templates.get(name) ?? []).filter(template => counts(template.branch, change)),
+    (layout.templates.get(name) ?? []).filter(template => isInProjectScope(template.scope, change)),
   );
 }
 

@@ -7,9 +7,11 @@
 import type { Regex } from '../lib/regex.ts';
 import type { Tenant } from '../model/layout.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
-import { append, type Collected } from './collected.ts';
+import { unknownScopeError } from './branch-scope.ts';
+import { append, type CollectContext, type Collected } from './collected.ts';
 import { errorAt } from './config-place.ts';
 import type { LayoutFile } from './layout.ts';
+import { projectScope } from './may-configure.ts';
 import { canonicalNameIn } from './resolve-project.ts';
 import type { ProjectStanza } from './stanzas.ts';
 
@@ -23,13 +25,13 @@ export function projectsMatching(pattern: Regex, tenant: Tenant): readonly Proje
   return tenant.projects.flatMap(({ project }) => (isMeant(project) ? [project] : []));
 }
 
-/** An expression in an untrusted project may match only this one. */
+/** An expression in an untrusted project may match only this one, and those that the tenant file lets it configure. */
 export function collectPattern(
   pattern: Regex,
   stanza: ProjectStanza,
   file: LayoutFile,
   into: Collected,
-  tenant: Tenant,
+  { tenant, mayConfigure }: CollectContext,
 ): void {
   into.patternTries += tenant.projects.length;
   if (into.patternTries > MOST_TRIES) {
@@ -42,16 +44,17 @@ export function collectPattern(
     return;
   }
   const matched = projectsMatching(pattern, tenant);
-  const foreign = file.trusted ? undefined : matched.find(project => project !== file.project);
+  const foreign = matched.find(project => !mayConfigure(file, project));
   if (foreign !== undefined) {
     const text = `expression "${pattern.source}" matches project ${projectIdOf(foreign).name}, which may be configured in its own repository or in a config-project only; leave "name" out to configure ${projectIdOf(file.project).name}`;
     into.errors.push(errorAt(file, stanza.nameOffset, 'not-permitted', text));
     return;
   }
-  const branch = file.trusted ? undefined : file.branch;
+  const isOwn = matched.every(project => project === file.project);
+  const scope = projectScope(stanza, file, isOwn);
   append(into.patterns, pattern.source, {
     projects: matched,
-    variant: { file, stanza, branch, broken: undefined },
+    variant: { file, stanza, scope, broken: unknownScopeError(scope) },
   });
 }
 

@@ -15,7 +15,15 @@ import type { LineColumn, YamlProblem } from './yaml.ts';
 import type { YamlNode } from './yaml-node.ts';
 
 /** Kinds of stanzas we read. */
-export const STANZA_KINDS = ['pipeline', 'job', 'project', 'project-template', 'queue', 'nodeset'] as const;
+export const STANZA_KINDS = [
+  'pipeline',
+  'job',
+  'project',
+  'project-template',
+  'queue',
+  'nodeset',
+  'pragma',
+] as const;
 /** The one key of a stanza: `job` of `- job:`. */
 export type StanzaKind = (typeof STANZA_KINDS)[number];
 
@@ -23,7 +31,6 @@ export type StanzaKind = (typeof STANZA_KINDS)[number];
 export const UNSUPPORTED_KINDS = [
   'secret',
   'semaphore',
-  'pragma',
   'image',
   'flavor',
   'label',
@@ -48,6 +55,7 @@ export type ParsedStanza =
   | TemplateStanza
   | QueueStanza
   | NodesetStanza
+  | PragmaStanza
   | BrokenStanza;
 
 interface CommonStanza {
@@ -129,6 +137,8 @@ export interface JobAttributes {
   readonly irrelevantFiles?: readonly Matcher[] | undefined;
   readonly vars?: { readonly [name: string]: Json } | undefined;
   readonly requiredProjects?: readonly RequiredProjectEntry[] | undefined;
+  /** Names; checked when the layout is built. */
+  readonly allowedProjects?: readonly PlacedName[] | undefined;
   readonly final?: boolean | undefined;
   readonly abstract?: boolean | undefined;
   readonly protected?: boolean | undefined;
@@ -182,6 +192,8 @@ export interface ProjectStanza extends Omit<CommonProject, 'name'> {
   readonly nameOffset: number;
   /** The name, when it is a regular expression. */
   readonly pattern: Regex | undefined;
+  /** Undefined: not written. */
+  readonly branches: readonly Matcher[] | undefined;
   readonly defaultBranch: string | undefined;
   readonly mergeMode: MergeMode | undefined;
   readonly templates: readonly PlacedName[];
@@ -207,4 +219,13 @@ export interface QueueStanza extends CommonStanza {
 export interface NodesetStanza extends CommonStanza {
   readonly kind: 'nodeset';
   readonly nodes: readonly { readonly name: string; readonly label: string }[];
+}
+
+/** Changes how its file is read; it defines nothing. */
+export interface PragmaStanza {
+  readonly kind: 'pragma';
+  readonly offset: number;
+  /** Undefined: not written, and so below. */
+  readonly impliedBranchMatchers: boolean | undefined;
+  readonly impliedBranches: readonly Matcher[] | undefined;
 }

@@ -14,8 +14,9 @@
 import { didYouMean, hintBudget } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant, TenantProject } from '../model/layout.ts';
-import type { ConnectionName } from '../model/project.ts';
+import { type ConnectionName, projectIdOf } from '../model/project.ts';
 import { mappingReader } from './mapping-reader.ts';
+import { projectsNamed } from './may-configure.ts';
 import { type ParseContext, regexBudget } from './parse-context.ts';
 import {
   type BranchExclusions,
@@ -23,6 +24,7 @@ import {
   readBranchExclusions,
   type TenantProjectEntry,
 } from './parse-tenant-projects.ts';
+import { readTenantRules } from './parse-tenant-rules.ts';
 import { type ProjectResolver, projectResolver } from './resolve-project.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
@@ -32,21 +34,13 @@ export type ParsedTenantFile =
   | { readonly kind: 'tenants'; readonly tenants: readonly Tenant[] }
   | { readonly kind: 'invalid'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
-const DEFAULT_MAX_JOB_TIMEOUT = 10_800;
-
 /** Stanzas of Zuul's tenant file that are not supported. */
 const UNSUPPORTED_KINDS = ['global-semaphore', 'authorization-rule', 'admin-rule', 'api-root'];
 const UNSUPPORTED_KEYS = [
   'access-rules',
   'admin-rules',
-  'allowed-labels',
-  'allowed-reporters',
-  'allowed-triggers',
   'authentication-realm',
   'default-ansible-version',
-  'default-parent',
-  'disallowed-labels',
-  'max-nodes-per-job',
   'report-build-page',
   'semaphores',
   'web-root',
@@ -166,13 +160,7 @@ function parseTenant(
     const text = `"${name}" is not a valid tenant name (it appears in URLs); use letters, digits, ".", "_" and "-"`;
     read.refuse(nameNode?.offset ?? value.offset, 'invalid-name', text);
   }
-  const limit = (key: string) => {
-    const number = read.integer(key, { min: -1 });
-    return number === -1 ? undefined : number;
-  };
-  const maxDependencies = limit('max-dependencies');
-  const maxChangesPerPipeline = limit('max-changes-per-pipeline');
-  const maxJobTimeout = read.integer('max-job-timeout', { min: -1 }) ?? DEFAULT_MAX_JOB_TIMEOUT;
+  const rules = readTenantRules(read, context);
   const source = read.mapping('source');
   if (source === undefined && !read.has('source')) {
     read.refuse(
@@ -199,17 +187,14 @@ function parseTenant(
   });
   const hosts = Object.fromEntries(connections);
   const projects = inOrder(entries, subject, context);
-  const resolve = projectResolver(
-    { name, projects: projects.map(({ project }) => project), hosts },
-    context.hints,
-  );
+  const plain = { name, projects: projects.map(({ project }) => project), hosts };
+  const resolve = projectResolver(plain, context.hints);
+  for (const entry of projects) checkConfigures(entry, plain, context);
   return {
     name,
     projects: projects.map(entry => wholeProject(entry, exclude, resolve, context)),
     hosts,
-    ...(maxDependencies === undefined ? {} : { maxDependencies }),
-    ...(maxChangesPerPipeline === undefined ? {} : { maxChangesPerPipeline }),
-    maxJobTimeout: maxJobTimeout === -1 ? Number.MAX_SAFE_INTEGER : maxJobTimeout,
+    ...rules,
   };
 }
 
@@ -231,6 +216,20 @@ function inOrder(
     seen.add(project.project);
   }
   return entries.toSorted((a, b) => Number(b.project.trusted) - Number(a.project.trusted));
+}
+
+/** People who may change an untrusted project must not change what trusted ones do. */
+function checkConfigures(
+  { project: { project }, configures }: TenantProjectEntry,
+  tenant: Pick<Tenant, 'projects' | 'hosts'>,
+  context: ParseContext,
+): void {
+  for (const { name, offset } of configures) {
+    const [trusted] = projectsNamed([name], true, tenant);
+    if (trusted === undefined) continue;
+    const text = `configure-projects of project ${projectIdOf(project).name} names ${projectIdOf(trusted).name}, a config-project, which only config-projects may configure; name untrusted projects`;
+    context.problem({ offset, code: 'not-permitted', text });
+  }
 }
 
 /** With what the tenant says for all its projects, and with the other projects that it names. */

@@ -28,6 +28,10 @@ export interface TenantProject {
   readonly itemKinds?: readonly string[];
   /** Its jobs count for nothing where one of these projects, before it in the tenant, has a job of the name. Absent: none. */
   readonly shadows?: readonly ProjectKey[];
+  /** Whether its jobs and templates without `branches` count for their own branch only. Absent: where it is untrusted and several branches are read. */
+  readonly impliedBranchMatchers?: boolean;
+  /** Untrusted projects that it may configure besides itself: RE2 texts that match the whole name. Absent: none. */
+  readonly configures?: readonly string[];
 }
 
 /** One tenant of the tenant file. */
@@ -42,6 +46,18 @@ export interface Tenant {
   readonly maxChangesPerPipeline?: number;
   /** Seconds. Default 10 800. */
   readonly maxJobTimeout: number;
+  /** Absent: no limit. */
+  readonly maxNodesPerJob?: number;
+  /** The parent of jobs that name none. Absent: `base`. */
+  readonly defaultParent?: JobName;
+  /** Connections by which its pipelines may be triggered. Absent: all. */
+  readonly allowedTriggers?: readonly ConnectionName[];
+  /** Those to which they may report. */
+  readonly allowedReporters?: readonly ConnectionName[];
+  /** RE2 texts that must match from the start. Absent: any label. */
+  readonly allowedLabels?: readonly string[];
+  /** Of the allowed ones, those that are not after all. */
+  readonly disallowedLabels?: readonly string[];
 }
 
 /** A frozen job or why there is none, per job the project-pipeline lists. */

@@ -166,7 +166,7 @@ describe('configuration-language.md', () => {
         [...body.matchAll(/'([a-z-]+)'/g)].map(([, name = '']) => name),
       );
     });
-    expect(refused.length).toBeGreaterThan(60);
+    expect(refused.length).toBeGreaterThan(30);
     expect(
       [...new Set(refused)].filter(
         name => !names.has(name) && name !== 'name' && name !== 'merge-failure-message',

@@ -160,7 +160,7 @@ describe('files and branches that are read', () => {
     const jobs = '- job: {name: unit, run: x.sh}\n';
     const configs = [branchConfig(CONFIG, BASE), branchConfig(APP, jobs), branchConfig(APP, jobs, 'wip/a')];
     const variants = buildLayout(layoutInput(configs, tenant)).jobs.get('unit');
-    expect(variants?.map(({ file }) => [file.branch, file.impliedBranch])).toEqual([['master', undefined]]);
+    expect(variants?.map(({ file }) => [file.branch, file.implied])).toEqual([['master', undefined]]);
   });
 
   it('only the kinds of stanzas the tenant file allows', () => {
@@ -197,8 +197,8 @@ describe('files and branches that are read', () => {
     expect(layout.projects.get(APP)?.broken).toHaveLength(1);
   });
 
-  it('what is not supported is an error, unless the tenant file leaves just that kind out', () => {
-    const text = '- secret: {name: a}\n- pragma: {implied-branches: [a]}\n- queue: {name: q}\n';
+  it('what is not supported is an error, unless the tenant file leaves just that kind out; a pragma counts always', () => {
+    const text = '- secret: {name: a}\n- pragma: {implied-branche: [a]}\n- queue: {name: q}\n';
     const errors = (itemKinds: readonly string[]) => {
       const projects = TENANT.projects.map(p => (p.project === APP ? { ...p, itemKinds } : p));
       const configs = [branchConfig(CONFIG, BASE), branchConfig(APP, text)];
@@ -206,7 +206,7 @@ describe('files and branches that are read', () => {
     };
     const [secret, pragma] = [
       'local/acme/app@master:zuul.yaml:1:3: "secret" is not supported yet; remove it',
-      'local/acme/app@master:zuul.yaml:2:3: "pragma" is not supported yet; remove it',
+      'local/acme/app@master:zuul.yaml:2:12: unknown key "implied-branche" of pragma, did you mean "implied-branches"?',
     ];
     expect(errors(['job', 'secret', 'pragma'])).toEqual([secret, pragma]);
     expect(errors(['job', 'pragma'])).toEqual([pragma]);

@@ -95,7 +95,10 @@ describe('a proposed change of configuration', () => {
 
   it('may add a branch, which binds the jobs to their branches', () => {
     const { layout } = propose(branchConfig(APP, APP_NOW, 'stable'));
-    expect(layout.jobs.get('unit')?.map(variant => variant.file.impliedBranch)).toEqual(['master', 'stable']);
+    expect(layout.jobs.get('unit')?.map(variant => variant.file.implied)).toEqual([
+      { kind: 'branch', branch: 'master' },
+      { kind: 'branch', branch: 'stable' },
+    ]);
   });
 });
 

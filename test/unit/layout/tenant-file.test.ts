@@ -35,6 +35,7 @@ describe('a tenant file', () => {
       name: 'acme',
       hosts: { local: 'local', github: 'github.com' },
       maxJobTimeout: 10_800,
+      maxNodesPerJob: 5,
       projects: [
         {
           project: 'local/acme/config',
@@ -51,7 +52,7 @@ describe('a tenant file', () => {
 
   it('limits; -1 is none', () => {
     const [tenant] = tenantsOf(
-      '- tenant:\n    name: a\n    source: {}\n    max-dependencies: 5\n    max-changes-per-pipeline: -1\n    max-job-timeout: 60\n',
+      '- tenant:\n    name: a\n    source: {}\n    max-dependencies: 5\n    max-changes-per-pipeline: -1\n    max-job-timeout: 60\n    max-nodes-per-job: -1\n',
     );
     const hosts = Object.fromEntries(CONNECTIONS);
     expect(tenant).toEqual({ name: 'a', projects: [], hosts, maxDependencies: 5, maxJobTimeout: 60 });
@@ -167,8 +168,8 @@ describe('mistakes refuse the file', () => {
     ],
     [
       'a key Zuul has',
-      '- tenant:\n    name: a\n    source: {}\n    max-nodes-per-job: 3\n',
-      ['tenants.yaml:4:5: "max-nodes-per-job" of tenant a is not supported yet; remove it'],
+      '- tenant:\n    name: a\n    source: {}\n    admin-rules: [b]\n',
+      ['tenants.yaml:4:5: "admin-rules" of tenant a is not supported yet; remove it'],
     ],
     [
       'a limit that is none',
@@ -199,10 +200,8 @@ describe('mistakes refuse the file', () => {
     ],
     [
       'an unknown option',
-      `${HEAD}        untrusted-projects:\n          - x: {shade: y}\n`,
-      [
-        'tenants.yaml:6:17: unknown key "shade" of project x; known here: exclude, exclude-branches, exclude-locked-branches, exclude-unprotected-branches, include, include-branches, load-branch, shadow',
-      ],
+      `${HEAD}        untrusted-projects:\n          - x: {shadw: y}\n`,
+      ['tenants.yaml:6:17: unknown key "shadw" of project x, did you mean "shadow"?'],
     ],
     [
       'an option Zuul has',

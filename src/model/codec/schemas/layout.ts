@@ -32,6 +32,8 @@ const projects = list(
     loadBranch: optional(text),
     itemKinds: optional(list(text)),
     shadows: optional(list(project)),
+    impliedBranchMatchers: optional(flag),
+    configures: optional(list(text)),
   }),
 );
 
@@ -99,6 +101,12 @@ const tenant = object<Tenant>({
   maxDependencies: optional(whole),
   maxChangesPerPipeline: optional(whole),
   maxJobTimeout: number,
+  maxNodesPerJob: optional(whole),
+  defaultParent: optional(text),
+  allowedTriggers: optional(list(text)),
+  allowedReporters: optional(list(text)),
+  allowedLabels: optional(list(text)),
+  disallowedLabels: optional(list(text)),
 });
 
 const sources = object<LayoutSources>({

@@ -1,0 +1,66 @@
+/**
+ * Which projects a file may configure by `project:` stanzas: a config-project's all, another one's its own project and the untrusted ones
+ * that `configure-projects` of the tenant file names.
+ */
+import { compileRegex } from '../lib/regex.ts';
+import type { Tenant } from '../model/layout.ts';
+import { type ProjectKey, projectIdOf } from '../model/project.ts';
+import { type BranchScope, scopeOf } from './branch-scope.ts';
+import type { LayoutFile } from './layout.ts';
+import { canonicalNameIn } from './resolve-project.ts';
+import type { ProjectStanza } from './stanzas.ts';
+
+/** @param project of the tenant. */
+export type ConfigurePermission = (
+  file: Pick<LayoutFile, 'project' | 'trusted'>,
+  project: ProjectKey,
+) => boolean;
+
+/** One for all files of a layout: names are tried once for each project that may configure others. */
+export function configurePermission(tenant: Tenant): ConfigurePermission {
+  const known = new Map<ProjectKey, ReadonlySet<ProjectKey>>();
+  const configuredBy = (own: ProjectKey) => {
+    const found = known.get(own) ?? new Set(projectsNamed(configuresOf(own, tenant), false, tenant));
+    known.set(own, found);
+    return found;
+  };
+  return ({ project: own, trusted }, project) => trusted || project === own || configuredBy(own).has(project);
+}
+
+function configuresOf(own: ProjectKey, { projects }: Tenant): readonly string[] {
+  return projects.find(({ project }) => project === own)?.configures ?? [];
+}
+
+/**
+ * Projects of which an expression matches the whole name, or the whole canonical name.
+ *
+ * @param sources RE2 texts that were checked when the tenant file was read.
+ * @param trusted config-projects, or else the untrusted ones.
+ */
+export function projectsNamed(
+  sources: readonly string[],
+  trusted: boolean,
+  tenant: Pick<Tenant, 'projects' | 'hosts'>,
+): readonly ProjectKey[] {
+  const regexes = sources.map(compileRegex).filter(regex => regex.kind === 'regex');
+  if (regexes.length === 0) return [];
+  return tenant.projects.flatMap(each => {
+    if (each.trusted !== trusted) return [];
+    const names = [projectIdOf(each.project).name, canonicalNameIn(each.project, tenant)];
+    return regexes.some(regex => names.some(name => regex.testAll(name))) ? [each.project] : [];
+  });
+}
+
+/**
+ * For changes of which branches a `project:` stanza counts. An untrusted project's for itself counts for the branch it stands on, regardless of
+ * the pragma of its file.
+ */
+export function projectScope(
+  { branches = [] }: ProjectStanza,
+  file: LayoutFile,
+  isOwn: boolean,
+): BranchScope | undefined {
+  const written = scopeOf(branches);
+  if (written !== undefined || !isOwn) return written ?? file.implied;
+  return file.trusted ? undefined : { kind: 'branch', branch: file.branch };
+}
