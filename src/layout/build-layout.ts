@@ -91,7 +91,7 @@ function filesOf(
 ): readonly LayoutFile[] {
   const branches = chooseBranches(project, configs);
   return branches.flatMap(({ branch, files }) => {
-    const chosen = chooseConfigFiles(files);
+    const chosen = chooseConfigFiles(files, project.extraConfigPaths);
     const place = { project: project.project, branch, line: 1, column: 1 };
     for (const { path, because } of chosen.ignored) {
       const text = `not read, because ${because} exists too; merge the two or remove one`;

@@ -1,15 +1,38 @@
 /** Chooses the configuration files of a branch and the branches of a project, by Zuul's rules. */
 import { compileRegex } from '../lib/regex.ts';
-import type { TenantProject } from '../model/layout.ts';
+import type { Tenant, TenantProject } from '../model/layout.ts';
 import type { BranchConfig, ConfigFile } from '../model/merge.ts';
-import type { BranchName } from '../model/project.ts';
+import type { BranchName, ProjectKey } from '../model/project.ts';
 
 /** The first root that exists is read, the others are not. A root ending in `/` is a directory, read with all below it. */
 const CONFIG_ROOTS = ['zuul.yaml', 'zuul.d/', '.zuul.yaml', '.zuul.d/'] as const;
 
-/** Whether a path of a repository may hold configuration: mergers read it, and a change of it gets a speculative layout. */
-export function isConfigPath(path: string): boolean {
-  return CONFIG_ROOTS.some(root => belongsTo(path, root));
+/** A directory that holds a file of this name is not read, nor what is below it. */
+const IGNORE = '.zuul.ignore';
+
+/**
+ * Whether a path of a repository decides about configuration: mergers read it, and a change of it makes a new layout.
+ *
+ * @param extra `extra-config-paths` of the project.
+ */
+export function isConfigPath(path: string, extra: readonly string[] = []): boolean {
+  const roots = [...CONFIG_ROOTS, ...extra];
+  if (path.endsWith(`/${IGNORE}`)) return roots.some(root => root.endsWith('/') && path.startsWith(root));
+  return roots.some(root => belongsTo(path, root));
+}
+
+/** `extra-config-paths` of a project of the tenant. */
+export function extraPathsOf({ projects }: Pick<Tenant, 'projects'>, project: ProjectKey): readonly string[] {
+  return projects.find(each => each.project === project)?.extraConfigPaths ?? [];
+}
+
+/** Why a path cannot be a further place of configuration; undefined: it can. A directory ends in `/`. */
+export function refusedExtraPath(path: string): string | undefined {
+  const parts = (path.endsWith('/') ? path.slice(0, -1) : path).split('/');
+  if (parts.some(part => part === '' || part === '.' || part === '..') || /[\\\0]/.test(path))
+    return 'is no path below the root of the repository';
+  const isUsual = CONFIG_ROOTS.some(root => root.replace('/', '') === parts[0]);
+  return isUsual ? 'is where configuration is read anyway' : undefined;
 }
 
 /** A directory that could not be read is reported with the path of the root itself. */
@@ -25,14 +48,28 @@ export interface ChosenFiles {
   readonly ignored: readonly { readonly path: string; readonly because: string }[];
 }
 
-/** @param files of one branch, in any order; those outside all roots are in neither list. */
-export function chooseConfigFiles(files: readonly ConfigFile[]): ChosenFiles {
+/**
+ * @param files of one branch, in any order; those outside all roots are in neither list.
+ * @param extra `extra-config-paths` of the project: files first, then directories, each in the order given.
+ */
+export function chooseConfigFiles(files: readonly ConfigFile[], extra: readonly string[] = []): ChosenFiles {
   const sorted = files.toSorted((a, b) => compareText(a.path, b.path));
-  const root = CONFIG_ROOTS.find(candidate => sorted.some(file => belongsTo(file.path, candidate)));
-  if (root === undefined) return { files: [], ignored: [] };
-  const chosen = sorted.filter(file => belongsTo(file.path, root));
-  const others = sorted.filter(file => !belongsTo(file.path, root) && isConfigPath(file.path));
-  return { files: chosen, ignored: others.map(({ path }) => ({ path, because: root })) };
+  const below = (root: string) => sorted.filter(file => belongsTo(file.path, root));
+  const root = CONFIG_ROOTS.find(candidate => below(candidate).length > 0);
+  const usual = root === undefined ? [] : below(root);
+  const [directories, single] = [extra.filter(isDirectory), extra.filter(path => !isDirectory(path))];
+  const chosen = new Set([...usual, ...[...single, ...directories].flatMap(below)]);
+  const others = sorted.filter(
+    file => !chosen.has(file) && CONFIG_ROOTS.some(each => belongsTo(file.path, each)),
+  );
+  return {
+    files: [...chosen],
+    ignored: root === undefined ? [] : others.map(({ path }) => ({ path, because: root })),
+  };
+}
+
+function isDirectory(path: string): boolean {
+  return path.endsWith('/');
 }
 
 /** Branches whose configuration is read, `master` and `main` first, then by name. */

@@ -9,7 +9,7 @@ import type { JobVariant, LayoutFile } from './layout.ts';
 import type { BrokenStanza, JobStanza } from './stanzas.ts';
 
 /** The parent of jobs that name none. */
-export function defaultParentIn({ defaultParent = 'base' }: Tenant): JobName {
+function defaultParentIn({ defaultParent = 'base' }: Tenant): JobName {
   return defaultParent;
 }
 

@@ -3,6 +3,7 @@
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { TenantProject } from '../model/layout.ts';
 import { type ConnectionName, projectKey } from '../model/project.ts';
+import { refusedExtraPath } from './config-files.ts';
 import { type MappingReader, mappingReader, type PlacedName } from './mapping-reader.ts';
 import type { ParseContext } from './parse-context.ts';
 import { readPatterns } from './read-patterns.ts';
@@ -39,7 +40,7 @@ export function readBranchExclusions(read: MappingReader): BranchExclusions {
 /** Kinds allowed in `include` and `exclude`: those we read, and Zuul's others. */
 const KINDS: readonly string[] = [...STANZA_KINDS, ...UNSUPPORTED_KINDS].filter(kind => kind !== 'pragma');
 
-const UNSUPPORTED = ['always-dynamic-branches', 'extra-config-paths'];
+const UNSUPPORTED = ['always-dynamic-branches'];
 
 /**
  * Config-projects first; groups are resolved. An entry of the wrong type is a problem and left out.
@@ -141,6 +142,7 @@ function parseOptions(
   const exclude = readBranchExclusions(read);
   const shadows = read.names('shadow') ?? [];
   const impliedBranchMatchers = read.boolean('implied-branch-matchers');
+  const extraConfigPaths = extraPaths(read);
   const configures = readPatterns(read, 'configure-projects', context);
   if (trusted && read.has('configure-projects')) {
     const text = `config-projects may configure every project; remove "configure-projects" of ${name}`;
@@ -159,11 +161,25 @@ function parseOptions(
       includeBranches,
       excludeBranches,
       ...(loadBranch === undefined ? {} : { loadBranch }),
+      ...(extraConfigPaths.length === 0 ? {} : { extraConfigPaths }),
       ...(impliedBranchMatchers === undefined ? {} : { impliedBranchMatchers }),
       ...(configures.length === 0 ? {} : { configures: configures.map(each => each.name) }),
       ...kinds,
     },
   };
+}
+
+function extraPaths(read: MappingReader): readonly string[] {
+  return (read.names('extra-config-paths') ?? []).map(({ name, offset }) => {
+    const refusal = refusedExtraPath(name);
+    if (refusal !== undefined)
+      read.refuse(
+        offset,
+        'invalid-path',
+        `"${name}" of extra-config-paths ${refusal}; a directory ends in "/"`,
+      );
+    return name;
+  });
 }
 
 /**

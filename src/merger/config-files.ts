@@ -1,14 +1,14 @@
 /**
  * Configuration files of a project at one commit, read from the object database: `zuul.yaml`, `.zuul.yaml`, and `*.yaml` at any
- * depth of `zuul.d/` and `.zuul.d/`, with the `.zuul.ignore` markers there. All files found are returned; the layout decides
- * that the first of the four places wins and a second is an error.
+ * depth of `zuul.d/` and `.zuul.d/`, and what the tenant reads besides (`extra-config-paths`). A directory with a file `.zuul.ignore` is left
+ * out with all below it. All files found are returned; the layout decides that the first of the four places wins.
  *
  * A symbolic link is never followed. A file that is too large or not UTF-8, and a directory that holds too much, is named with its
  * problem instead of a text: the layout turns that into an error of this project and branch only.
  */
 import type { ObjectId } from '../git/object-id.ts';
 import type { ObjectReader } from '../git/object-reader.ts';
-import { pathText, type TreeEntry } from '../git/tree.ts';
+import { pathText, type Tree, type TreeEntry } from '../git/tree.ts';
 import { createTreeBudget, OverBudget } from '../git/tree-budget.ts';
 import type { ConfigFile } from '../model/merge.ts';
 
@@ -32,8 +32,16 @@ export type ConfigEntry =
 
 type Reader = Pick<ObjectReader, 'tree' | 'read'>;
 
-/** In order of their paths within each of the four places. */
-export async function findConfig(reader: Reader, tree: ObjectId): Promise<readonly ConfigEntry[]> {
+/**
+ * In order of their paths within each place.
+ *
+ * @param extra further places: files, and directories that end in `/`. They may hold each other.
+ */
+export async function findConfig(
+  reader: Reader,
+  tree: ObjectId,
+  extra: readonly string[] = [],
+): Promise<readonly ConfigEntry[]> {
   const root = await reader.tree(tree);
   const found: ConfigEntry[] = [];
   for (const name of ROOT_FILES) {
@@ -44,7 +52,22 @@ export async function findConfig(reader: Reader, tree: ObjectId): Promise<readon
     const entry = root.get(name);
     if (entry?.kind === 'directory') found.push(...(await findBelow(reader, entry.id, name)));
   }
-  return found;
+  for (const path of extra) found.push(...(await findAt(reader, root, path)));
+  return [...new Map(found.map(each => [each.path, each])).values()];
+}
+
+async function findAt(reader: Reader, root: Tree, path: string): Promise<readonly ConfigEntry[]> {
+  const [name = '', ...above] = path.replace(/\/$/, '').split('/').reverse();
+  let tree = root;
+  for (const directory of above.reverse()) {
+    const entry = tree.get(directory);
+    if (entry?.kind !== 'directory') return [];
+    tree = await reader.tree(entry.id);
+  }
+  const entry = tree.get(name);
+  if (entry === undefined) return [];
+  if (!path.endsWith('/')) return isContent(entry) ? [{ path, entry }] : [];
+  return entry.kind === 'directory' ? findBelow(reader, entry.id, path.slice(0, -1)) : [];
 }
 
 async function findBelow(reader: Reader, id: ObjectId, name: string): Promise<readonly ConfigEntry[]> {
@@ -54,6 +77,7 @@ async function findBelow(reader: Reader, id: ObjectId, name: string): Promise<re
   async function walk(directory: ObjectId, prefix: string, depth: number): Promise<void> {
     const tree = await reader.tree(directory);
     await budget.spend(tree.size);
+    if (tree.has(IGNORE)) return;
     for (const entry of [...tree.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = `${prefix}/${entry.name}`;
       if (entry.kind === 'directory' && depth < MAX_DEPTH) await walk(entry.id, path, depth + 1);
@@ -130,7 +154,7 @@ function decode(path: string, data: Buffer): ConfigFile {
 }
 
 function isConfigName(name: string): boolean {
-  return name.endsWith('.yaml') || name === IGNORE;
+  return name.endsWith('.yaml');
 }
 
 function isContent(entry: TreeEntry): boolean {

@@ -57,7 +57,7 @@ export async function mergeChanges(
   ];
   const [filesChanged, config] = await Promise.all([
     changedFiles(request, projects, branches, createTreeBudget()),
-    Promise.all([...projects.values()].map(project => readOf(steps, project, compared))),
+    Promise.all([...projects.values()].map(project => readOf(steps, project, compared, request))),
   ]);
   return {
     kind: 'merged',
@@ -126,13 +126,19 @@ function pinnedBranches(
   });
 }
 
-async function readOf(steps: StepRecorder, project: FetchedProject, compared: readonly Compared[]) {
+async function readOf(
+  steps: StepRecorder,
+  project: FetchedProject,
+  compared: readonly Compared[],
+  { extraPaths = [] }: MergeRequest,
+) {
   const own = compared.filter(each => each.project === project.project);
   if (own.length === 0) return [];
+  const extra = extraPaths.find(each => each.project === project.project)?.paths ?? [];
   return steps.run(
     'ReadConfig',
     project.project,
-    () => changedConfig(project.repository.reader, own),
+    () => changedConfig(project.repository.reader, own, extra),
     configs => ({
       facts: { project: project.project, files: configs.flatMap(({ files }) => files).length },
     }),

@@ -13,16 +13,21 @@ export interface Compared {
   readonly against: CommitId | null;
 }
 
-/** The configuration at each commit where it differs from the tip's. Only file ids are compared; equal ones are not read. */
+/**
+ * The configuration at each commit where it differs from the tip's. Only file ids are compared; equal ones are not read.
+ *
+ * @param extra further places of configuration, as {@link findConfig} takes them.
+ */
 export async function changedConfig(
   reader: ObjectReader,
   compared: readonly Compared[],
+  extra: readonly string[],
 ): Promise<readonly BranchConfig[]> {
   const results = await Promise.all(
     compared.map(async ({ project, branch, commit, against }) => {
       const [fresh, known] = await Promise.all([
-        configAt(reader, commit),
-        against === null ? undefined : configAt(reader, against),
+        configAt(reader, commit, extra),
+        against === null ? undefined : configAt(reader, against, extra),
       ]);
       if (known !== undefined && sameConfig(fresh, known)) return [];
       return [{ project, branch, commit, files: await readConfig(reader, fresh) }];
@@ -32,7 +37,11 @@ export async function changedConfig(
 }
 
 /** Lists the configuration at a commit without reading files. @throws MissingObject when the commit is not in the mirror. */
-export async function configAt(reader: ObjectReader, commit: CommitId): Promise<readonly ConfigEntry[]> {
+export async function configAt(
+  reader: ObjectReader,
+  commit: CommitId,
+  extra: readonly string[],
+): Promise<readonly ConfigEntry[]> {
   const { tree } = await reader.commit(parseObjectId(commit));
-  return findConfig(reader, tree);
+  return findConfig(reader, tree, extra);
 }

@@ -11,7 +11,7 @@ import type {
   RepoStateRequest,
   TooLargeBranch,
 } from '../model/merge.ts';
-import { type BranchName, type ProjectKey, parseCommitId, projectIdOf } from '../model/project.ts';
+import { type BranchName, parseCommitId, projectIdOf } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { readConfig } from './config-files.ts';
 import type { ServeDeps } from './deps.ts';
@@ -82,7 +82,7 @@ export async function readConfigFiles(
   const branches = await steps.run(
     'ReadConfig',
     project,
-    () => Promise.all([...tips].map(([branch, tip]) => readBranch(repository, project, branch, tip))),
+    () => Promise.all([...tips].map(([branch, tip]) => readBranch(repository, request, branch, tip))),
     configs => ({
       facts: { project, branches: configs.length, files: configs.flatMap(({ files }) => files).length },
     }),
@@ -93,7 +93,7 @@ export async function readConfigFiles(
 
 async function readBranch(
   repository: Repository,
-  project: ProjectKey,
+  { project, extraPaths = [] }: ConfigFilesRequest,
   branch: BranchName,
   tip: ObjectId,
 ): Promise<BranchConfig> {
@@ -102,7 +102,7 @@ async function readBranch(
     project,
     branch,
     commit,
-    files: await readConfig(repository.reader, await configAt(repository.reader, commit)),
+    files: await readConfig(repository.reader, await configAt(repository.reader, commit, extraPaths)),
   };
 }
 

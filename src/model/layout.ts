@@ -24,6 +24,11 @@ export interface TenantProject {
   readonly excludeLocked?: true;
   /** A config-project is read from this branch only. Default `master` or, where that is absent, `main`. */
   readonly loadBranch?: BranchName;
+  /**
+   * Further places of configuration, all of them read after the usual one: files, and directories that end in `/`. Paths from the root of the
+   * repository. Absent: none.
+   */
+  readonly extraConfigPaths?: readonly string[];
   /** Kinds of stanzas read from it (`include`, `exclude`; the name is the stored one), e.g. `['job', 'project']`. Absent: all. */
   readonly itemKinds?: readonly string[];
   /** Its jobs count for nothing where one of these projects, before it in the tenant, has a job of the name. Absent: none. */

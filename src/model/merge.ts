@@ -71,6 +71,8 @@ export interface MergeRequest extends CommonRequest {
   readonly ahead?: readonly number[];
   /** Projects whose heads the jobs will likely need (playbooks, required projects). */
   readonly states: readonly ProjectState[];
+  /** Further places of configuration in projects of `inputs` and `pinned` ({@link ConfigFilesRequest}). Absent: none. */
+  readonly extraPaths?: readonly { readonly project: ProjectKey; readonly paths: readonly string[] }[];
   /** Ref updates (post pipelines) test a commit as it is: `{project, branch, commit}` to fetch and read. */
   readonly pinned: readonly {
     readonly project: ProjectKey;
@@ -95,6 +97,8 @@ export interface ConfigFilesRequest extends CommonRequest {
   readonly branches: readonly BranchName[];
   /** Commits the answer must at least contain (an event named them); a merger that does not have them fetches. */
   readonly atLeast: readonly { readonly branch: BranchName; readonly commit: CommitId }[];
+  /** Places that the tenant reads besides the usual ones: files, and directories that end in `/`. Absent: none. */
+  readonly extraPaths?: readonly string[];
 }
 
 /** A request in the `merge` queue. Stored as the record `merger-request`. */

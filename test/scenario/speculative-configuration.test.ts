@@ -171,3 +171,26 @@ async function pauseMerger({ api, operator, observer }: World): Promise<void> {
     return merger?.every(({ state }) => state === 'paused');
   });
 }
+
+story(
+  'configuration in a further place of the tenant file is read, proposed and landed as in the usual one',
+  {
+    layout,
+    projects: { 'org/project': { 'ci/jobs.yaml': own('old') } },
+    projectOptions: '{extra-config-paths: ci/}',
+  },
+  async world => {
+    await world.propose('A', { files: { 'ci/jobs.yaml': own('old', 'new') } });
+    await world.runs('old: A', 'new: A');
+    world.free();
+    await world.leaves('A', 'SUCCESS', 'check');
+    await world.approve('A');
+    await world.leaves('A', 'SUCCESS');
+    await world.propose('B');
+    await world.leaves('B', 'SUCCESS', 'check');
+    expect(world.stage.builds.flatMap(({ job, changes }) => (changes === 'B' ? [job] : []))).toEqual([
+      'old',
+      'new',
+    ]);
+  },
+);

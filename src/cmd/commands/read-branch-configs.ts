@@ -77,13 +77,16 @@ export async function readBranchConfigs(
 interface Reader {
   readonly tenant: TenantName;
   readonly selection: BranchSelection | undefined;
+  /** Further places of configuration; the layout chooses those of its tenant. */
+  readonly extraPaths: readonly string[];
 }
 
 function readersOf(tenants: readonly Tenant[]): ReadonlyMap<ProjectKey, readonly Reader[]> {
   const readers = new Map<ProjectKey, Reader[]>();
   for (const { name, projects } of tenants) {
     for (const each of projects) {
-      const reader = { tenant: name, selection: branchSelectionOf(each) };
+      const { extraConfigPaths: extraPaths = [] } = each;
+      const reader = { tenant: name, selection: branchSelectionOf(each), extraPaths };
       readers.set(each.project, [...(readers.get(each.project) ?? []), reader]);
     }
   }
@@ -141,12 +144,13 @@ async function readProject(
   }));
   const fetched = await repository.fetch(await connection.remote(project, 'read'), wants);
   if (fetched.kind !== 'fetched') throw new Error(fetched.message);
+  const extra = readers.flatMap(each => each.extraPaths);
   const configs = await Promise.all(
     [...branches].map(async ([branch, commit]) => ({
       project,
       branch,
       commit,
-      files: await readConfig(repository.reader, await configAt(repository.reader, commit)),
+      files: await readConfig(repository.reader, await configAt(repository.reader, commit, extra)),
     })),
   );
   return new Map(

@@ -15,12 +15,12 @@ export function branchSelectionOf(project: TenantProject | undefined): BranchSel
   return { excludeUnprotected: excludeUnprotected === true, excludeLocked: excludeLocked === true };
 }
 
-/** The tenant file selects other branches of the host than it did when these files were read. */
+/** The tenant file selects other branches of the host, or other files, than it did when these files were read. */
 export function selectsOther(before: TenantProject | undefined, now: TenantProject): boolean {
-  return (
-    before !== undefined &&
-    JSON.stringify(branchSelectionOf(before)) !== JSON.stringify(branchSelectionOf(now))
-  );
+  if (before === undefined) return false;
+  const read = (project: TenantProject) =>
+    JSON.stringify([branchSelectionOf(project) ?? null, project.extraConfigPaths ?? []]);
+  return read(before) !== read(now);
 }
 
 /** Why events of the branch are ignored, in one clause; undefined: they are not. Branches of a project that was not read yet count. */

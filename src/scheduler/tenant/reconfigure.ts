@@ -7,6 +7,7 @@
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { BranchSelection } from '../../driver/source.ts';
+import { extraPathsOf } from '../../layout/config-files.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -269,6 +270,7 @@ async function configsOf(
   signal: AbortSignal,
 ): Promise<Pick<ProjectRead, 'configs' | 'read'> & { readonly tooLarge: readonly TooLargeBranch[] }> {
   const askedAt = deps.clock.now();
+  const extraPaths = extraPathsOf(deps.tenant, wanted.project);
   const request = {
     kind: 'config-files' as const,
     uuid: deps.ids.uuid(),
@@ -278,6 +280,7 @@ async function configsOf(
     project: wanted.project,
     branches,
     atLeast: wanted.atLeast,
+    ...(extraPaths.length === 0 ? {} : { extraPaths }),
   };
   const outcome = await askMerger(request, deps, signal);
   if (outcome.kind === 'config-files') {

@@ -1,4 +1,5 @@
 /** The commands of a turn as operations of its commit: requests for workers, reports, events for other pipelines. */
+import { extraPathsOf } from '../../layout/config-files.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { endOfBuild } from '../../model/build.ts';
@@ -10,6 +11,7 @@ import type { FrozenJob, JobGraph } from '../../model/job.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { MergerRequest } from '../../model/merge.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
+import type { ProjectKey } from '../../model/project.ts';
 import { buildsetsOf, type QueueItem } from '../../model/queue-item.ts';
 import { ranksOf } from '../../pipeline/relative-priority.ts';
 import type { Command, WholeTurn } from '../../pipeline/turn.ts';
@@ -48,7 +50,7 @@ export interface CommandContext
     | 'landingMode'
   > {
   readonly clock: Pick<Clock, 'now'>;
-  readonly tenant: Pick<Tenant, 'name'>;
+  readonly tenant: Pick<Tenant, 'name' | 'projects'>;
   readonly nodes: Pick<PipelineNodes, 'reportOutbox' | 'landings'>;
   readonly graphs: Pick<JobGraphs, 'get'>;
 }
@@ -131,6 +133,7 @@ function mergerContext(state: PipelineState, context: CommandContext) {
     priority: priorityOf(context.pipeline.precedence),
     mergeMessage: context.mergeMessage,
     mergeMode: context.mergeMode,
+    extraPaths: (project: ProjectKey) => extraPathsOf(context.tenant, project),
   };
 }
 

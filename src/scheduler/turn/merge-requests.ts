@@ -2,12 +2,13 @@
 
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
-import { type ProposedChange, type RefUpdate, targetBranchOf } from '../../model/change.ts';
+import { type Change, type ProposedChange, type RefUpdate, targetBranchOf } from '../../model/change.ts';
 import type { MergeInput, MergeRequest, ProjectState, RepoStateRequest } from '../../model/merge.ts';
 import type { MergeMode } from '../../model/merge-mode.ts';
 import { squashMessage } from '../../model/merge-text.ts';
 import type { Precedence } from '../../model/pipeline.ts';
 import { chainOf } from '../../model/pipeline-state.ts';
+import type { ProjectKey } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 
 /** Requests of a pipeline with precedence `high` are taken first. */
@@ -25,6 +26,8 @@ export interface MergerRequestContext {
   mergeMessage(change: ProposedChange): string;
   /** As the tenant's layout has it for the project, or else as the change's host does it. */
   mergeMode(change: ProposedChange): MergeMode;
+  /** `extra-config-paths` of the project. */
+  extraPaths(project: ProjectKey): readonly string[];
 }
 
 /**
@@ -46,8 +49,20 @@ export function mergeRequestFor(
     own: proposedOf(item).length,
     ...(goesPastConflicts(item, ahead) ? { ahead: ahead.map(each => proposedOf(each).length) } : {}),
     states: likelyStates,
+    ...extraPathsFor([...inputs, ...item.changes], context),
     pinned: item.changes.filter(change => change.kind === 'ref').flatMap(pinnedOf),
   };
+}
+
+function extraPathsFor(
+  changes: readonly Change[],
+  { extraPaths }: MergerRequestContext,
+): Pick<MergeRequest, 'extraPaths'> {
+  const projects = [...new Set(changes.map(({ project }) => project))];
+  const extra = projects
+    .map(project => ({ project, paths: extraPaths(project) }))
+    .filter(({ paths }) => paths.length > 0);
+  return extra.length === 0 ? {} : { extraPaths: extra };
 }
 
 function proposedOf({ changes }: QueueItem): readonly ProposedChange[] {

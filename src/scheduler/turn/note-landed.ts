@@ -2,13 +2,14 @@
  * Notes landed changes in the change cache, in the commit of the turn that takes the report. Until the host is read again the cache
  * would have them as `open`, and a dependent that enters in between would enqueue them once more.
  */
-import { isConfigPath } from '../../layout/config-files.ts';
+import { extraPathsOf, isConfigPath } from '../../layout/config-files.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import { testedMergeOf } from '../../model/build-set.ts';
 import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
 import type { PipelineEvent, TenantEvent } from '../../model/event.ts';
 import { branchesAfter, hasLanded, type Landed } from '../../model/landed.ts';
+import type { Tenant } from '../../model/layout.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
@@ -39,10 +40,10 @@ export function landedChanges(
 export async function landedConfiguration(
   state: PipelineState,
   events: readonly PipelineEvent[],
-  { tenantsOf, ids, now }: LandedConfigurationDeps,
+  { tenant: own, tenantsOf, ids, now }: LandedConfigurationDeps,
 ): Promise<readonly Operation[]> {
   const landings = landedItems(state, events).flatMap(({ item, landed }) =>
-    configurationOf(item, landed).map(branch => ({ ...branch, item })),
+    configurationOf(item, landed, own).map(branch => ({ ...branch, item })),
   );
   const operations = landings.map(async ({ project, branch, commit, item }) => {
     const origin = { span: rootSpanOf(item.uuid), sampled: item.sampled };
@@ -55,6 +56,8 @@ export async function landedConfiguration(
 
 /** `now` is the time at which the events are queued. */
 export interface LandedConfigurationDeps {
+  /** That of the pipeline. Other tenants learn of files that only they read as configuration by the host's own event. */
+  readonly tenant: Pick<Tenant, 'projects'>;
   /** Every tenant that holds the project, of this or another scheduler. */
   tenantsOf(
     project: ProjectKey,
@@ -66,9 +69,12 @@ export interface LandedConfigurationDeps {
 }
 
 /** Branches of the item's own changes whose configuration changed, with the commit that the host made. */
-function configurationOf({ changes, buildset }: QueueItem, landed: Landed) {
+function configurationOf({ changes, buildset }: QueueItem, landed: Landed, tenant: Pick<Tenant, 'projects'>) {
   const configured = new Set(
-    buildset.filesChanged.filter(({ files }) => files.some(isConfigPath)).map(({ project }) => project),
+    buildset.filesChanged.flatMap(({ project, files }) => {
+      const extra = extraPathsOf(tenant, project);
+      return files.some(file => isConfigPath(file, extra)) ? [project] : [];
+    }),
   );
   return branchesAfter(testedMergeOf(buildset), landed).flatMap(({ project, branch, now }) =>
     configured.has(project) && changes.some(change => change.project === project && change.branch === branch)

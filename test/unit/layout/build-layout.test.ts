@@ -235,6 +235,20 @@ describe('files and branches that are read', () => {
   ])('%s is configuration: %s', (path, expected) => {
     expect(isConfigPath(path)).toBe(expected);
   });
+
+  it.each([
+    ['ci.yaml', true],
+    ['ci.d/x/y.yaml', true],
+    ['ci.d/x/.zuul.ignore', true],
+    ['zuul.d/.zuul.ignore', true],
+    ['zuul.yaml', true],
+    ['ci.d/x.sh', false],
+    ['ci.yaml/x.yaml', false],
+    ['.zuul.ignore', false],
+    ['src/.zuul.ignore', false],
+  ])('with ci.yaml and ci.d/ as further places, %s is configuration: %s', (path, expected) => {
+    expect(isConfigPath(path, ['ci.yaml', 'ci.d/'])).toBe(expected);
+  });
 });
 
 describe('a large tenant', () => {

@@ -43,6 +43,25 @@ describe('a merge request', () => {
     expect(shown.toString().split('\n').slice(0, 4)).toEqual(['Merge 2', 'change 2', 'Merge 1', 'change 1']);
   });
 
+  it('brings configuration of the further places that are named for a project', async () => {
+    const app = await stage.host('app');
+    await app.commit({ files: { 'zuul.yaml': 'a', 'ci.d/b.yaml': 'b' } });
+    const own = await stage.propose('app', '1', { 'ci.d/b.yaml': 'c' });
+    const configOf = async (
+      extraPaths?: readonly { project: typeof own.project; paths: readonly string[] }[],
+    ) => {
+      const more = extraPaths === undefined ? {} : { extraPaths };
+      const outcome = expectKind(await stage.serve(mergeRequest([own], more)), 'merged');
+      return outcome.config.flatMap(({ files }) => files.map(({ path, text }) => `${path} ${text}`));
+    };
+    expect(await configOf([{ project: key('app'), paths: ['ci.d/'] }])).toEqual([
+      'zuul.yaml a',
+      'ci.d/b.yaml c',
+    ]);
+    expect(await configOf([{ project: key('lib'), paths: ['ci.d/'] }])).toEqual([]);
+    expect(await configOf()).toEqual([]);
+  });
+
   it('keeps projects and branches apart', async () => {
     const app = await stage.host('app');
     const lib = await stage.host('lib');

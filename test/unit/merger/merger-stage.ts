@@ -120,7 +120,7 @@ function common() {
 
 export function mergeRequest(
   inputs: readonly MergeInput[],
-  more: Partial<Pick<MergeRequest, 'own' | 'ahead' | 'states' | 'pinned'>> = {},
+  more: Partial<Pick<MergeRequest, 'own' | 'ahead' | 'states' | 'pinned' | 'extraPaths'>> = {},
 ): MergeRequest {
   return { ...common(), kind: 'merge', inputs, own: 1, states: [], pinned: [], ...more };
 }
@@ -131,7 +131,7 @@ export function repoStateRequest(states: RepoStateRequest['states']): RepoStateR
 
 export function configFilesRequest(
   name: string,
-  more: Partial<Pick<ConfigFilesRequest, 'branches' | 'atLeast'>> = {},
+  more: Partial<Pick<ConfigFilesRequest, 'branches' | 'atLeast' | 'extraPaths'>> = {},
 ): ConfigFilesRequest {
   return { ...common(), kind: 'config-files', project: key(name), branches: [], atLeast: [], ...more };
 }

@@ -58,7 +58,7 @@ describe('a config files request', () => {
     await app.commit({
       ref: 'refs/heads/stable',
       parents: [],
-      files: { '.zuul.d/a.yaml': 'a\n', '.zuul.d/sub/.zuul.ignore': '' },
+      files: { '.zuul.d/a.yaml': 'a\n', '.zuul.d/b/c.yaml': 'c\n' },
     });
     await app.commit({ ref: 'refs/heads/plain', parents: [], files: { README: 'x' } });
     const { branches } = expectKind(await stage.serve(configFilesRequest('app')), 'config-files');
@@ -71,9 +71,53 @@ describe('a config files request', () => {
         'stable',
         [
           ['.zuul.d/a.yaml', 'a\n'],
-          ['.zuul.d/sub/.zuul.ignore', ''],
+          ['.zuul.d/b/c.yaml', 'c\n'],
         ],
       ],
+    ]);
+  });
+
+  it('leaves out directories with a file .zuul.ignore, and reads the further places that are named', async () => {
+    const app = await stage.host('app');
+    await app.commit({
+      files: {
+        'zuul.d/a.yaml': '',
+        'zuul.d/play/.zuul.ignore': '',
+        'zuul.d/play/b.yaml': '',
+        'zuul.d/play/below/c.yaml': '',
+        'zuul.d/player.yaml': '',
+        'ci/extra.yaml': '',
+        'ci/extra.d/d.yaml': '',
+        'ci/extra.d/e.txt': '',
+        'ci/extra.d/below/f.yaml': '',
+        'ci/extra.d/ignored/g.yaml': '',
+        'ci/extra.d/ignored/.zuul.ignore': '',
+        'other.yaml': '',
+      },
+    });
+    const read = async (extraPaths: readonly string[]) => {
+      const outcome = expectKind(
+        await stage.serve(configFilesRequest('app', { extraPaths })),
+        'config-files',
+      );
+      return outcome.branches.flatMap(({ files }) => files.map(({ path }) => path));
+    };
+    const usual = ['zuul.d/a.yaml', 'zuul.d/player.yaml'];
+    expect(await read([])).toEqual(usual);
+    const paths = [
+      'ci/extra.d/',
+      'ci/extra.yaml',
+      'ci/extra.d/below/',
+      'ci/none.d/',
+      'ci',
+      'ci/extra.yaml/',
+      'no/such.yaml',
+    ];
+    expect(await read(paths)).toEqual([
+      ...usual,
+      'ci/extra.d/below/f.yaml',
+      'ci/extra.d/d.yaml',
+      'ci/extra.yaml',
     ]);
   });
 

@@ -30,6 +30,7 @@ const projects = list(
     excludeUnprotected: optional(mark),
     excludeLocked: optional(mark),
     loadBranch: optional(text),
+    extraConfigPaths: optional(list(text)),
     itemKinds: optional(list(text)),
     shadows: optional(list(project)),
     impliedBranchMatchers: optional(flag),

@@ -72,6 +72,9 @@ export const mergerRequestSchema = tagged<MergerRequest, 'kind'>('kind', {
     own: whole,
     ahead: optional(list(whole)),
     states,
+    extraPaths: optional(
+      list(object<NonNullable<MergeRequest['extraPaths']>[number]>({ project, paths: list(text) })),
+    ),
     pinned: list(
       object<MergeRequest['pinned'][number]>({
         project,
@@ -88,6 +91,7 @@ export const mergerRequestSchema = tagged<MergerRequest, 'kind'>('kind', {
     project,
     branches: list(text),
     atLeast: list(object<ConfigFilesRequest['atLeast'][number]>({ branch: text, commit })),
+    extraPaths: optional(list(text)),
   },
 });
 

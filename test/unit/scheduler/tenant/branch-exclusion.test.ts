@@ -39,9 +39,11 @@ test('where the host selects branches, only those it listed count, and all befor
   expect(excluded({}, 'stable')).toBeUndefined();
 });
 
-test('a project is read again when the tenant file selects other branches than before', () => {
+test('a project is read again when the tenant file selects other branches or files than before', () => {
   expect(selectsOther(project(), project({ excludeLocked: true }))).toBe(true);
   expect(selectsOther(project({ excludeLocked: true }), project())).toBe(true);
   expect(selectsOther(project({ excludeLocked: true }), project({ excludeLocked: true }))).toBe(false);
   expect(selectsOther(undefined, project({ excludeLocked: true }))).toBe(false);
+  expect(selectsOther(project(), project({ extraConfigPaths: ['ci.yaml'] }))).toBe(true);
+  expect(selectsOther(project(), project({ shadows: [APP] }))).toBe(false);
 });

@@ -13,6 +13,7 @@ import { EMPTY_PIPELINE } from '../../../../src/model/pipeline-state.ts';
 import { parseCommitId } from '../../../../src/model/project.ts';
 import type { QueueItem } from '../../../../src/model/queue-item.ts';
 import { commandOperations } from '../../../../src/scheduler/turn/commands.ts';
+import { mergeRequestFor } from '../../../../src/scheduler/turn/merge-requests.ts';
 import { openExecutorLabels, registerComponent } from '../../../../src/store/components.ts';
 import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { RequestQueue } from '../../../../src/store/request-queue.ts';
@@ -79,7 +80,7 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
     {
       clock,
       ids,
-      tenant: { name: 'acme' },
+      tenant: { name: 'acme', projects: [] },
       pipeline: { name: 'gate', precedence: 'normal' } as Pipeline,
       webRoot: '',
       spans: () => undefined,
@@ -151,4 +152,19 @@ test('a job without playbooks needs no executor, with any labels', async () => {
   await using stand = openStand();
   const { results } = await request(stand, job(['gpu'], []), [['linux']]);
   expect(results).toMatchObject([{ result: 'SUCCESS' }]);
+});
+
+test('a merge is asked for with the further places of configuration of its own projects', () => {
+  const { item } = itemStory();
+  const context = {
+    items: new Map([[item.uuid, item]]),
+    now: parseNanoseconds('1'),
+    priority: 200,
+    mergeMessage: () => '',
+    mergeMode: () => 'merge' as const,
+  };
+  const asked = (paths: readonly string[]) =>
+    mergeRequestFor(item.uuid, item, [], { ...context, extraPaths: () => paths }).extraPaths;
+  expect(asked(['ci.yaml', 'ci.d/'])).toEqual([{ project: APP, paths: ['ci.yaml', 'ci.d/'] }]);
+  expect(asked([])).toBeUndefined();
 });
