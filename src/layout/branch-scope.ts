@@ -9,18 +9,10 @@
  */
 import type { ConfigError } from '../model/config-error.ts';
 import type { TenantProject } from '../model/layout.ts';
-import type { BranchName } from '../model/project.ts';
 import { errorAt } from './config-place.ts';
 import type { FreezeChange } from './freeze-request.ts';
-import type { LayoutFile } from './layout.ts';
+import type { BranchScope, LayoutFile } from './layout.ts';
 import { type Matcher, matcherText, matches } from './matcher.ts';
-
-/** `unknown`: the pragma of the file has this mistake; what has this scope is broken. */
-export type BranchScope =
-  | { readonly kind: 'branch'; readonly branch: BranchName }
-  /** One of them must match; there is at least one. */
-  | { readonly kind: 'matchers'; readonly matchers: readonly Matcher[] }
-  | { readonly kind: 'unknown'; readonly error: ConfigError };
 
 /**
  * Of the jobs and templates of a file; undefined: all branches.

@@ -8,7 +8,6 @@ import type { Json } from '../model/job.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { DriverConfig, Pipeline, ReportAction } from '../model/pipeline.ts';
 import type { ConnectionName } from '../model/project.ts';
-import type { CollectContext } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import type { LayoutFile } from './layout.ts';
 import type { DriverEntry, PipelineStanza } from './stanzas.ts';
@@ -33,7 +32,7 @@ const BUILT_IN_OF_ZUUL = ['timer', 'zuul', 'sql', 'sqlreporter'];
 export function buildPipeline(
   stanza: PipelineStanza,
   file: LayoutFile,
-  { languages, tenant }: Pick<CollectContext, 'languages' | 'tenant'>,
+  { languages, tenant }: { readonly languages: Languages; readonly tenant: Tenant },
 ): BuiltPipeline {
   const errors: ConfigError[] = [];
   const warnings: ConfigError[] = [];

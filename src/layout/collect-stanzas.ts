@@ -5,6 +5,7 @@
  * a stanza configures. References to other stanzas are checked when all are known (`check-jobs.ts`, `check-projects.ts`).
  */
 import { assertNever } from '../lib/assert-never.ts';
+import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
 import { unknownScopeError } from './branch-scope.ts';
@@ -22,6 +23,7 @@ import type {
   ParsedStanza,
   PipelineStanza,
   ProjectStanza,
+  ProviderStanza,
   QueueStanza,
   TemplateStanza,
 } from './stanzas.ts';
@@ -75,12 +77,24 @@ function collectStanza(
     case 'pragma':
       // It counts for its file: `branch-scope.ts`.
       break;
+    case 'image':
+    case 'flavor':
+    case 'label':
+    case 'section':
+    case 'provider':
+      into.errors.push(providerWarning(stanza, file));
+      break;
     case 'broken':
       collectBroken(stanza, file, into, context);
       break;
     default:
       assertNever(stanza);
   }
+}
+
+function providerWarning({ kind, name, offset }: ProviderStanza, file: LayoutFile): ConfigError {
+  const text = `${kind} ${name ?? 'without a name'} has no effect: nothing here starts nodes, executors offer labels`;
+  return errorAt(file, offset, 'no-effect', text, 'warning');
 }
 
 function collectPipeline(

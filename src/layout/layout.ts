@@ -29,7 +29,6 @@ import type { Tenant } from '../model/layout.ts';
 import type { MergeMode } from '../model/merge-mode.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
-import type { BranchScope } from './branch-scope.ts';
 import type { Matcher } from './matcher.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import type {
@@ -40,6 +39,13 @@ import type {
   QueueStanza,
   TemplateStanza,
 } from './stanzas.ts';
+
+/** For changes of which branches something counts (`branch-scope.ts`). `unknown`: the pragma of the file has this mistake; what has this scope is broken. */
+export type BranchScope =
+  | { readonly kind: 'branch'; readonly branch: BranchName }
+  /** One of them must match; there is at least one. */
+  | { readonly kind: 'matchers'; readonly matchers: readonly Matcher[] }
+  | { readonly kind: 'unknown'; readonly error: ConfigError };
 
 /** A file of one project's branch, parsed. */
 export interface LayoutFile {

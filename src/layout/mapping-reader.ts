@@ -45,6 +45,8 @@ export interface MappingReader {
   mapping(key: string): YamlMapping | undefined;
   /** Refuses keys that Zuul has and Gatehouse does not have yet. */
   unsupported(keys: readonly string[], advice?: string): void;
+  /** Takes keys that do nothing here, with a warning for each that is written. @param why by key, completes `"<key>" has no effect: …`. */
+  withoutEffect(why: { readonly [key: string]: string }): void;
   /** Adds a problem of the caller's own. @param code stable, for machines. @param text for people, with what to do. */
   refuse(offset: number, code: string, text: string): void;
   /** Offset of a key; of the mapping when the key is absent. */
@@ -68,6 +70,7 @@ class ReportingReader implements MappingReader {
   readonly #subject: string;
   readonly #context: ParseContext;
   readonly #known = new Set<string>();
+  /** Those that do nothing here, with an error or a warning. */
   readonly #unsupported = new Set<string>();
 
   constructor(mapping: YamlMapping, subject: string, context: ParseContext) {
@@ -165,6 +168,16 @@ class ReportingReader implements MappingReader {
       if (entry === undefined) continue;
       const text = `"${key}" of ${this.#subject} is not supported yet; ${advice}`;
       this.refuse(entry.keyOffset, 'not-supported', text);
+    }
+  }
+
+  withoutEffect(why: { readonly [key: string]: string }): void {
+    for (const [key, reason] of Object.entries(why)) {
+      this.#unsupported.add(key);
+      const entry = this.#mapping.entries.get(key);
+      if (entry === undefined) continue;
+      const text = `"${key}" has no effect: ${reason}`;
+      this.#context.problem({ offset: entry.keyOffset, code: 'no-effect', text, severity: 'warning' });
     }
   }
 

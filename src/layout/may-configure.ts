@@ -5,8 +5,8 @@
 import { compileRegex } from '../lib/regex.ts';
 import type { Tenant } from '../model/layout.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
-import { type BranchScope, scopeOf } from './branch-scope.ts';
-import type { LayoutFile } from './layout.ts';
+import { scopeOf } from './branch-scope.ts';
+import type { BranchScope, LayoutFile } from './layout.ts';
 import { canonicalNameIn } from './resolve-project.ts';
 import type { ProjectStanza } from './stanzas.ts';
 

@@ -12,6 +12,7 @@ import {
   type BrokenStanza,
   type ParsedFile,
   type ParsedStanza,
+  PROVIDER_KINDS,
   STANZA_KINDS,
   type StanzaKind,
   UNSUPPORTED_KINDS,
@@ -103,10 +104,12 @@ function parseStanza(
   }
   const [key, { keyOffset, value }] = entry;
   const kind = STANZA_KINDS.find(known => known === key);
+  const provider = PROVIDER_KINDS.find(known => known === key);
   if (second !== undefined) {
     const text = `a stanza has one key, but "${second[0]}" is next to "${key}"; indent it below "${key}" or start it with "- "`;
     return broken({ offset: second[1].keyOffset, code: 'wrong-type', text }, kind);
   }
+  if (provider !== undefined) return { kind: provider, offset: keyOffset, name: nameIn(value) };
   if (kind === undefined) {
     const unsupported = UNSUPPORTED_KINDS.find(known => known === key);
     const problem = unsupported === undefined ? unknownKind(key, file.hints) : unsupportedKind(key);
@@ -143,8 +146,7 @@ function parseWhole(
   });
   const [first, ...rest] = problems.toSorted((a, b) => a.offset - b.offset);
   if (stanza !== undefined && first === undefined) return stanza;
-  const nameNode = value.entries.get('name')?.value;
-  const name = nameNode?.kind === 'scalar' && nameNode.text !== '' ? nameNode.text : undefined;
+  const name = nameIn(value);
   const branches = stanza?.kind === 'job' ? stanza.branches : undefined;
   return {
     kind: 'broken',
@@ -154,6 +156,11 @@ function parseWhole(
     ...(branches === undefined ? {} : { branches }),
     problems: [first ?? { offset, code: 'missing-key', text: `${kind} lacks "name"` }, ...rest],
   };
+}
+
+function nameIn(value: YamlNode): string | undefined {
+  const node = value.kind === 'mapping' ? value.entries.get('name')?.value : undefined;
+  return node?.kind === 'scalar' && node.text !== '' ? node.text : undefined;
 }
 
 type Parser = (value: YamlMapping, offset: number, context: ParseContext) => ParsedStanza | undefined;

@@ -22,7 +22,6 @@ const UNSUPPORTED = [
   'failure-output',
   'group-vars',
   'host-vars',
-  'image-build-name',
   'include-vars',
   'intermediate',
   'override-branch',
@@ -32,10 +31,17 @@ const UNSUPPORTED = [
   'secrets',
   'semaphore',
   'semaphores',
-  'variant-description',
   'workspace-checkout',
   'workspace-scheme',
 ];
+
+/** Attributes of Zuul's jobs that do nothing, with the reason. */
+const WITHOUT_EFFECT = {
+  'failure-url': 'reports link to the page of the build',
+  'image-build-name': 'nothing here starts nodes, so no image is used or uploaded',
+  'success-url': 'reports link to the page of the build',
+  'variant-description': 'no page shows it',
+};
 
 /** @param override the name, where a project's job list gives it outside the mapping. */
 export function parseJob(
@@ -51,6 +57,7 @@ export function parseJob(
   const parent = override === undefined ? parseParent(read) : undefined;
   const branches = read.matchers('branches');
   const attributes = parseAttributes(read, `job ${name}`, context);
+  read.withoutEffect(WITHOUT_EFFECT);
   read.unsupported(UNSUPPORTED);
   read.finish();
   if (name === '') return undefined;

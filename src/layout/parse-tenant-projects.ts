@@ -7,7 +7,7 @@ import { refusedExtraPath } from './config-files.ts';
 import { type MappingReader, mappingReader, type PlacedName } from './mapping-reader.ts';
 import type { ParseContext } from './parse-context.ts';
 import { readPatterns } from './read-patterns.ts';
-import { STANZA_KINDS, UNSUPPORTED_KINDS } from './stanzas.ts';
+import { PROVIDER_KINDS, STANZA_KINDS, UNSUPPORTED_KINDS } from './stanzas.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** A project as the tenant file lists it, with the options of the groups around it. */
@@ -38,8 +38,15 @@ export function readBranchExclusions(read: MappingReader): BranchExclusions {
 }
 
 /** Kinds allowed in `include` and `exclude`: those we read, and Zuul's others. */
-const KINDS: readonly string[] = [...STANZA_KINDS, ...UNSUPPORTED_KINDS].filter(kind => kind !== 'pragma');
+const KINDS: readonly string[] = [...STANZA_KINDS, ...UNSUPPORTED_KINDS, ...PROVIDER_KINDS].filter(
+  kind => kind !== 'pragma',
+);
 
+/** Of Zuul's projects in a tenant, with the reason. */
+const WITHOUT_EFFECT = {
+  'allow-circular-dependencies': 'a queue decides that, by the attribute of this name',
+  'include-provider-config': 'there are no providers of nodes; executors offer labels',
+};
 const UNSUPPORTED = ['always-dynamic-branches'];
 
 /**
@@ -131,11 +138,11 @@ function parseOptions(
     return { offset, exclude, shadows: [], configures: [], project: { project, trusted, ...all, ...kinds } };
   }
   const read = mappingReader(options, `project ${name}`, context);
-  const loadBranch = read.string('load-branch');
-  if (loadBranch !== undefined && !trusted) {
-    const text = `load-branch of project ${name} works for config-projects only; use include-branches`;
-    read.refuse(read.offsetOf('load-branch'), 'not-permitted', text);
-  }
+  const loadBranch = trusted ? read.string('load-branch') : undefined;
+  if (!trusted)
+    read.withoutEffect({
+      'load-branch': 'of an untrusted project all branches are read; use include-branches',
+    });
   const includeBranches = readPatterns(read, 'include-branches', context).map(each => each.name);
   const excludeBranches = readPatterns(read, 'exclude-branches', context).map(each => each.name);
   const kinds = stanzaKinds(read, groups, context);
@@ -148,6 +155,7 @@ function parseOptions(
     const text = `config-projects may configure every project; remove "configure-projects" of ${name}`;
     read.refuse(read.offsetOf('configure-projects'), 'not-permitted', text);
   }
+  read.withoutEffect(WITHOUT_EFFECT);
   read.unsupported(UNSUPPORTED);
   read.finish();
   return {

@@ -2,10 +2,10 @@
 import type { ConfigError } from '../model/config-error.ts';
 import type { Json } from '../model/job.ts';
 import type { BranchName, JobName, PipelineName } from '../model/project.ts';
-import { type BranchScope, isInScope } from './branch-scope.ts';
+import { isInScope } from './branch-scope.ts';
 import { append } from './collected.ts';
 import type { FreezeChange } from './freeze-request.ts';
-import type { Layout, LayoutFile, ProjectVariant } from './layout.ts';
+import type { BranchScope, Layout, LayoutFile, ProjectVariant } from './layout.ts';
 import { mergeVars } from './merge-vars.ts';
 import type { JobStanza, ProjectPipelineEntry } from './stanzas.ts';
 

@@ -28,15 +28,9 @@ export const STANZA_KINDS = [
 export type StanzaKind = (typeof STANZA_KINDS)[number];
 
 /** Kinds of stanzas that Zuul has and we do not. */
-export const UNSUPPORTED_KINDS = [
-  'secret',
-  'semaphore',
-  'image',
-  'flavor',
-  'label',
-  'section',
-  'provider',
-] as const;
+export const UNSUPPORTED_KINDS = ['secret', 'semaphore'] as const;
+/** Kinds that say where nodes come from: nothing here starts any, so they are taken with a warning. */
+export const PROVIDER_KINDS = ['image', 'flavor', 'label', 'section', 'provider'] as const;
 type UnsupportedKind = (typeof UNSUPPORTED_KINDS)[number];
 
 /** What follows from a text alone: files of the same text share it, so it names neither project nor branch. */
@@ -56,6 +50,7 @@ export type ParsedStanza =
   | QueueStanza
   | NodesetStanza
   | PragmaStanza
+  | ProviderStanza
   | BrokenStanza;
 
 interface CommonStanza {
@@ -228,4 +223,11 @@ export interface PragmaStanza {
   /** Undefined: not written, and so below. */
   readonly impliedBranchMatchers: boolean | undefined;
   readonly impliedBranches: readonly Matcher[] | undefined;
+}
+
+/** Does nothing; its attributes are not read. */
+export interface ProviderStanza {
+  readonly kind: (typeof PROVIDER_KINDS)[number];
+  readonly offset: number;
+  readonly name: string | undefined;
 }

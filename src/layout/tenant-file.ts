@@ -31,20 +31,26 @@ import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** Tenants in the order of the file, or every mistake in it. */
 export type ParsedTenantFile =
-  | { readonly kind: 'tenants'; readonly tenants: readonly Tenant[] }
+  | {
+      readonly kind: 'tenants';
+      readonly tenants: readonly Tenant[];
+      /** One for each option that does nothing here, at its first place. */
+      readonly warnings: readonly ConfigError[];
+    }
   | { readonly kind: 'invalid'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
 /** Stanzas of Zuul's tenant file that are not supported. */
 const UNSUPPORTED_KINDS = ['global-semaphore', 'authorization-rule', 'admin-rule', 'api-root'];
-const UNSUPPORTED_KEYS = [
-  'access-rules',
-  'admin-rules',
-  'authentication-realm',
-  'default-ansible-version',
-  'report-build-page',
-  'semaphores',
-  'web-root',
-];
+const UNSUPPORTED_KEYS = ['access-rules', 'admin-rules', 'authentication-realm', 'semaphores'];
+
+/** Of Zuul's tenants, with the reason. */
+const WITHOUT_EFFECT = {
+  'default-ansible-version': 'playbooks run with the Ansible of the executor',
+  'report-build-page': 'reports always link to the pages of builds',
+  'web-root': 'links lead to [web] root',
+  'allow-circular-dependencies': 'a queue decides that, by the attribute of this name',
+  'use-nodepool': 'there is no nodepool; executors offer labels',
+};
 
 /**
  * @param file the name shown in errors.
@@ -57,9 +63,9 @@ export function parseTenantFile(
 ): ParsedTenantFile {
   const place = (
     at: { line: number; column: number },
-    { code, text: reason }: Omit<YamlProblem, 'offset'>,
+    { code, text: reason, severity }: Omit<YamlProblem, 'offset'>,
   ): ConfigError => {
-    return { severity: 'error', file, line: at.line, column: at.column, code, text: reason };
+    return { severity: severity ?? 'error', file, line: at.line, column: at.column, code, text: reason };
   };
   const yaml = parseYaml(text);
   if (yaml.kind === 'invalid') return { kind: 'invalid', errors: [place(yaml, yaml)] };
@@ -71,10 +77,23 @@ export function parseTenantFile(
   });
   // A group of projects is read once per project in it; its mistakes are reported once.
   const unique = new Map(problems.map(problem => [`${problem.offset} ${problem.text}`, problem]));
-  const [first, ...rest] = [...unique.values()]
-    .toSorted((a, b) => a.offset - b.offset)
+  const sorted = [...unique.values()].toSorted((a, b) => a.offset - b.offset);
+  const [first, ...rest] = sorted
+    .filter(({ severity }) => severity !== 'warning')
     .map(problem => place(yaml.positionOf(problem.offset), problem));
-  return first === undefined ? { kind: 'tenants', tenants } : { kind: 'invalid', errors: [first, ...rest] };
+  if (first !== undefined) return { kind: 'invalid', errors: [first, ...rest] };
+  const warnings = joinedWarnings(sorted).map(problem => place(yaml.positionOf(problem.offset), problem));
+  return { kind: 'tenants', tenants, warnings };
+}
+
+/** An option may be written for each of hundreds of projects. */
+function joinedWarnings(problems: readonly YamlProblem[]): readonly YamlProblem[] {
+  const groups = Map.groupBy(problems, ({ text }) => text);
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const more = others.length === 1 ? '1 more place' : `${others.length} more places`;
+    return [others.length === 0 ? first : { ...first, text: `${first.text} (and at ${more})` }];
+  });
 }
 
 function parseTenants(
@@ -170,6 +189,7 @@ function parseTenant(
     );
   }
   const exclude = readBranchExclusions(read);
+  read.withoutEffect(WITHOUT_EFFECT);
   read.unsupported(UNSUPPORTED_KEYS);
   read.finish();
   if (name === undefined) return undefined;

@@ -20,7 +20,6 @@ const ELSEWHERE = 'metrics are at /metrics of the web, and at the port of [metri
 
 /** @param alone one process is the whole service, so that it always needs the tenant file. */
 export function readScheduler(read: OptionReader, alone: boolean): SchedulerSettings {
-  read.unsupported('tenant_config_script', 'write its output to a file and name it in tenant_config');
   for (const option of ['default_hold_expiration', 'max_hold_expiration']) {
     read.unsupported(option, 'remove it');
   }
@@ -28,13 +27,24 @@ export function readScheduler(read: OptionReader, alone: boolean): SchedulerSett
     read.unsupported(option, ELSEWHERE);
   }
   for (const option of ['command_socket', 'log_config']) read.unsupported(option, 'remove it, see [log]');
-  if (alone || read.has('tenant_config')) read.required('tenant_config');
   return {
-    tenantConfig: read.path('tenant_config'),
+    ...tenantConfigOf(read, alone),
     stateDir: read.path('state_dir', '/var/lib/gatehouse'),
     relativePriority: read.boolean('relative_priority', false),
     ...hostNameOf(read, read.string('host_name', '')),
   };
+}
+
+function tenantConfigOf(
+  read: OptionReader,
+  alone: boolean,
+): Pick<SchedulerSettings, 'tenantConfig' | 'tenantConfigIsScript'> {
+  const script = read.path('tenant_config_script');
+  if (read.has('tenant_config') && script !== undefined)
+    read.refuse('tenant_config_script', 'tenant_config names a tenant file already; remove one of them');
+  if (read.has('tenant_config') || (alone && script === undefined)) read.required('tenant_config');
+  const file = read.path('tenant_config');
+  return script === undefined ? { tenantConfig: file } : { tenantConfig: script, tenantConfigIsScript: true };
 }
 
 /** It is part of names and addresses in traces, and of a scheduler's own name. */

@@ -47,6 +47,8 @@ export interface Settings {
 export interface SchedulerSettings {
   /** The tenant file (Zuul's main.yaml). Undefined only with `[zookeeper]`: then this process can run no scheduler. */
   readonly tenantConfig: string | undefined;
+  /** `tenantConfig` is a program that prints the tenant file. */
+  readonly tenantConfigIsScript?: true;
   /** Default place of all durable data. Default `/var/lib/gatehouse`. */
   readonly stateDir: string;
   /** Among build requests of one precedence, the first change of every project comes before the second of any. Default false. */

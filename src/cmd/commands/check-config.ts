@@ -69,11 +69,15 @@ export async function checkConfig({
     repositories: noRepositories('checking settings opens no repository'),
   });
   for (const connection of opened.connections.values()) await connection.close();
-  const { tenantConfig } = settings.scheduler;
+  const { tenantConfig, tenantConfigIsScript = false } = settings.scheduler;
   const tenantFile =
     tenantConfig === undefined
       ? NO_TENANTS
-      : await readTenants(shownPath(tenantConfig), hostsOf(settings.connections, opened.connections));
+      : await readTenants(
+          shownPath(tenantConfig),
+          tenantConfigIsScript,
+          hostsOf(settings.connections, opened.connections),
+        );
   const errors = [
     ...opened.errors,
     ...(tenantFile.kind === 'invalid' ? tenantFile.errors : []),
@@ -83,7 +87,8 @@ export async function checkConfig({
     ...authErrors(settings),
   ];
   const tenants = tenantFile.kind === 'invalid' ? [] : tenantFile.tenants;
-  const found = { settings, tenants, warnings: read.warnings };
+  const warnings = [...read.warnings, ...(tenantFile.kind === 'invalid' ? [] : tenantFile.warnings)];
+  const found = { settings, tenants, warnings };
   if (depth === 'settings' || errors.length > 0) return { ...found, errors, ...NOT_READ };
   const checked = await checkLayouts(settings, opened.connections, tenants, signal);
   const online = depth === 'online' ? await askHosts(settings, checked.layouts, signal) : NOT_READ.online;
@@ -92,7 +97,7 @@ export async function checkConfig({
   return {
     ...found,
     errors: [...checked.errors, ...problems('error')],
-    warnings: [...read.warnings, ...checked.warnings, ...problems('warning')],
+    warnings: [...warnings, ...checked.warnings, ...problems('warning')],
     layouts: checked.layouts,
     online,
   };
@@ -101,7 +106,7 @@ export async function checkConfig({
 const NOT_READ: Pick<CheckedConfig, 'layouts' | 'online'> = { layouts: new Map(), online: undefined };
 
 /** A process of an ensemble may be an executor or a merger, which need no tenants. */
-const NO_TENANTS = { kind: 'tenants', tenants: [] } as const;
+const NO_TENANTS = { kind: 'tenants', tenants: [], warnings: [] } as const;
 
 function storeErrors({ store }: Settings): readonly string[] {
   if (store.kind === 'embedded' || store.tls === undefined) return [];

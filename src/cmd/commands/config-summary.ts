@@ -49,12 +49,17 @@ function serviceFacts({
     web: publicRoot(web),
     state: scheduler.stateDir,
     store: storeText(store),
-    tenants: scheduler.tenantConfig ?? 'no tenant file: no scheduler can run with these settings',
+    tenants: tenantsText(scheduler),
     mirrors: merger.gitDir,
     executor: `${executor.maxBuilds} builds at a time, sandbox ${executor.sandbox}${executor.allowUnsandboxed ? ' (or none, if it does not work)' : ''}${executor.allowHostNetwork ? ', host network for jobs that ask for it' : ''}`,
     tracing:
       tracing.kind === 'off' ? `off: ${tracing.why}` : `to ${tracing.endpoint} as ${tracing.serviceName}`,
   };
+}
+
+function tenantsText({ tenantConfig, tenantConfigIsScript }: Settings['scheduler']): string {
+  if (tenantConfig === undefined) return 'no tenant file: no scheduler can run with these settings';
+  return tenantConfigIsScript === true ? `the output of ${tenantConfig}` : tenantConfig;
 }
 
 function storeText(store: Settings['store']): string {

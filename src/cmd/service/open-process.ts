@@ -10,7 +10,6 @@ import type { Clock } from '../../lib/clock.ts';
 import { randomIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { createMetrics } from '../../metrics/registry.ts';
-import type { Tenant } from '../../model/layout.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { storePaths } from '../../store/paths.ts';
@@ -55,6 +54,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
   for (const connection of connections.values()) stack.defer(() => connection.close());
   const tenants = await tenantsFor(options, connections);
   if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
+  for (const warning of tenants.warnings) log.warn({}, warning);
   const keyless = components.has('scheduler') || components.has('merger') ? withoutKey(connections) : [];
   if (errors.length + keyless.length > 0) return { kind: 'refused', errors: [...errors, ...keyless] };
   const opened = await openStoreSource(settings.store, { clock, log });
@@ -105,10 +105,9 @@ async function tenantsFor(
   { settings, components }: ProcessOptions,
   connections: ReadonlyMap<ConnectionName, Connection>,
 ): Promise<ReadTenants> {
-  const none: readonly Tenant[] = [];
-  if (!components.has('scheduler')) return { kind: 'tenants', tenants: none };
-  const { tenantConfig } = settings.scheduler;
+  if (!components.has('scheduler')) return { kind: 'tenants', tenants: [], warnings: [] };
+  const { tenantConfig, tenantConfigIsScript = false } = settings.scheduler;
   if (tenantConfig === undefined)
     return { kind: 'invalid', errors: ['[scheduler] tenant_config: missing; schedulers require it'] };
-  return readTenants(tenantConfig, hostsOf(settings.connections, connections));
+  return readTenants(tenantConfig, tenantConfigIsScript, hostsOf(settings.connections, connections));
 }

@@ -23,7 +23,10 @@ function readerOf(file: string, name: string): string {
 
 const SECTIONS = 'src/settings/read-sections.ts';
 const READ: readonly (readonly [section: string, options: readonly string[]])[] = [
-  ['scheduler', optionsIn(readerOf(SECTIONS, 'readScheduler'))],
+  [
+    'scheduler',
+    ['readScheduler', 'tenantConfigOf'].flatMap(name => optionsIn(readerOf(SECTIONS, name))).sort(),
+  ],
   ['store', optionsIn(readerOf(SECTIONS, 'readStore'))],
   ['database', optionsIn(readerOf(SECTIONS, 'readDatabase'))],
   [
@@ -78,8 +81,11 @@ function documentedOptions(section: string): readonly string[] {
   return [...body.matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, option = '']) => option).sort();
 }
 
-/** Goes with another protocol than the default only, so the sample, which is valid with all its options, describes it in prose. */
-const NOT_AS_IT_STANDS: ReadonlySet<string> = new Set(['certificate_file']);
+/**
+ * The first goes with another protocol than the default only, the second in place of another option: the sample, which is valid with all its
+ * options, describes them in prose.
+ */
+const NOT_AS_IT_STANDS: ReadonlySet<string> = new Set(['certificate_file', 'tenant_config_script']);
 
 describe('settings', () => {
   test('the sources name options in every section', () => {

@@ -118,6 +118,44 @@ describe('a tenant file', () => {
   });
 });
 
+it('takes options of Zuul that do nothing here, with one warning for each', () => {
+  const text = `- tenant:
+    name: a
+    web-root: https://a.example.org
+    report-build-page: true
+    default-ansible-version: 9
+    use-nodepool: false
+    allow-circular-dependencies: true
+    source:
+      local:
+        config-projects: [c: {include-provider-config: true, load-branch: main}]
+        untrusted-projects:
+          - projects: [x: {include-provider-config: true, load-branch: main}]
+            include: job
+          - y: {include-provider-config: true, load-branch: main}
+- tenant: {name: b, web-root: /b, source: {}}
+`;
+  const parsed = parse(text);
+  if (parsed.kind === 'invalid') return expect.unreachable(parsed.errors.map(configErrorText).join('\n'));
+  expect(parsed.warnings.map(configErrorText)).toEqual([
+    'tenants.yaml:3:5: "web-root" has no effect: links lead to [web] root (and at 1 more place)',
+    'tenants.yaml:4:5: "report-build-page" has no effect: reports always link to the pages of builds',
+    'tenants.yaml:5:5: "default-ansible-version" has no effect: playbooks run with the Ansible of the executor',
+    'tenants.yaml:6:5: "use-nodepool" has no effect: there is no nodepool; executors offer labels',
+    'tenants.yaml:7:5: "allow-circular-dependencies" has no effect: a queue decides that, by the attribute of this name',
+    'tenants.yaml:10:31: "include-provider-config" has no effect: there are no providers of nodes; executors offer labels (and at 2 more places)',
+    'tenants.yaml:12:59: "load-branch" has no effect: of an untrusted project all branches are read; use include-branches (and at 1 more place)',
+  ]);
+  expect(parsed.warnings.every(({ severity, code }) => severity === 'warning' && code === 'no-effect')).toBe(
+    true,
+  );
+  expect(parsed.tenants[0]?.projects.map(({ loadBranch }) => loadBranch)).toEqual([
+    'main',
+    undefined,
+    undefined,
+  ]);
+});
+
 describe('mistakes refuse the file', () => {
   it.each<[string, string, string[]]>([
     [
@@ -226,11 +264,6 @@ describe('mistakes refuse the file', () => {
       [
         'tenants.yaml:6:36: invalid regular expression "(?!wip)": lookaround is not supported by RE2; match the opposite and use negate: true',
       ],
-    ],
-    [
-      'load-branch of an untrusted project',
-      `${HEAD}        untrusted-projects:\n          - x: {load-branch: main}\n`,
-      ['tenants.yaml:6:17: load-branch of project x works for config-projects only; use include-branches'],
     ],
     [
       'a name that leads out',

@@ -162,6 +162,18 @@ describe('problems', () => {
       ['gatehouse.conf:2: [scheduler] tenant_config: is required and empty'],
     ],
     [
+      'a tenant file and a script that prints one',
+      `${MINIMAL}tenant_config_script = tenants.sh\n`,
+      [
+        'gatehouse.conf:3: [scheduler] tenant_config_script: tenant_config names a tenant file already; remove one of them',
+      ],
+    ],
+    [
+      'an empty script',
+      '[scheduler]\ntenant_config_script =\n',
+      ['gatehouse.conf:2: [scheduler] tenant_config_script: is empty'],
+    ],
+    [
       'an unknown option',
       `${MINIMAL}[web]\nprot = 1\n`,
       ['gatehouse.conf:4: [web] prot: unknown option, did you mean "port"?'],
