@@ -5,7 +5,7 @@ import type { ConfigError } from '../model/config-error.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { CollectContext, Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
-import { notUndone } from './job-draft.ts';
+import { notUndone, onlyAbstract } from './job-draft.ts';
 import { tooManyNodes } from './job-variant.ts';
 import type { JobVariant, LayoutFile } from './layout.ts';
 import { NOOP_JOB } from './noop-job.ts';
@@ -40,6 +40,8 @@ interface Restrictions {
   readonly guarded: JobVariant | undefined;
   /** `post-review`. */
   readonly reviewed: JobVariant | undefined;
+  /** `intermediate`: all are. */
+  readonly isIntermediate: boolean;
 }
 
 function restrictionsOf(variants: readonly JobVariant[]): Restrictions {
@@ -47,6 +49,7 @@ function restrictionsOf(variants: readonly JobVariant[]): Restrictions {
     final: variants.find(({ stanza }) => stanza.attributes.final === true),
     guarded: variants.find(({ stanza }) => stanza.attributes.protected === true),
     reviewed: variants.find(({ stanza }) => stanza.attributes.postReview === true),
+    isIntermediate: variants.every(({ stanza }) => stanza.attributes.intermediate === true),
   };
 }
 
@@ -84,7 +87,9 @@ function parentReferenceError(
       `jobs ${cycle} inherit from each other in a cycle; change one of the parents`,
     );
   }
-  const { final, guarded, reviewed } = restrictions(parents);
+  const { final, guarded, reviewed, isIntermediate } = restrictions(parents);
+  if (isIntermediate && stanza.attributes.abstract !== true)
+    return errorAt(file, at, 'intermediate-job', onlyAbstract(name, parent));
   if (final !== undefined) {
     const place = placeText(final.file, final.stanza.offset);
     const text = `job ${parent} is final (${place}), so job ${name} cannot inherit from it; choose another parent`;

@@ -56,6 +56,8 @@ export interface JobDraft {
   readonly tags: readonly string[];
   readonly nodeset: NodesetReference | undefined;
   readonly abstract: boolean;
+  /** Only abstract jobs may inherit from it. */
+  readonly intermediate: boolean;
   readonly postReview: boolean;
   /** Place of the definition that sets it. */
   readonly final: string | undefined;
@@ -88,6 +90,7 @@ export function emptyDraft(name: JobName): JobDraft {
     tags: [],
     nodeset: undefined,
     abstract: false,
+    intermediate: false,
     postReview: false,
     final: undefined,
     protectedBy: undefined,
@@ -123,8 +126,9 @@ export function applyStanza(
     allowedProjects: stillAllowed(before.allowedProjects, attributes, resolve),
     tags: [...new Set([...before.tags, ...(attributes.tags ?? [])])],
     nodeset: attributes.nodeset ?? before.nodeset,
-    // `abstract` is not inherited; within a job, one variant sets it for all.
+    // These two are not inherited; within a job, one variant sets them for all.
     abstract: (inherits ? false : before.abstract) || attributes.abstract === true,
+    intermediate: (inherits ? false : before.intermediate) || attributes.intermediate === true,
     postReview: before.postReview || attributes.postReview === true,
     final: before.final ?? (attributes.final === true ? placeText(file, stanza.offset) : undefined),
     protectedBy: before.protectedBy ?? (attributes.protected === true ? file.project : undefined),
@@ -160,6 +164,9 @@ function forbidden(before: JobDraft, stanza: JobStanza, file: LayoutFile): Confi
       : `job ${stanza.name} is final (${before.final}), so "${changed}" cannot be set here; remove it`;
     return errorAt(file, at, 'final-job', text);
   }
+  if (inherits && before.intermediate && stanza.attributes.abstract !== true) {
+    return errorAt(file, stanza.offset, 'intermediate-job', onlyAbstract(stanza.name, before.name));
+  }
   if (before.postReview && stanza.attributes.postReview === false) {
     const text = notUndone(stanza.name, 'a definition that applies before it');
     return errorAt(file, stanza.offsets.get('post-review') ?? stanza.offset, 'post-review-job', text);
@@ -173,6 +180,11 @@ function forbidden(before: JobDraft, stanza: JobStanza, file: LayoutFile): Confi
     return errorAt(file, at, 'protected-job', text);
   }
   return undefined;
+}
+
+/** @param parent an intermediate job. */
+export function onlyAbstract(name: JobName, parent: JobName): string {
+  return `job ${parent} is intermediate, so that only abstract jobs inherit from it; make job ${name} abstract, or choose another parent`;
 }
 
 /** @param owner what sets `post-review`, with its place where that is known. */

@@ -23,7 +23,6 @@ const UNSUPPORTED = [
   'group-vars',
   'host-vars',
   'include-vars',
-  'intermediate',
   'override-branch',
   'provides',
   'requires',
@@ -57,6 +56,10 @@ export function parseJob(
   const parent = override === undefined ? parseParent(read) : undefined;
   const branches = read.matchers('branches');
   const attributes = parseAttributes(read, `job ${name}`, context);
+  if (attributes.intermediate === true && attributes.abstract !== true) {
+    const text = `job ${name} is intermediate, which only an abstract job can be; add "abstract: true"`;
+    read.refuse(read.offsetOf('intermediate'), 'invalid-value', text);
+  }
   read.withoutEffect(WITHOUT_EFFECT);
   read.unsupported(UNSUPPORTED);
   read.finish();
@@ -104,6 +107,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     allowedProjects: read.names('allowed-projects'),
     final: read.boolean('final'),
     abstract: read.boolean('abstract'),
+    intermediate: read.boolean('intermediate'),
     protected: read.boolean('protected'),
     postReview: read.boolean('post-review'),
     holdFollowingChanges: read.boolean('hold-following-changes'),

@@ -47,6 +47,10 @@ const WITHOUT_EFFECT = {
   'allow-circular-dependencies': 'a queue decides that, by the attribute of this name',
   'include-provider-config': 'there are no providers of nodes; executors offer labels',
 };
+const OF_ONE_BRANCH = {
+  'include-branches': 'of a config-project one branch is read (load-branch)',
+  'exclude-branches': 'of a config-project one branch is read (load-branch)',
+};
 const UNSUPPORTED = ['always-dynamic-branches'];
 
 /**
@@ -143,8 +147,10 @@ function parseOptions(
     read.withoutEffect({
       'load-branch': 'of an untrusted project all branches are read; use include-branches',
     });
-  const includeBranches = readPatterns(read, 'include-branches', context).map(each => each.name);
-  const excludeBranches = readPatterns(read, 'exclude-branches', context).map(each => each.name);
+  if (trusted) read.withoutEffect(OF_ONE_BRANCH);
+  const branches = (key: string) => (trusted ? [] : readPatterns(read, key, context).map(each => each.name));
+  const includeBranches = branches('include-branches');
+  const excludeBranches = branches('exclude-branches');
   const kinds = stanzaKinds(read, groups, context);
   const exclude = readBranchExclusions(read);
   const shadows = read.names('shadow') ?? [];

@@ -136,6 +136,8 @@ export interface JobAttributes {
   readonly allowedProjects?: readonly PlacedName[] | undefined;
   readonly final?: boolean | undefined;
   readonly abstract?: boolean | undefined;
+  /** Only with `abstract`. */
+  readonly intermediate?: boolean | undefined;
   readonly protected?: boolean | undefined;
   readonly postReview?: boolean | undefined;
   readonly holdFollowingChanges?: boolean | undefined;

@@ -128,7 +128,7 @@ it('takes options of Zuul that do nothing here, with one warning for each', () =
     allow-circular-dependencies: true
     source:
       local:
-        config-projects: [c: {include-provider-config: true, load-branch: main}]
+        config-projects: [c: {include-provider-config: true, load-branch: main}, d: {exclude-branches: wip}]
         untrusted-projects:
           - projects: [x: {include-provider-config: true, load-branch: main}]
             include: job
@@ -144,6 +144,7 @@ it('takes options of Zuul that do nothing here, with one warning for each', () =
     'tenants.yaml:6:5: "use-nodepool" has no effect: there is no nodepool; executors offer labels',
     'tenants.yaml:7:5: "allow-circular-dependencies" has no effect: a queue decides that, by the attribute of this name',
     'tenants.yaml:10:31: "include-provider-config" has no effect: there are no providers of nodes; executors offer labels (and at 2 more places)',
+    'tenants.yaml:10:86: "exclude-branches" has no effect: of a config-project one branch is read (load-branch)',
     'tenants.yaml:12:59: "load-branch" has no effect: of an untrusted project all branches are read; use include-branches (and at 1 more place)',
   ]);
   expect(parsed.warnings.every(({ severity, code }) => severity === 'warning' && code === 'no-effect')).toBe(
@@ -151,9 +152,9 @@ it('takes options of Zuul that do nothing here, with one warning for each', () =
   );
   expect(parsed.tenants[0]?.projects.map(({ loadBranch }) => loadBranch)).toEqual([
     'main',
-    undefined,
-    undefined,
+    ...[undefined, undefined, undefined],
   ]);
+  expect(parsed.tenants[0]?.projects.map(({ excludeBranches }) => excludeBranches)).toEqual([[], [], [], []]);
 });
 
 describe('mistakes refuse the file', () => {
