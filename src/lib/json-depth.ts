@@ -1,3 +1,5 @@
+import { endOfJsonString } from './json-string.ts';
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -18,31 +20,60 @@ export function isNestedDeeperThan(bytes: Uint8Array, limit: number): boolean {
   return jsonOutgrows(bytes, { depth: limit, elements: Number.POSITIVE_INFINITY }) !== undefined;
 }
 
+/** Bytes that are looked at as one text. */
+const WINDOW = 65_536;
+
 /**
- * Which limit a JSON text exceeds, found by reading the bytes, because the parser would need a stack as deep as the text and memory
- * and time for all of it. Works for any bytes; the content of strings does not count.
+ * Which limit a JSON text exceeds, found without the parser, which would need a stack as deep as the text and memory and time for all
+ * of it. Works for any bytes; the content of strings does not count.
  */
 export function jsonOutgrows(bytes: Uint8Array, bounds: JsonBounds): keyof JsonBounds | undefined {
-  let depth = 0;
-  let elements = 0;
-  for (let position = 0; position < bytes.length; position++) {
-    const byte = bytes[position];
-    if (byte === QUOTE) position = endOfString(bytes, position);
-    else if (byte === COMMA) elements += 1;
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      depth += 1;
-      elements += 1;
-    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
-    if (depth > bounds.depth) return 'depth';
-    if (elements > bounds.elements) return 'elements';
+  const seen: Seen = { depth: 0, elements: 0, inString: false };
+  for (const text of windowsOf(bytes)) {
+    const outgrown = outgrownIn(text, seen, bounds);
+    if (outgrown !== undefined) return outgrown;
   }
   return undefined;
 }
 
-/** @returns the position of the closing quote, or past the end when there is none. */
-function endOfString(bytes: Uint8Array, quote: number): number {
-  let position = quote + 1;
-  while (position < bytes.length && bytes[position] !== QUOTE)
-    position += bytes[position] === BACKSLASH ? 2 : 1;
-  return position;
+/** Of the windows so far. */
+interface Seen {
+  depth: number;
+  elements: number;
+  /** The last window ended within a string. */
+  inString: boolean;
+}
+
+function outgrownIn(text: string, seen: Seen, bounds: JsonBounds): keyof JsonBounds | undefined {
+  let position = seen.inString ? endOfJsonString(text, 0) + 1 : 0;
+  for (; position < text.length; position++) {
+    const character = text.charCodeAt(position);
+    if (character === QUOTE) position = endOfJsonString(text, position + 1);
+    else count(character, seen);
+    if (seen.depth > bounds.depth) return 'depth';
+    if (seen.elements > bounds.elements) return 'elements';
+  }
+  seen.inString = position > text.length;
+  return undefined;
+}
+
+function count(character: number, seen: Seen): void {
+  if (character === COMMA) seen.elements += 1;
+  else if (character === OPEN_LIST || character === OPEN_OBJECT) {
+    seen.depth += 1;
+    seen.elements += 1;
+  } else if (character === CLOSE_LIST || character === CLOSE_OBJECT) seen.depth -= 1;
+}
+
+/**
+ * One character a byte: what JSON is made of outside of strings is ASCII, and no byte of another character looks like it. No window ends behind a
+ * backslash, so that whether a quote is escaped shows within its window.
+ */
+function* windowsOf(bytes: Uint8Array): Generator<string> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let begin = 0, end = 0; begin < buffer.length; begin = end) {
+    end = Math.min(begin + WINDOW, buffer.length);
+    while (end < buffer.length && buffer[end - 1] === BACKSLASH) end += 1;
+    yield buffer.toString('latin1', begin, end);
+  }
 }

@@ -23,5 +23,9 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     // The host closed the connection or was too slow (the server's request timeout has answered 408 then): no answer is read.
     return { kind: 'broken-off' };
   }
-  return { kind: 'read', bytes: Buffer.concat(chunks, size) };
+  const [only, ...others] = chunks;
+  return {
+    kind: 'read',
+    bytes: only !== undefined && others.length === 0 ? only : Buffer.concat(chunks, size),
+  };
 }

@@ -1,42 +1,29 @@
 /** Reading single fields of a webhook's payload, of which nothing is certain. */
-import type { TopLevel } from './top-level.ts';
-
-/** A payload's members, and below them anything. */
-export type PayloadPath = readonly [string, ...string[]];
-
-/** Undefined: there is no such field. */
-export function payloadField(payload: TopLevel, [member, ...rest]: PayloadPath): unknown {
-  let value = payload.get(member);
-  for (const name of rest) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = Reflect.get(value, name);
-  }
-  return value;
-}
+import type { Payload } from './payload.ts';
 
 /** Undefined: not a text, or longer than `most` characters. */
-export function payloadText(payload: TopLevel, path: PayloadPath, most: number): string | undefined {
-  const value = payloadField(payload, path);
+export function payloadText(payload: Payload, path: string, most: number): string | undefined {
+  const value = payload.get(path);
   return typeof value === 'string' && value.length <= most ? value : undefined;
 }
 
 /** A whole number above 0; undefined: no such. */
-export function payloadNumber(payload: TopLevel, path: PayloadPath): number | undefined {
-  const value = payloadField(payload, path);
+export function payloadNumber(payload: Payload, path: string): number | undefined {
+  const value = payload.get(path);
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
 /** Milliseconds since 1970 of an ISO time, or of seconds as in pushes; undefined: neither. */
-export function payloadTime(payload: TopLevel, path: PayloadPath): number | undefined {
-  const value = payloadField(payload, path);
+export function payloadTime(payload: Payload, path: string): number | undefined {
+  const value = payload.get(path);
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value * 1000;
   const time = typeof value === 'string' && value.length <= 40 ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;
 }
 
 /** A full commit id; undefined: no such. */
-export function payloadCommit(payload: TopLevel, path: PayloadPath): string | undefined {
-  const value = payloadField(payload, path);
+export function payloadCommit(payload: Payload, path: string): string | undefined {
+  const value = payload.get(path);
   return typeof value === 'string' && /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(value) ? value : undefined;
 }
 
@@ -44,8 +31,8 @@ export function payloadCommit(payload: TopLevel, path: PayloadPath): string | un
 const LONGEST_BRANCH = 255;
 
 /** Base branch of the pull request that the payload holds. Absent: it names none that GitHub could have. */
-export function payloadBase(payload: TopLevel): { readonly base?: string } {
-  const base = payloadText(payload, ['pull_request', 'base', 'ref'], LONGEST_BRANCH);
+export function payloadBase(payload: Payload): { readonly base?: string } {
+  const base = payloadText(payload, 'pull_request.base.ref', LONGEST_BRANCH);
   return base?.isWellFormed() === true ? { base } : {};
 }
 

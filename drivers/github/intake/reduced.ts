@@ -1,6 +1,6 @@
 /** What the reduction of one webhook says: what it is about, or why it is of no interest. */
 import type { NotificationAbout } from './notification.ts';
-import type { TopLevel } from './top-level.ts';
+import type { Payload } from './payload.ts';
 
 /** `reason` is answered to GitHub, and goes into the log. */
 export type Reduced =
@@ -14,7 +14,7 @@ export interface IntakeFacts {
 }
 
 /** One for each kind of webhook: pure, and without a request to GitHub. @param action empty: the event has none. */
-export type Reducer = (payload: TopLevel, action: string, facts: IntakeFacts) => Reduced;
+export type Reducer = (payload: Payload, action: string, facts: IntakeFacts) => Reduced;
 
 /** For a payload without a field that GitHub always sends. */
 export function malformed(field: string): Reduced {

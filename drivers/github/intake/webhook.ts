@@ -42,19 +42,18 @@ export function createGithubWebhook({ secrets, ratePerSecond, appId }: GithubWeb
     maxBytes: MOST_BYTES,
     ratePerSecond,
     async verify(headers, body) {
-      const signed = await signatureVerdict(headers, body, verifiers);
-      if (signed !== undefined) return signed;
-      return read(headers, body, { appId });
+      const signed = await signedText(headers, body, verifiers);
+      return typeof signed === 'string' ? read(headers, signed, { appId }) : signed;
     },
   };
 }
 
-/** Undefined: the signature fits. */
-async function signatureVerdict(
+/** The body, if its signature fits. */
+async function signedText(
   headers: WebhookHeaders,
   body: Uint8Array,
   verifiers: readonly Pick<Webhooks, 'verify'>[],
-): Promise<RefusedWebhook | undefined> {
+): Promise<string | RefusedWebhook> {
   const signature = oneHeader(headers, 'x-hub-signature-256');
   if (signature === undefined)
     return refusedWebhook(
@@ -69,11 +68,11 @@ async function signatureVerdict(
   if (body.byteLength === 0) return refusedWebhook(401, 'the body is empty');
   const text = asText(body);
   if (text === undefined) return refusedWebhook(400, 'the body is not UTF-8');
-  for (const verifier of verifiers) if (await verifier.verify(text, signature)) return undefined;
+  for (const verifier of verifiers) if (await verifier.verify(text, signature)) return text;
   return refusedWebhook(401, 'the signature does not match the body');
 }
 
-function read(headers: WebhookHeaders, body: Uint8Array, facts: IntakeFacts): WebhookVerdict {
+function read(headers: WebhookHeaders, body: string, facts: IntakeFacts): WebhookVerdict {
   const type = oneHeader(headers, 'content-type') ?? '';
   if (!/^application\/json *(;|$)/i.test(type))
     return refusedWebhook(415, 'set the content type of the webhook to application/json at GitHub');

@@ -2,26 +2,27 @@
  * `check_run` and `check_suite`. Of other Apps: the commit's checks are read again. Of ours: people request runs again, or press a
  * button; the end of a run is read like that of any other, because a pipeline may require it, and its beginning is not.
  */
+
+import type { Payload } from '../payload.ts';
 import { payloadCommit, payloadNumber, payloadText, payloadTime } from '../payload-fields.ts';
 import { type IntakeFacts, malformed, type Reduced, type Reducer, uninteresting } from '../reduced.ts';
-import type { TopLevel } from '../top-level.ts';
 
 /** Characters. */
 const LONGEST_NAME = 255;
 
 /** The event `check_run`. */
 export const reduceCheckRun: Reducer = (payload, action, facts) => {
-  const commit = payloadCommit(payload, ['check_run', 'head_sha']);
-  const name = payloadText(payload, ['check_run', 'name'], LONGEST_NAME);
+  const commit = payloadCommit(payload, 'check_run.head_sha');
+  const name = payloadText(payload, 'check_run.name', LONGEST_NAME);
   if (commit === undefined) return malformed('check_run.head_sha');
   const app = ownApp(payload, 'check_run', facts);
-  const id = payloadNumber(payload, ['check_run', 'id']);
+  const id = payloadNumber(payload, 'check_run.id');
   switch (action) {
     case 'created':
       if (app !== undefined) return { kind: 'ignored', reason: 'our own check run' };
       return look(commit, name);
     case 'completed':
-      return look(commit, name, id, payloadTime(payload, ['check_run', 'completed_at']));
+      return look(commit, name, id, payloadTime(payload, 'check_run.completed_at'));
     case 'rerequested':
       return app === undefined ? look(commit, name) : rerun(payload, commit, name, app);
     case 'requested_action':
@@ -33,7 +34,7 @@ export const reduceCheckRun: Reducer = (payload, action, facts) => {
 
 /** The event `check_suite`. */
 export const reduceCheckSuite: Reducer = (payload, action, facts) => {
-  const commit = payloadCommit(payload, ['check_suite', 'head_sha']);
+  const commit = payloadCommit(payload, 'check_suite.head_sha');
   if (commit === undefined) return malformed('check_suite.head_sha');
   // `completed` follows the events of the suite's runs; what it adds is that none was lost.
   if (action === 'completed') return look(commit);
@@ -43,8 +44,8 @@ export const reduceCheckSuite: Reducer = (payload, action, facts) => {
 };
 
 /** Our App's id; undefined: it is of another. */
-function ownApp(payload: TopLevel, member: string, { appId }: IntakeFacts): number | undefined {
-  return appId !== null && payloadNumber(payload, [member, 'app', 'id']) === appId ? appId : undefined;
+function ownApp(payload: Payload, member: string, { appId }: IntakeFacts): number | undefined {
+  return appId !== null && payloadNumber(payload, `${member}.app.id`) === appId ? appId : undefined;
 }
 
 function look(commit: string, context?: string, completedRun?: number, at?: number): Reduced {
@@ -60,11 +61,11 @@ function look(commit: string, context?: string, completedRun?: number, at?: numb
   };
 }
 
-function rerun(payload: TopLevel, commit: string, name: string | undefined, app: number): Reduced {
-  const id = payloadNumber(payload, ['check_run', 'id']);
+function rerun(payload: Payload, commit: string, name: string | undefined, app: number): Reduced {
+  const id = payloadNumber(payload, 'check_run.id');
   if (name === undefined || id === undefined) return malformed('check_run.name or check_run.id');
-  const externalId = payloadText(payload, ['check_run', 'external_id'], 500);
-  const started = payloadTime(payload, ['check_run', 'started_at']);
+  const externalId = payloadText(payload, 'check_run.external_id', 500);
+  const started = payloadTime(payload, 'check_run.started_at');
   const once = `rerun-${id}-${started ?? 0}`;
   return {
     kind: 'about',
@@ -79,12 +80,12 @@ function rerun(payload: TopLevel, commit: string, name: string | undefined, app:
   };
 }
 
-function button(payload: TopLevel, commit: string, name: string | undefined): Reduced {
-  const identifier = payloadText(payload, ['requested_action', 'identifier'], 20);
+function button(payload: Payload, commit: string, name: string | undefined): Reduced {
+  const identifier = payloadText(payload, 'requested_action.identifier', 20);
   if (name === undefined || identifier === undefined)
     return malformed('check_run.name or requested_action.identifier');
-  const externalId = payloadText(payload, ['check_run', 'external_id'], 500) ?? null;
-  const branch = payloadText(payload, ['check_run', 'check_suite', 'head_branch'], LONGEST_NAME);
+  const externalId = payloadText(payload, 'check_run.external_id', 500) ?? null;
+  const branch = payloadText(payload, 'check_run.check_suite.head_branch', LONGEST_NAME);
   return {
     kind: 'about',
     about: {

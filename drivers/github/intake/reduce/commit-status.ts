@@ -7,12 +7,12 @@ const LONGEST_CONTEXT = 255;
 
 /** The event `status`. */
 export const reduceStatus: Reducer = payload => {
-  const commit = payloadCommit(payload, ['sha']);
+  const commit = payloadCommit(payload, 'sha');
   if (commit === undefined) return malformed('sha');
-  const context = payloadText(payload, ['context'], LONGEST_CONTEXT);
+  const context = payloadText(payload, 'context', LONGEST_CONTEXT);
   return {
     kind: 'about',
-    at: payloadTime(payload, ['updated_at']),
+    at: payloadTime(payload, 'updated_at'),
     about: { kind: 'commit', commit, ...(context === undefined ? {} : { context }) },
   };
 };

@@ -8,10 +8,10 @@ const LONGEST_REF = 500;
 /** The event `merge_group`. */
 export const reduceMergeGroup: Reducer = (payload, action) => {
   if (action !== 'checks_requested' && action !== 'destroyed') return uninteresting(action);
-  const ref = payloadText(payload, ['merge_group', 'head_ref'], LONGEST_REF);
-  const head = payloadCommit(payload, ['merge_group', 'head_sha']);
-  const baseRef = payloadText(payload, ['merge_group', 'base_ref'], LONGEST_REF);
-  const base = payloadCommit(payload, ['merge_group', 'base_sha']);
+  const ref = payloadText(payload, 'merge_group.head_ref', LONGEST_REF);
+  const head = payloadCommit(payload, 'merge_group.head_sha');
+  const baseRef = payloadText(payload, 'merge_group.base_ref', LONGEST_REF);
+  const base = payloadCommit(payload, 'merge_group.base_sha');
   if (ref === undefined || head === undefined || baseRef === undefined || base === undefined)
     return malformed('merge_group');
   return { kind: 'about', about: { kind: 'merge-group', ref, head, baseRef, base } };

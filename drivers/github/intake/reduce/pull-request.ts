@@ -3,7 +3,6 @@ import {
   cutJson,
   payloadBase,
   payloadCommit,
-  payloadField,
   payloadNumber,
   payloadText,
   payloadTime,
@@ -28,12 +27,12 @@ const LONGEST_LABEL = 600;
 /** The event `pull_request`. */
 export const reducePullRequest: Reducer = (payload, action) => {
   if (!ACTIONS.has(action)) return uninteresting(action);
-  const number = payloadNumber(payload, ['pull_request', 'number']);
+  const number = payloadNumber(payload, 'pull_request.number');
   if (number === undefined) return malformed('pull_request.number');
-  const updatedAt = payloadTime(payload, ['pull_request', 'updated_at']);
-  const merged = action === 'closed' && payloadField(payload, ['pull_request', 'merged']) === true;
-  const head = merged ? payloadCommit(payload, ['pull_request', 'head', 'sha']) : undefined;
-  const label = action.endsWith('labeled') ? payloadText(payload, ['label', 'name'], 1_000) : undefined;
+  const updatedAt = payloadTime(payload, 'pull_request.updated_at');
+  const merged = action === 'closed' && payload.get('pull_request.merged') === true;
+  const head = merged ? payloadCommit(payload, 'pull_request.head.sha') : undefined;
+  const label = action.endsWith('labeled') ? payloadText(payload, 'label.name', 1_000) : undefined;
   return {
     kind: 'about',
     at: updatedAt,

@@ -8,9 +8,9 @@ const LONGEST_REF = 300;
 
 /** The event `push`. */
 export const reducePush: Reducer = payload => {
-  const ref = payloadText(payload, ['ref'], LONGEST_REF);
-  const before = payloadCommit(payload, ['before']);
-  const after = payloadCommit(payload, ['after']);
+  const ref = payloadText(payload, 'ref', LONGEST_REF);
+  const before = payloadCommit(payload, 'before');
+  const after = payloadCommit(payload, 'after');
   if (ref === undefined || before === undefined || after === undefined)
     return malformed('ref, before or after');
   if (!/^refs\/(heads|tags)\/./.test(ref))
@@ -19,7 +19,7 @@ export const reducePush: Reducer = payload => {
     return { kind: 'ignored', reason: 'a branch that belongs to a merge queue' };
   return {
     kind: 'about',
-    at: payloadTime(payload, ['repository', 'pushed_at']),
+    at: payloadTime(payload, 'repository.pushed_at'),
     about: { kind: 'ref', ref, before: unlessZero(before), after: unlessZero(after) },
   };
 };

@@ -14,12 +14,11 @@ const ACTIONS: ReadonlySet<string> = new Set([
 /** The event `repository`. */
 export const reduceRepository: Reducer = (payload, action) => {
   if (!ACTIONS.has(action)) return uninteresting(action);
-  const name = payloadText(payload, ['changes', 'repository', 'name', 'from'], 100);
+  const name = payloadText(payload, 'changes.repository.name.from', 100);
   const owner =
-    payloadText(payload, ['changes', 'owner', 'from', 'user', 'login'], 100) ??
-    payloadText(payload, ['changes', 'owner', 'from', 'organization', 'login'], 100);
-  const [ownerNow = '', nameNow = ''] =
-    payloadText(payload, ['repository', 'full_name'], 201)?.split('/') ?? [];
+    payloadText(payload, 'changes.owner.from.user.login', 100) ??
+    payloadText(payload, 'changes.owner.from.organization.login', 100);
+  const [ownerNow = '', nameNow = ''] = payloadText(payload, 'repository.full_name', 201)?.split('/') ?? [];
   const formerName =
     name === undefined && owner === undefined
       ? {}

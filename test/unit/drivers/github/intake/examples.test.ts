@@ -19,7 +19,7 @@ const examples = load('@octokit/webhooks-examples') as readonly Examples[];
 const APP = 29310;
 
 function reduced(event: string, example: object) {
-  return reduceWebhook(event, new TextEncoder().encode(JSON.stringify(example)), { appId: APP });
+  return reduceWebhook(event, JSON.stringify(example), { appId: APP });
 }
 
 /** Event and action of those that are stored, with what they are about. */

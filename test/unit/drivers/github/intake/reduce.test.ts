@@ -9,7 +9,7 @@ const COMMON = { repository: { full_name: 'acme/app' }, sender: { login: 'bob' }
 const PULL = { number: 12, updated_at: '2026-01-02T03:04:05Z' };
 
 function about(event: string, payload: object) {
-  const body = new TextEncoder().encode(JSON.stringify({ ...COMMON, ...payload }));
+  const body = JSON.stringify({ ...COMMON, ...payload });
   const outcome = reduceWebhook(event, body, { appId: 7 });
   return outcome.kind === 'notification' ? outcome.notification.about : outcome;
 }
@@ -98,7 +98,7 @@ test('a notification has at most 4 KB and is well-formed with any comment or lab
         ['issue_comment', comment({ pull_request: {} }, text)],
         ['pull_request', label],
       ] as const) {
-        const body = new TextEncoder().encode(JSON.stringify({ ...COMMON, ...payload }));
+        const body = JSON.stringify({ ...COMMON, ...payload });
         const outcome = reduceWebhook(event, body, { appId: null });
         if (outcome.kind !== 'notification') throw new Error(outcome.reason);
         const json = JSON.stringify(outcome.notification);
