@@ -5,7 +5,7 @@ import { parsedBefore } from '../../src/driver/read-mapping.ts';
 import type { Nanoseconds } from '../../src/lib/clock.ts';
 import { pause } from '../../src/lib/pause.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';
-import { projectIdOf } from '../../src/model/project.ts';
+import { projectIdOf, projectKey } from '../../src/model/project.ts';
 import { type ClientDeps, type OpenClient, openClient } from './api/open-client.ts';
 import { createGithubWebhook } from './intake/webhook.ts';
 import { createGithubLanding } from './landing/github-landing.ts';
@@ -14,13 +14,13 @@ import { parseGithubReporter } from './language/reporter-config.ts';
 import { githubLanguages } from './languages.ts';
 import { createGithubOnlineCheck } from './online/check-online.ts';
 import type { GithubOptions } from './options.ts';
+import { branchesByGit } from './reading/branches-by-git.ts';
 import { createGithubSource } from './reading/github-source.ts';
 import { pullMergeMessage } from './reading/pull-merge-message.ts';
 import { borrowsAccess, createGithubRemote } from './remote.ts';
 import { createGithubAnswerer } from './reporting/answer-comment.ts';
 import { createGithubReporter, createReportMemories } from './reporting/github-reporter.ts';
 import { repositoryNames } from './repository-names.ts';
-import { branchesByGit } from './sweep/branches-by-git.ts';
 import { createGithubSweep, SWEEP_EVENT } from './sweep/sweep.ts';
 import { createGithubUsage, type GithubUsage } from './usage.ts';
 
@@ -49,6 +49,7 @@ export function createGithubConnection(
   const open = (project: Parameters<Connection['remote']>[0]) =>
     repositories.repository(name, projectIdOf(project).name);
   const git = { open, remoteOf: remote };
+  const listBranches = branchesByGit(git);
   const deliveries = noteDeliveries(health);
   const reading = { api, clock, named };
   return {
@@ -63,6 +64,7 @@ export function createGithubConnection(
       ...reading,
       ...{ connection: name, canonicalHostname, webHost: server, readsAdmins: options.adminReviews },
       lifetime: lifetime.signal,
+      branchesByGit: listBranches,
       installationsChanged: () => credentials.forget(),
       onProcessed: deliveries.processed,
       own,
@@ -75,7 +77,7 @@ export function createGithubConnection(
       lastDeliveryAt: deliveries.lastAt,
       wait: pause,
       closed: usage.closed,
-      listBranches: branchesByGit(name, git),
+      listBranches: repository => listBranches(projectKey({ connection: name, name: repository })),
     }),
     reporter: createGithubReporter(reporting, memories),
     landing: createGithubLanding(

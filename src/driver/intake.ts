@@ -39,7 +39,7 @@ export interface ItemPlace {
 /** What the intake knows of an event; the caller adds uuid and times. Of equal delivery ids one is processed. */
 export type NewConnectionEvent = Pick<
   ConnectionEvent,
-  'deliveryId' | 'type' | 'payload' | 'madeAt' | 'foundBy' | 'installation'
+  'deliveryId' | 'type' | 'payload' | 'madeAt' | 'installation' | 'action' | 'foundBy'
 >;
 
 /** The answer to one webhook request. `reason` goes into the HTTP response and the log. */

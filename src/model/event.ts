@@ -80,6 +80,8 @@ export interface ConnectionEvent {
   readonly foundBy?: string;
   /** Account by which the host granted the delivery; absent: it has none, or does not say. */
   readonly installation?: string;
+  /** What happened to the thing the event is named for, in the host's word, e.g. `labeled`; absent: its name says all. For traces alone. */
+  readonly action?: string;
   readonly sampled: boolean;
 }
 

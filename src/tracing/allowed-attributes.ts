@@ -209,6 +209,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   ],
   ConnectionEvent: [
     ...EVENT,
+    'eventAction',
     'foundBy',
     'eventAge',
     'installation',

@@ -142,7 +142,9 @@ export const ATTRIBUTE = {
   attemptCount: 'gatehouse.attempt_count',
 
   // events
-  /** `webhook`: the host delivered it; `listener`: a poll, a sweep or a stream found it. */
+  /** Of what the event is named for, in the host's word: `labeled`. */
+  eventAction: 'gatehouse.event.action',
+  /** `webhook`: the host delivered it; otherwise the driver's word for how it was found (`sweep`, `stream`), or `listener`. */
   foundBy: 'gatehouse.event.found_by',
   eventOutcome: 'gatehouse.event.outcome',
   /** Seconds from its making at the host to its arrival here, where the host says when; by two clocks. */

@@ -146,6 +146,54 @@ test('a sweep finds branches that moved and went among more than the API lists a
   expect(asked).toBeLessThanOrEqual(passes.length);
 });
 
+test('a sweep ends a run of ours whose item is gone, behind however many checks of others', async () => {
+  const pull = await github.openPull(app, { files: { 'a.txt': 'a\n' }, title: 'Add a' });
+  const { head } = pull.now;
+  const item = (digit: string) => `acme/gate/${digit.repeat(32)}`;
+  const ours = (name: string, externalId: string, status: 'in_progress' | 'queued') => {
+    const { id, slug } = github.app;
+    const at = { startedAt: '2026-01-02T03:04:05Z', completedAt: null, detailsUrl: null, conclusion: null };
+    const output = { title: null, summary: null, text: null };
+    const run = { name, externalId, status, headSha: head, suite: 1, app: { id, slug } };
+    app.checks.push({
+      id: 9_000_000 + app.checks.length,
+      ...run,
+      ...at,
+      output,
+      actions: [],
+      annotations: [],
+    });
+  };
+  for (let at = 0; at < 120; at++) await github.otherCheck(app, head, `other-${at}`, 'success');
+  ours('acme/old', item('a'), 'queued');
+  ours('acme/gate', item('b'), 'in_progress');
+  ours('acme/check', item('c'), 'in_progress');
+  const { listener } = connection;
+  if (listener === undefined) return expect.unreachable('a connection has a sweep');
+  const stop = new AbortController();
+  const closed: number[] = [];
+  await listener.listen({
+    emit: async () => {},
+    projects: () => new Set([PROJECT]),
+    memory: { get: async () => undefined },
+    signal: stop.signal,
+    isLive: async run => run.pipeline === 'gate' && run.item === 'c'.repeat(32),
+    async passed(pass) {
+      closed.push(pass.closed);
+      if (closed.length === 2) stop.abort();
+    },
+  });
+  expect(closed).toEqual([0, 1]);
+  const states = app.checks
+    .filter(({ name }) => name.startsWith('acme/'))
+    .map(({ name, status, conclusion }) => [name, status, conclusion]);
+  expect(states).toEqual([
+    ['acme/old', 'queued', null],
+    ['acme/gate', 'completed', 'cancelled'],
+    ['acme/check', 'in_progress', null],
+  ]);
+});
+
 test('a token that GitHub revoked is replaced, and the caller does not notice', async () => {
   const { number } = await github.openPull(app, { files: { 'a.txt': 'a\n' }, title: 'Add a' });
   await connection.source.fetchChange(pullKey(number), signal());

@@ -90,7 +90,7 @@ function read(headers: WebhookHeaders, body: string, facts: IntakeFacts): Webhoo
     case 'broken':
       return refusedWebhook(400, reduction.reason);
     case 'notification': {
-      const { at, installation } = reduction.notification;
+      const { at, installation, action } = reduction.notification;
       return {
         kind: 'accepted',
         event: {
@@ -99,6 +99,7 @@ function read(headers: WebhookHeaders, body: string, facts: IntakeFacts): Webhoo
           payload: notificationJson(reduction.notification),
           ...(isTime(at) ? { madeAt: fromMilliseconds(at) } : {}),
           ...(installation === null ? {} : { installation: String(installation) }),
+          ...(action === '' ? {} : { action }),
         },
       };
     }

@@ -46,18 +46,25 @@ function commentOn({ branch, commit }: LandedBranch): string {
 }
 
 const PAGE = 100;
+/** Where a pull request has more comments of a day, a second comment is the lesser evil. */
+const MOST_PAGES = 10;
 const DAY_MS = 86_400_000;
 
 /** Whether an earlier try has commented. */
 async function isCommented(body: string, { api, pull, call, now }: Context): Promise<boolean | NotOk> {
   const since = new Date(toMilliseconds(now) - DAY_MS).toISOString();
-  const listed = await api.rest(
-    'issues/list-comments',
-    'GET /repos/{owner}/{repo}/issues/{issue_number}/comments',
-    { issue_number: pull, since, per_page: PAGE },
-    call,
-  );
-  return listed.kind === 'ok' ? listed.data.some(({ body: held }) => held === body) : listed;
+  for (let page = 1; page <= MOST_PAGES; page++) {
+    const listed = await api.rest(
+      'issues/list-comments',
+      'GET /repos/{owner}/{repo}/issues/{issue_number}/comments',
+      { issue_number: pull, since, per_page: PAGE, page },
+      call,
+    );
+    if (listed.kind !== 'ok') return listed;
+    if (listed.data.some(({ body: held }) => held === body)) return true;
+    if (listed.data.length < PAGE) return false;
+  }
+  return false;
 }
 
 async function comment(body: string, { api, pull, call }: Context): Promise<NotOk | undefined> {

@@ -5,7 +5,7 @@
  *     landing-places.ts      the branches of a push, and where they may go; staging.ts: one of them
  *     landing-git.ts         git: where the branch is, the tested commit, the push
  *     own-votes.ts           our success, where the branch requires it first
- *     unnoticed-votes.ts     and GitHub has not noticed it yet
+ *     unnoticed-votes.ts     and GitHub has not noticed it yet; unready-merges.ts: nor where the branch is, or whether it can merge
  *     push-refusal.ts, merge-refusal.ts    GitHub's words, and what to do about them
  *     verify-tree.ts         what GitHub made, read back
  *     close-landed.ts        pull requests that GitHub does not see as merged
@@ -32,6 +32,7 @@ import { type LandingGitDeps, openLandingGit } from './landing-git.ts';
 import { createOwnLandings, type OwnLandings } from './own-landings.ts';
 import { type BranchesWithChecks, createBranchesWithChecks, createOwnVotes } from './own-votes.ts';
 import { createUnnoticedVotes, type UnnoticedVotes } from './unnoticed-votes.ts';
+import { createUnreadyMerges, type UnreadyMerges } from './unready-merges.ts';
 
 /** `mode` is the connection's, of all its repositories. */
 export interface GithubLandingDeps extends GithubReporterDeps {
@@ -47,6 +48,7 @@ interface LandingMemories {
   readonly reports: ReportMemories;
   readonly checks: BranchesWithChecks;
   readonly unnoticed: UnnoticedVotes;
+  readonly unready: UnreadyMerges;
   readonly own: OwnLandings;
 }
 
@@ -57,7 +59,8 @@ export function createGithubLanding(
   own: OwnLandings = createOwnLandings(),
 ): Landing {
   const checks = createBranchesWithChecks();
-  const memories = { reports, checks, unnoticed: createUnnoticedVotes(), own };
+  const unnoticed = createUnnoticedVotes();
+  const memories = { reports, checks, unnoticed, unready: createUnreadyMerges(), own };
   return {
     async land(request, signal, mayAct) {
       signal.throwIfAborted();
@@ -109,7 +112,7 @@ function landingContext(
   change: ProposedChange,
   { tested, report, config }: LandingRequest,
   deps: GithubLandingDeps,
-  { reports, checks, unnoticed, own }: LandingMemories,
+  { reports, checks, unnoticed, unready, own }: LandingMemories,
   acting: Acting,
 ): LandingContext | undefined {
   if (tested === undefined) return undefined;
@@ -134,6 +137,7 @@ function landingContext(
     name: report?.item ?? tested.commit,
     knownToNeedChecks: checks,
     unnoticed,
+    unready,
     own,
   };
 }

@@ -12,14 +12,12 @@
 
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
 import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
-import { addMilliseconds } from '../../../src/lib/clock.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
 import { type NotOk, saidBy } from '../reporting/report-context.ts';
 import { branchKey, type LandingContext, landedAs, unshownPull } from './landing-context.ts';
 import { type LandingNow, pullObstacle, readLandingNow } from './landing-now.ts';
 import { judgeMergeRefusal } from './merge-refusal.ts';
 import { requiredChecksIn } from './push-refusal.ts';
-import { SHORT_WAIT_MS } from './short-wait.ts';
 import { missesOwnOnly } from './unnoticed-votes.ts';
 import { readLanded } from './verify-tree.ts';
 
@@ -141,13 +139,7 @@ async function afterRefusal(
   if (meaning === 'busy' && now.data.mergeable === false)
     return { kind: 'refused', text: `GitHub did not merge: ${text}` };
   // By what it shows nothing has moved: it has not noticed yet, or still computes.
-  const notBefore = addMilliseconds(context.now, SHORT_WAIT_MS);
-  return {
-    kind: 'later',
-    reason: 'locked',
-    text: `GitHub did not merge yet: ${text}`,
-    notBefore,
-  };
+  return context.unready.again(text, context);
 }
 
 function troubleIn(

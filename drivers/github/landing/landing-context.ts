@@ -11,6 +11,7 @@ import { type NotOk, refusalLine } from '../reporting/report-context.ts';
 import type { OwnLandings } from './own-landings.ts';
 import type { BranchesWithChecks, OwnVotes } from './own-votes.ts';
 import type { UnnoticedVotes } from './unnoticed-votes.ts';
+import type { UnreadyMerges } from './unready-merges.ts';
 
 /** One pull request on its way into its base branch. */
 export interface LandingContext {
@@ -33,6 +34,7 @@ export interface LandingContext {
   readonly name: string;
   readonly knownToNeedChecks: BranchesWithChecks;
   readonly unnoticed: UnnoticedVotes;
+  readonly unready: UnreadyMerges;
   /** Gets what is done. */
   readonly own: Pick<OwnLandings, 'pushing' | 'merged'>;
 }

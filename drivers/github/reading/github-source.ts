@@ -3,7 +3,7 @@
  *
  *     an event        process-event.ts (processing.ts) → process-pull.ts, process-commit.ts, process-ref.ts, process-merge-group.ts,
  *                     process-rules.ts; of people: process-button.ts, comment-command.ts (read-permission.ts)
- *     a reading       read-pull.ts (query/, open-conversations.ts, reviewer-admins.ts), read-ref.ts, ref-tips.ts, github-branches.ts, ruleset-reader.ts → rules.ts; unread.ts: no answer
+ *     a reading       read-pull.ts (query/, open-conversations.ts, reviewer-admins.ts), read-ref.ts, ref-tips.ts, github-branches.ts, ruleset-reader.ts → rules.ts; unread.ts: no answer; branches-by-git.ts
  *     what happened   pull-memory.ts → pull-finding.ts → pull-happenings.ts; our own doing: own-merge.ts, own-report.ts
  *     a record        pull-record.ts, pull-facts.ts, pull-merge-message.ts, depends-lines.ts
  */
@@ -19,7 +19,7 @@ import type { GithubApi, GithubCall } from '../api/port.ts';
 import { readGithubNotification } from '../intake/notification.ts';
 import type { OwnLandings } from '../landing/own-landings.ts';
 import { type PullPlaces, pullOfUrl } from './depends-lines.ts';
-import { listGithubBranches } from './github-branches.ts';
+import { type BranchesByGit, listGithubBranches } from './github-branches.ts';
 import { processGithubEvent } from './process-event.ts';
 import type { GithubProcessDeps } from './processing.ts';
 import { pullMergeMessage } from './pull-merge-message.ts';
@@ -32,6 +32,7 @@ import { createRulesetReader } from './ruleset-reader.ts';
 export interface GithubSourceDeps extends PullPlaces {
   readonly api: GithubApi;
   readonly clock: Clock;
+  readonly branchesByGit: BranchesByGit;
   /** Of the connection: ends the requests that several events share. */
   readonly lifetime: AbortSignal;
   /** {@link GithubProcessDeps.installationsChanged} */
@@ -88,7 +89,12 @@ export function createGithubSource(deps: GithubSourceDeps): Source {
     },
     changeOfUrl: async (value, projects) => pullOfUrl(value, deps, projects),
     branches: (project, signal, selection = {}) =>
-      listGithubBranches(api, selection, callOf(project, signal)),
+      listGithubBranches(selection, {
+        api,
+        byGit: deps.branchesByGit,
+        project,
+        call: callOf(project, signal),
+      }),
     mergeMessage: pullMergeMessage,
   };
 }

@@ -51,6 +51,7 @@ export async function processRules(
       ? {
           again: {
             type: event.type,
+            foundBy: 'other-event',
             deliveryId: `${event.deliveryId.replace(/-page-\d+$/, '').slice(0, 80)}-page-${page + 1}`,
             payload: notificationJson({
               ...notification,

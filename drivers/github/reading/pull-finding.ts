@@ -83,6 +83,7 @@ function readAgain(
 ): NonNullable<GithubFinding['again']> {
   return {
     type,
+    foundBy: 'other-event',
     deliveryId: `${deliveryId.replace(/-rest-\d+$/, '').slice(0, 80)}-rest-${left}`,
     payload: notificationJson({ ...notification, action: '', about: { kind: 'commit', commit } }),
   };

@@ -15,6 +15,9 @@ export const BRANCHES_AT_ONCE = 100;
 export const LABELS_AT_ONCE = 50;
 export const REVIEWS_AT_ONCE = 30;
 
+/** Runs in progress of our App on one head: a pull request has one for each of its pipelines. */
+const RUNS_AT_ONCE = 20;
+
 const FIELDS = `fragment Swept on Repository {
   nameWithOwner
   pullRequests(first: ${PULLS_AT_ONCE}, orderBy: { field: UPDATED_AT, direction: DESC }) {
@@ -28,13 +31,10 @@ const FIELDS = `fragment Swept on Repository {
         nodes {
           commit {
             oid
-            statusCheckRollup {
-              state
-              contexts(first: 30) {
-                nodes {
-                  __typename
-                  ... on CheckRun { databaseId name status externalId checkSuite { app { databaseId } } }
-                }
+            statusCheckRollup { state }
+            checkSuites(first: 1, filterBy: { appId: $app }) @include(if: $ofApp) {
+              nodes {
+                checkRuns(first: ${RUNS_AT_ONCE}, filterBy: { status: IN_PROGRESS }) { nodes { databaseId externalId } }
               }
             }
           }
@@ -47,24 +47,22 @@ const FIELDS = `fragment Swept on Repository {
   }
 }`;
 
-/** A query for that many repositories: variables `owner0`, `name0`, …; answers `r0`, …. */
+/**
+ * A query for that many repositories: variables `owner0`, `name0`, …, `ofApp` and `app`, whose runs in progress are listed; answers `r0`, ….
+ */
 export function listingQuery(repositories: number): string {
   const each = Array.from({ length: repositories }, (_, index) => index);
   const variables = each.map(index => `$owner${index}: String!, $name${index}: String!`).join(', ');
   const fields = each.map(
     index => `  r${index}: repository(owner: $owner${index}, name: $name${index}) { ...Swept }`,
   );
-  return `query Sweep(${variables}) {\n${fields.join('\n')}\n}\n${FIELDS}`;
+  return `query Sweep($ofApp: Boolean!, $app: Int, ${variables}) {\n${fields.join('\n')}\n}\n${FIELDS}`;
 }
 
-/** A check run, or another context, of which only the type is known. */
-export interface ListedContext {
-  readonly __typename: string;
-  readonly databaseId?: number | null;
-  readonly name?: string;
-  readonly status?: string;
-  readonly externalId?: string | null;
-  readonly checkSuite?: { readonly app: { readonly databaseId: number | null } | null } | null;
+/** A check run of our App that is in progress. */
+export interface ListedRun {
+  readonly databaseId: number | null;
+  readonly externalId: string | null;
 }
 
 /** A pull request of a listing. */
@@ -81,10 +79,9 @@ export interface ListedPull {
   readonly commits: NodeList<{
     readonly commit: {
       readonly oid: string;
-      readonly statusCheckRollup: {
-        readonly state: string;
-        readonly contexts: NodeList<ListedContext>;
-      } | null;
+      readonly statusCheckRollup: { readonly state: string } | null;
+      /** An App has one for a commit. Absent: none was asked for. */
+      readonly checkSuites?: NodeList<{ readonly checkRuns: NodeList<ListedRun> | null }> | null;
     };
   }>;
 }

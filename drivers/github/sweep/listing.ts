@@ -15,23 +15,29 @@ export interface Listings {
   readonly nextAtOnce: number;
 }
 
+/** How GitHub is asked. */
+interface ListingQuery {
+  readonly api: Pick<GithubApi, 'graphql'>;
+  readonly call: Omit<GithubCall, 'repository'>;
+  readonly app: number | null;
+}
+
 /**
  * @param repositories `owner/name` each.
  * @param atOnce repositories of one query. GitHub gives up a query after ten seconds, so after one that was not served it is halved,
  *   down to one: a repository that takes longest does not take others with it.
- * @param call without the repository.
+ * @param query `call` is without the repository. `app`: id of our App, whose runs in progress are listed; null: we are none.
  */
 export async function listRepositories(
   repositories: readonly string[],
   atOnce: number,
-  api: Pick<GithubApi, 'graphql'>,
-  call: Omit<GithubCall, 'repository'>,
+  query: ListingQuery,
 ): Promise<Listings> {
   const byName = new Map<string, ListedRepository | undefined>();
   let isServed = true;
   for (const batch of batchesOf(repositories, atOnce)) {
-    call.signal.throwIfAborted();
-    const listed = await listBatch(batch, api, call);
+    query.call.signal.throwIfAborted();
+    const listed = await listBatch(batch, query);
     isServed &&= listed !== undefined;
     for (const [index, name] of batch.entries()) byName.set(name, listed?.[index]);
   }
@@ -48,15 +54,14 @@ export async function listRepositories(
  */
 async function listBatch(
   batch: readonly string[],
-  api: Pick<GithubApi, 'graphql'>,
-  call: Omit<GithubCall, 'repository'>,
+  query: ListingQuery,
 ): Promise<readonly (ListedRepository | undefined)[] | undefined> {
-  const answer = await ask(batch, api, call);
+  const answer = await ask(batch, query);
   if (answer.kind === 'ok') return batch.map((_, index) => answer.data[`r${index}`] ?? undefined);
   if (answer.kind !== 'refused') return undefined;
   if (batch.length === 1) return [undefined];
   const alone: (ListedRepository | undefined)[] = [];
-  for (const name of batch) alone.push(...((await listBatch([name], api, call)) ?? [undefined]));
+  for (const name of batch) alone.push(...((await listBatch([name], query)) ?? [undefined]));
   return alone;
 }
 
@@ -71,10 +76,9 @@ function batchesOf(repositories: readonly string[], size: number): readonly (rea
 
 function ask(
   batch: readonly string[],
-  api: Pick<GithubApi, 'graphql'>,
-  call: Omit<GithubCall, 'repository'>,
+  { api, call, app }: ListingQuery,
 ): Promise<GithubAnswer<ListingAnswer>> {
-  const variables = Object.fromEntries(
+  const names = Object.fromEntries(
     batch.flatMap((full, index) => {
       const [owner = '', name = ''] = full.split('/');
       return [
@@ -83,6 +87,7 @@ function ask(
       ];
     }),
   );
+  const variables = { ofApp: app !== null, app, ...names };
   return api.graphql<ListingAnswer>('sweep', listingQuery(batch.length), variables, {
     ...call,
     repository: batch[0] ?? '',

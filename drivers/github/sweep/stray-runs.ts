@@ -8,7 +8,7 @@ import type { Watch } from '../../../src/driver/intake.ts';
 import { parseUuid, type Uuid } from '../../../src/lib/ids.ts';
 import type { GithubApi, GithubCall } from '../api/port.ts';
 import { nodesOf } from '../reading/query/pull-state.ts';
-import type { ListedContext, ListedRepository } from './listing-query.ts';
+import type { ListedRepository, ListedRun } from './listing-query.ts';
 
 /** A run of ours in progress. */
 export interface OpenRun {
@@ -21,23 +21,18 @@ export interface OpenRun {
 /** Of an item, as the reporter writes it; neither half of a uuid is zero. */
 const EXTERNAL_ID = /^([^/]+)\/([^/]+)\/((?!0{16})[0-9a-f]{16}(?!0{16})[0-9a-f]{16})$/;
 
-/** Pure. @param app id of our App. */
-export function openRuns(listed: ListedRepository, app: number): readonly OpenRun[] {
+/** Pure. */
+export function openRuns(listed: ListedRepository): readonly OpenRun[] {
   return nodesOf(listed.pullRequests).flatMap(({ commits }) =>
     nodesOf(commits).flatMap(({ commit }) =>
-      nodesOf(commit.statusCheckRollup?.contexts).flatMap(context => openRun(context, app)),
+      nodesOf(commit.checkSuites).flatMap(({ checkRuns }) => nodesOf(checkRuns).flatMap(openRun)),
     ),
   );
 }
 
-function openRun(
-  { databaseId, status, externalId, checkSuite }: ListedContext,
-  app: number,
-): readonly OpenRun[] {
-  if (checkSuite?.app?.databaseId !== app || status === 'COMPLETED') return [];
+function openRun({ databaseId, externalId }: ListedRun): readonly OpenRun[] {
   const [, tenant, pipeline, item] = EXTERNAL_ID.exec(externalId ?? '') ?? [];
-  if (typeof databaseId !== 'number' || tenant === undefined || pipeline === undefined || item === undefined)
-    return [];
+  if (databaseId === null || tenant === undefined || pipeline === undefined || item === undefined) return [];
   return [{ id: databaseId, tenant, pipeline, item: parseUuid(item) }];
 }
 

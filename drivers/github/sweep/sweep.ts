@@ -104,10 +104,11 @@ async function passOver(state: SweepState, watch: Watch, deps: SweepDeps): Promi
     steps: step => void steps.push(step),
   };
   const redelivered = await repeatFailedDeliveries(deps.api, { ...call, repository: first }, state.repeats);
-  const { byName: listings, nextAtOnce } = await listRepositories(repositories, state.atOnce, deps.api, call);
-  state.atOnce = nextAtOnce;
   const identity = await deps.api.identity({ ...call, repository: first });
   const app = identity.kind === 'ok' ? (identity.data.app?.id ?? null) : null;
+  const query = { api: deps.api, call, app };
+  const { byName: listings, nextAtOnce } = await listRepositories(repositories, state.atOnce, query);
+  state.atOnce = nextAtOnce;
   let missed = 0;
   let closed = 0;
   let changes = 0;
@@ -120,8 +121,7 @@ async function passOver(state: SweepState, watch: Watch, deps: SweepDeps): Promi
     changes += listed.pullRequests.nodes?.length ?? 0;
     missed += await compare(repository, listed, state, watch, deps);
     await state.branches.compare(repository, listed, branchWatch);
-    if (app === null) continue;
-    for (const run of await strayRuns(openRuns(listed, app), watch.isLive)) {
+    for (const run of await strayRuns(openRuns(listed), watch.isLive)) {
       if (!state.stray.has(run.id)) stray.add(run.id);
       else if (await endRun(run, deps.api, { ...call, weight: 'final', repository })) closed += 1;
     }
@@ -206,5 +206,6 @@ function found(repository: string, about: NotificationAbout, state: string): New
     about,
   };
   const id = sha256(JSON.stringify([repository, about, state])).slice(0, 32);
-  return { deliveryId: `sweep-${id}`, type: SWEEP_EVENT, payload: notificationJson(notification) };
+  const payload = notificationJson(notification);
+  return { deliveryId: `sweep-${id}`, type: SWEEP_EVENT, foundBy: 'sweep', payload };
 }

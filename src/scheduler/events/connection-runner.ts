@@ -15,6 +15,7 @@
  */
 
 import type { Connection } from '../../driver/connection.ts';
+import type { NewConnectionEvent } from '../../driver/intake.ts';
 import { connectionEventCodec, connectionReportCodec, questionCodec } from '../../model/codec/records.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
@@ -68,7 +69,7 @@ export async function runConnection(
     tracing: deps.tracing,
     ...(deps.metrics === undefined ? {} : { metrics: deps.metrics }),
   };
-  const emit = async (delivery: Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>) => {
+  const emit = async (delivery: NewConnectionEvent) => {
     const now = clock.now();
     const uuid = ids.uuid();
     const event = {

@@ -65,6 +65,7 @@ function common(event: ConnectionEvent, { driver, processing, endedAt, answered 
     ...(event.madeAt === undefined ? {} : { madeAt: event.madeAt }),
     ...(event.foundBy === undefined ? {} : { foundBy: event.foundBy }),
     ...(event.installation === undefined ? {} : { installation: event.installation }),
+    ...(event.action === undefined ? {} : { action: event.action }),
     processing,
     endedAt,
     answered,

@@ -56,6 +56,8 @@ export interface IngestionFacts {
   readonly foundBy?: string;
   /** Account by which the host delivered it. */
   readonly installation?: string;
+  /** The host's word for what happened. */
+  readonly action?: string;
   /** The driver's part; null: the driver was not called (a duplicate delivery). */
   readonly processing: Processing | null;
   /** In the tenants' queues, or discarded. */
@@ -87,6 +89,7 @@ export function ingestionSpans(facts: IngestionFacts, options: SpanOptions): rea
     own: {
       eventType: facts.type,
       delivery: facts.deliveryId,
+      eventAction: facts.action,
       foundBy: facts.foundBy ?? (facts.receiver === undefined ? 'listener' : 'webhook'),
       eventAge: eventAgeSeconds(facts),
       installation: facts.installation,

@@ -47,7 +47,7 @@ githubStory(
         ({ attributes }) =>
           attributes['vcs.ref.head.revision'] === pushed &&
           attributes['gatehouse.event.type'] === 'push' &&
-          attributes['gatehouse.event.found_by'] === 'listener',
+          attributes['gatehouse.event.found_by'] === 'sweep',
       ),
     );
     const missed = () =>

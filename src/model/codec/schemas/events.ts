@@ -49,6 +49,7 @@ export const connectionEventSchema = object<ConnectionEvent>({
   madeAt: optional(time),
   foundBy: optional(text),
   installation: optional(text),
+  action: optional(text),
   sampled: flag,
 });
 

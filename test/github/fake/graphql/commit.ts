@@ -45,7 +45,8 @@ export function commitNode(world: World, repository: Repository, sha: string): S
     },
     status: () => statusNode(world, repository, sha),
     statusCheckRollup: () => rollupNode(world, repository, sha),
-    checkSuites: (args: PageArguments) => page('checkSuites', suiteNodes(world, repository, sha), args),
+    checkSuites: ({ filterBy, ...args }: PageArguments & { filterBy?: { appId?: number | null } | null }) =>
+      page('checkSuites', suiteNodes(world, repository, sha, filterBy?.appId ?? undefined), args),
     associatedPullRequests: (args: PageArguments) => {
       const found = [...repository.pulls.values()].filter(
         ({ now }) => now.head === sha || now.mergeCommit === sha,
@@ -247,8 +248,10 @@ function checkNode(world: World, repository: Repository, run: CheckRun): Shape {
   };
 }
 
-function suiteNodes(world: World, repository: Repository, sha: string): readonly Shape[] {
-  const suites = Map.groupBy(latestChecks(repository, sha), each => each.suite);
+/** @param app undefined: suites of every App. */
+function suiteNodes(world: World, repository: Repository, sha: string, app?: number): readonly Shape[] {
+  const checks = latestChecks(repository, sha).filter(each => app === undefined || each.app.id === app);
+  const suites = Map.groupBy(checks, each => each.suite);
   return [...suites].map(([id, runs]) => ({
     __typename: 'CheckSuite',
     id: `CS_${id}`,
@@ -256,11 +259,14 @@ function suiteNodes(world: World, repository: Repository, sha: string): readonly
     status: runs.every(each => each.status === 'completed') ? 'COMPLETED' : 'IN_PROGRESS',
     conclusion: null,
     app: runs[0] === undefined ? null : { ...appNode(world, runs[0].app.id), slug: runs[0].app.slug },
-    checkRuns: (args: PageArguments) =>
-      page(
+    checkRuns: ({ filterBy, ...args }: PageArguments & { filterBy?: { status?: string | null } | null }) => {
+      const status = filterBy?.status?.toLowerCase();
+      const wanted = runs.filter(each => status === undefined || each.status === status);
+      return page(
         'checkRuns',
-        runs.map(each => checkNode(world, repository, each)),
+        wanted.map(each => checkNode(world, repository, each)),
         args,
-      ),
+      );
+    },
   }));
 }

@@ -37,9 +37,9 @@ interface HoldOptions {
   readonly projects?: ReadonlySet<ProjectKey>;
 }
 
-export async function openConnection(stand: Stand) {
+export async function openConnection(stand: Stand, name = 'local') {
   const { store, paths, clock, ids, log } = stand;
-  const places = paths.connection('local');
+  const places = paths.connection(name);
   const queueOn = (session: Store) =>
     new EventQueue<ConnectionEvent>({
       store: session,
@@ -60,13 +60,13 @@ export async function openConnection(stand: Stand) {
   await queue.prepare();
   await tenantQueue.prepare();
   for (const path of [
-    ...[paths.changeCache('local'), paths.spanOutbox, paths.historyOutbox, paths.landings],
+    ...[paths.changeCache(name), paths.spanOutbox, paths.historyOutbox, paths.landings],
     ...[places.memory, places.election],
   ])
     await ensureNode(store, path);
   const event = (deliveryId: string): ConnectionEvent => ({
     uuid: ids.uuid(),
-    connection: 'local',
+    connection: name,
     deliveryId,
     type: 'refs-changed',
     payload: {},
@@ -84,7 +84,7 @@ export async function openConnection(stand: Stand) {
       source: FakeSource,
       { session = store, metrics, pauses = [1], projects = new Set([APP]) }: HoldOptions = {},
     ) {
-      const changes = await openChangeCache(['local'], session, paths, error =>
+      const changes = await openChangeCache([name], session, paths, error =>
         log.error({ err: error }, 'cache'),
       );
       const fence = await acquireFence(session, {
@@ -97,7 +97,7 @@ export async function openConnection(stand: Stand) {
       const tenants = tenantQueueOn(session);
       const loop = processConnectionEvents(
         {
-          connection: { name: 'local', driver: 'git', source } as unknown as Connection,
+          connection: { name, driver: 'git', source } as unknown as Connection,
           ...{ store: session, paths, clock, ids, log, changes },
           dependencies: { resolve: async record => record },
           tracing: { spans: () => DEFAULT_SPAN_OPTIONS, policy: () => WHOLE_TRACES },

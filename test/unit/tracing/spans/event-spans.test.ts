@@ -97,6 +97,17 @@ describe('the trace of an event', () => {
     expect(checkTraces(spans.map(asArrived))).toEqual([]);
   });
 
+  it('says what happened in the host’s word, and how it was found', () => {
+    const rootOf = (facts: Partial<IngestionFacts>) =>
+      ingestionSpans({ ...ingestion, ...facts }, STYLE)[0]!.attributes;
+    const delivered = rootOf({ receiver: 'web1', action: 'labeled' });
+    expect(delivered).toMatchObject({
+      'gatehouse.event.action': 'labeled',
+      'gatehouse.event.found_by': 'webhook',
+    });
+    expect(rootOf({ foundBy: 'sweep' })).toMatchObject({ 'gatehouse.event.found_by': 'sweep' });
+  });
+
   it('says why it was discarded', () => {
     const outcome = { kind: 'discarded', reason: 'no tenant holds the project' } as const;
     const spans = ingestionSpans({ ...ingestion, outcome }, STYLE);

@@ -45,6 +45,7 @@ describe('a signature', () => {
       event: {
         type: 'pull_request',
         deliveryId: GUID.toLowerCase(),
+        action: 'opened',
         madeAt: fromMilliseconds(Date.UTC(2026, 0, 2, 3, 4, 5)),
         payload: {
           event: 'pull_request',

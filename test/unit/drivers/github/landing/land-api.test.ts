@@ -8,7 +8,7 @@ import {
 } from '../../../../../drivers/github/reporting/github-reporter.ts';
 import type { ReporterWords } from '../../../../../drivers/github/reporting/report-context.ts';
 import type { LandingOutcome } from '../../../../../src/driver/landing.ts';
-import { fromMilliseconds } from '../../../../../src/lib/clock.ts';
+import { fromMilliseconds, toMilliseconds } from '../../../../../src/lib/clock.ts';
 import { refUpdateKey } from '../../../../../src/model/change.ts';
 import type { Json } from '../../../../../src/model/job.ts';
 import type { MergeMode } from '../../../../../src/model/merge-mode.ts';
@@ -36,9 +36,13 @@ const quiet = { debug() {}, info() {}, warn() {} };
 const NOW = fromMilliseconds(1_000_000);
 const unused = () => expect.unreachable('git is not used');
 
-function startProcess(world: PortWorld, words: ReporterWords = { merge: true }, mode?: MergeMode) {
+function startProcess(
+  world: PortWorld,
+  words: ReporterWords = { merge: true },
+  mode?: MergeMode,
+  clock = { now: () => NOW },
+) {
   const deps = { api: world.api, log: quiet, wordsOf: (config: Json) => config as unknown as ReporterWords };
-  const clock = { now: () => NOW };
   const landing = createGithubLanding(
     {
       ...deps,
@@ -209,6 +213,27 @@ describe('a merge that GitHub refuses (case 53)', () => {
     expect(await land()).toMatchObject({ kind: 'later' });
     world.pull.mergeable = false;
     expect(await land()).toMatchObject({ kind: 'refused' });
+  });
+
+  test('while it never computes whether it can is sent again for ten minutes, which is no verdict', async () => {
+    const world = openWorld();
+    world.merge = refusing(405, 'Pull Request is not mergeable');
+    world.pull.mergeable = null;
+    let now = NOW;
+    const { land } = startProcess(world, { merge: true }, undefined, { now: () => now });
+    const pauses: number[] = [];
+    let outcome = await land();
+    while (outcome.kind === 'later' && outcome.notBefore !== undefined && pauses.length < 100) {
+      expect(outcome.text).toMatch(/not mergeable.* asked for 10 minutes; then .* without a verdict/);
+      pauses.push((toMilliseconds(outcome.notBefore) - toMilliseconds(now)) / 1_000);
+      now = outcome.notBefore;
+      outcome = await land();
+    }
+    expect(pauses).toEqual([2, 4, 8, 16, ...Array.from({ length: 19 }, () => 30)]);
+    expect(outcome).toMatchObject({
+      kind: 'refused',
+      text: expect.stringMatching(/did not say for 10 minutes.*not mergeable.*no verdict on the change/),
+    });
   });
 
   test('for a rule that we do not know is refused in GitHub’s words', () => {

@@ -323,6 +323,17 @@ describe('a push', () => {
   });
 });
 
+test('a repository that is archived takes nothing, and what is read of its pull requests says so', async () => {
+  const { world, receive } = scriptedGithub();
+  world.pulls.set(1, pull(1, 'one'));
+  const first = await receive(opened());
+  expect(first.changes).toMatchObject([{ facts: { rules: { locked: false } } }]);
+  world.archived = true;
+  const archived = await receive(webhook('repository', 'archived', { kind: 'repository' }));
+  expect(archived.changes).toMatchObject([{ facts: { rules: { locked: true } } }]);
+  expect(archived.updated).toEqual(['github/acme/app#1']);
+});
+
 describe('changed rules', () => {
   test('are read again, and with them all open pull requests, some at a time', async () => {
     const { world, receive } = scriptedGithub();
@@ -431,6 +442,25 @@ describe('a connection', () => {
     expect(await names({ excludeUnprotected: true })).toEqual(['main', 'old']);
     expect(await names({ excludeUnprotected: true, excludeLocked: true })).toEqual(['main']);
   });
+});
+
+test('of a repository with very many branches git lists all, and GitHub those that are protected', async () => {
+  const { signal } = new AbortController();
+  const { world, source } = scriptedGithub();
+  for (let index = 0; index < 10_000; index += 1)
+    world.branches.push({ name: `a-${index}`, protected: false });
+  world.branches.push({ name: 'main', protected: true }, { name: 'old', protected: false, locked: true });
+  world.branches.push({ name: 'gh-readonly-queue/main/pr-1-x', protected: false });
+  const all = await source.branches(APP, signal);
+  expect(all).toHaveLength(10_002);
+  expect(all.find(({ branch }) => branch === 'main')).toEqual({ branch: 'main', commit: sha('main') });
+  expect(world.requests).toEqual([...Array.from({ length: 3 }, () => 'repos/list-branches'), 'git']);
+  expect(await source.branches(APP, signal, { excludeLocked: true })).toHaveLength(10_001);
+  expect(await source.branches(APP, signal, { excludeUnprotected: true })).toHaveLength(1);
+  for (const [index, each] of world.branches.entries()) world.branches[index] = { ...each, protected: true };
+  await expect(source.branches(APP, signal, { excludeUnprotected: true })).rejects.toThrow(
+    'github/acme/app has more than 10000 protected branches',
+  );
 });
 
 describe('a permission that is missing', () => {

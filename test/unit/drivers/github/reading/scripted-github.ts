@@ -114,6 +114,7 @@ export function contexts(head: string, ...nodes: ContextNode[]): Pick<PullNode, 
 
 interface World {
   name: string;
+  archived: boolean;
   readonly pulls: Map<number, PullNode>;
   readonly refs: Map<string, { readonly object: string; readonly commit?: string; readonly tree?: string }>;
   /** Commits by the tag objects that mark them; all other objects are commits. */
@@ -142,6 +143,7 @@ interface World {
 export function scriptedGithub(more: { readonly readsAdmins?: true } = {}) {
   const world: World = {
     name: 'acme/app',
+    archived: false,
     pulls: new Map(),
     refs: new Map(),
     marked: new Map(),
@@ -164,6 +166,12 @@ export function scriptedGithub(more: { readonly readsAdmins?: true } = {}) {
   const source = createGithubSource({
     api: scriptedApi(world),
     clock,
+    branchesByGit: async () => {
+      world.requests.push('git');
+      return world.failure === undefined
+        ? new Map(world.branches.map(({ name }) => [name, sha(name)]))
+        : undefined;
+    },
     lifetime: new AbortController().signal,
     own: world.own,
     ...places,
@@ -245,7 +253,7 @@ function scriptedApi(world: World): GithubApi {
     world.failure ?? { kind: 'ok', status: 200, data: data as T };
   const repository = () => ({
     nameWithOwner: world.name,
-    isArchived: false,
+    isArchived: world.archived,
     mergeCommitAllowed: true,
     squashMergeAllowed: true,
     rebaseMergeAllowed: false,

@@ -34,7 +34,7 @@ test('a repository that takes GitHub too long takes the others of its query with
   const missing: number[] = [];
   let atOnce = 10;
   for (let pass = 0; pass < 5; pass++) {
-    const { byName, nextAtOnce } = await listRepositories(repositories, atOnce, api, call);
+    const { byName, nextAtOnce } = await listRepositories(repositories, atOnce, { api, call, app: 7 });
     missing.push([...byName.values()].filter(listed => listed === undefined).length);
     atOnce = nextAtOnce;
   }
@@ -48,7 +48,7 @@ test('queries grow again when all were served, and an outage costs no more queri
   let atOnce = 10;
   for (const does of [false, false, true, true, true]) {
     serves = does;
-    ({ nextAtOnce: atOnce } = await listRepositories(repositories, atOnce, api, call));
+    ({ nextAtOnce: atOnce } = await listRepositories(repositories, atOnce, { api, call, app: 7 }));
     sizes.push(atOnce);
   }
   expect(sizes).toEqual([5, 2, 4, 8, 10]);
@@ -57,7 +57,11 @@ test('queries grow again when all were served, and an outage costs no more queri
 
 test('a query with a repository that GitHub does not show is asked again for each alone', async () => {
   const { api } = openApi(names => (names.includes('r1') ? 'refused' : 'served'));
-  const { byName, nextAtOnce } = await listRepositories(repositories.slice(0, 3), 10, api, call);
+  const { byName, nextAtOnce } = await listRepositories(repositories.slice(0, 3), 10, {
+    api,
+    call,
+    app: null,
+  });
   expect([...byName].map(([name, listed]) => [name, listed?.nameWithOwner])).toEqual([
     ['acme/r0', 'acme/r0'],
     ['acme/r1', undefined],

@@ -1,8 +1,8 @@
 /** All branches of a repository in one answer of git, which costs nothing of the API's limits. */
 import type { Connection } from '../../../src/driver/connection.ts';
 import type { Repository } from '../../../src/git/repository.ts';
-import { type ConnectionName, type ProjectKey, projectKey } from '../../../src/model/project.ts';
-import type { BranchLister } from './branches.ts';
+import type { ProjectKey } from '../../../src/model/project.ts';
+import type { BranchesByGit } from './github-branches.ts';
 
 const HEADS = 'refs/heads/';
 
@@ -12,10 +12,9 @@ interface GitDeps {
   readonly remoteOf: Connection['remote'];
 }
 
-/** What the host does not give now, a later pass gets. */
-export function branchesByGit(connection: ConnectionName, { open, remoteOf }: GitDeps): BranchLister {
-  return async name => {
-    const project = projectKey({ connection, name });
+/** What the host does not give now, a later call gets. */
+export function branchesByGit({ open, remoteOf }: GitDeps): BranchesByGit {
+  return async project => {
     const remote = await remoteOf(project, 'read').catch(unlessHost);
     if (remote === undefined) return undefined;
     const repository = await open(project);
