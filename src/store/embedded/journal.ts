@@ -12,7 +12,7 @@
  *     node(id, path, data, version, created, modified)    sequence(id → how many children were ever created)
  *     meta(boot, marker)        boot number: high part of transaction numbers and session ids; marker: moved by empty batches
  */
-import { closeSync, fdatasync as nodeFdatasync, openSync } from 'node:fs';
+import { closeSync, fdatasync as nodeFdatasync, openSync, statfsSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { promisify } from 'node:util';
 import type { NodeTree, TreeNode } from './tree.ts';
@@ -55,6 +55,14 @@ type Flush = (handle: number) => Promise<void>;
 
 const fdatasync: Flush = promisify(nodeFdatasync);
 
+/** As `statfs` names tmpfs. */
+const TMPFS = 0x01021994;
+
+/** Undefined: a file in memory survives no power loss, flushed or not, and the way to the pool and back takes longer than its writes. */
+function flushFor(file: string): Flush | undefined {
+  return statfsSync(file).type === TMPFS ? undefined : fdatasync;
+}
+
 const SCHEMA = `
   CREATE TABLE node (id INTEGER PRIMARY KEY, path TEXT NOT NULL, data BLOB NOT NULL, version INTEGER NOT NULL,
                      created INTEGER NOT NULL, modified INTEGER NOT NULL) STRICT;
@@ -67,14 +75,15 @@ const SCHEMA = `
 /**
  * Opens (or makes) the file and fills `tree` from it.
  *
+ * @param flush default: `fdatasync`, and none on a file system in memory.
  * @throws StoreFileError with what to do about it.
  */
-export function openJournal(file: string, tree: NodeTree, flush: Flush = fdatasync): Journal {
+export function openJournal(file: string, tree: NodeTree, flush?: Flush): Journal {
   let db: DatabaseSync | undefined;
   try {
     closeSync(openSync(file, 'a', 0o600)); // SQLite would make it readable for all users
     db = new DatabaseSync(file);
-    return journalOver(db, file, tree, flush);
+    return journalOver(db, file, tree, flush ?? flushFor(file));
   } catch (error) {
     db?.close();
     if (error instanceof StoreFileError) throw error;
@@ -86,7 +95,7 @@ export function openJournal(file: string, tree: NodeTree, flush: Flush = fdatasy
   }
 }
 
-function journalOver(db: DatabaseSync, file: string, tree: NodeTree, flush: Flush): Journal {
+function journalOver(db: DatabaseSync, file: string, tree: NodeTree, flush: Flush | undefined): Journal {
   db.exec(
     'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;',
   );
@@ -112,15 +121,13 @@ function journalOver(db: DatabaseSync, file: string, tree: NodeTree, flush: Flus
   let failure: Error | undefined;
   return {
     boot,
-    async commit(batch) {
+    commit(batch) {
       if (failure !== undefined) throw failure;
       write(batch);
-      try {
-        await flush(log);
-      } catch (error) {
+      return flush?.(log).catch(error => {
         failure = lostFlush(file, error);
         throw failure;
-      }
+      });
     },
     close() {
       closeSync(log);

@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readlinkSync } from 'node:fs';
-import { mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openJournal } from '../../../../src/store/embedded/journal.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
+import { NodeTree } from '../../../../src/store/embedded/tree.ts';
 import { create, remove, set } from '../../../../src/store/port.ts';
 
 const WRITER = join(import.meta.dirname, 'writer-process.ts');
@@ -159,6 +160,16 @@ describe('a write', () => {
     // The file had the second: the disk of this test is well.
     expect(await store.children('/')).toEqual(['a', 'b']);
     await server.close();
+  });
+
+  test('is awaited, but not in a file system that is in memory', async () => {
+    const tmpfs = 0x01021994;
+    const isInMemory = (await statfs(folder)).type === tmpfs;
+    const journal = openJournal(file, new NodeTree());
+    const committing = journal.commit({ nodes: new Map(), sequences: new Set() });
+    expect(committing === undefined).toBe(isInMemory);
+    await committing;
+    journal.close();
   });
 
   test('goes into the log that is flushed, however often the log begins anew', async () => {
