@@ -16,7 +16,7 @@
  *     run-playbook.ts      one playbook and its verdict (judge-playbook, outcome)
  *     runner.ts            the contract of the place where playbooks run; sandbox-runner.ts is this machine's
  *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, borrow-access,
- *                          git-process, parallel)
+ *                          git-process)
  *     step-file.ts         the steps a playbook reports (reported-steps, time-step)
  *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs)
  *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build)

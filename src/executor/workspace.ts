@@ -8,6 +8,7 @@
  */
 import { lstatSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { inParallel } from '../lib/parallel.ts';
 import type { BuildPlaybook, BuildProject, BuildRequest } from '../model/build-request.ts';
 import { type BuildPlaces, makeDirectory } from './build-places.ts';
 import type { BuildSteps } from './build-steps.ts';
@@ -16,7 +17,6 @@ import { type CheckoutRoom, createCheckoutRoom } from './checkout-room.ts';
 import type { Repositories } from './deps.ts';
 import { type OwnProcesses, WorkspaceFailure } from './git-process.ts';
 import type { KeptCheckouts, TakenCheckouts } from './kept-checkout.ts';
-import { inParallel } from './parallel.ts';
 import type { JobView, Sandbox } from './sandbox/sandbox.ts';
 import type { Overlay, Owner } from './sandbox/stage.ts';
 import { type TimeStep, timeStepsOf } from './time-step.ts';

@@ -8,14 +8,23 @@
  *
  * A pass reads Gerrit and stores events like those of the stream: processing compares with what is remembered, so that a line lost,
  * doubled, late or swapped ends in the same state. Lines do not wait for a pass, and no project waits for another one.
+ *
+ * A map of the folder, in the order of reading:
+ *
+ *     both loops    listening (how the stream is; what wakes a pass)
+ *     the stream    stream-loop → announced (lines, stored)
+ *     the passes    pass-loop (when) → pass (what) with pass-state → list-changes → listing (pages), is-remembered; branch-looks
+ *     as events     findings, mark (how far the listener has looked)
+ *
+ * Nothing here decides what happened to a change: `../reading/` does, when an event is processed.
  */
 import type { Listener } from '../../../src/driver/intake.ts';
 import { createAnnounced } from './announced.ts';
 import { createBranchLooks } from './branch-looks.ts';
 import { type GerritListenerDeps, startListening } from './listening.ts';
 import { recallMark } from './mark.ts';
-import { newPassState } from './pass.ts';
 import { keepPassing } from './pass-loop.ts';
+import { newPassState } from './pass-state.ts';
 import { keepStream, lineWarnings, streamPlace } from './stream-loop.ts';
 
 /** `listen` ends with its signal. */

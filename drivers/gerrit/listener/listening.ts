@@ -4,7 +4,7 @@ import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GerritOptions } from '../options.ts';
 import type { ReadFile } from '../ssh/ssh-place.ts';
-import type { GerritPassDeps } from './pass.ts';
+import type { GerritPassDeps } from './pass-state.ts';
 
 /** How the stream is, for metrics and people; not kept over a restart. */
 export interface StreamState {

@@ -2,7 +2,8 @@
 import type { Announced } from './announced.ts';
 import type { Listening } from './listening.ts';
 import { projectDigest } from './mark.ts';
-import { type PassEnd, type PassPurpose, type PassState, passOverGerrit } from './pass.ts';
+import { type PassEnd, passOverGerrit } from './pass.ts';
+import type { PassPurpose, PassState } from './pass-state.ts';
 
 /** Milliseconds: between passes while the stream is open; to the second pass after it was opened. */
 const SAFETY_NET = 600_000;
