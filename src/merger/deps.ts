@@ -4,8 +4,7 @@
  * It takes a {@link MergerRequest} (`src/model/merge.ts`) and answers with a {@link MergerOutcome}. The path of a request:
  *
  *     store-requests.ts   the queue in the store, and where answers go
- *     merger.ts           claims all waiting requests and serves them side by side
- *     serve-request.ts    by kind; failures become `failed` outcomes
+ *     merger.ts           claims all waiting requests and serves them side by side, by kind; failures become `failed` outcomes
  *     fetch-state.ts      one git fetch per project: tips, changes, pinned commits
  *     merge-changes.ts    the outcome of a merge request
  *     merge-lanes.ts      the cached chain per project and branch

@@ -19,7 +19,7 @@ import type { Failure } from './failure.ts';
 import { fetchProject } from './fetch-state.ts';
 import { configAt } from './read-changed-config.ts';
 
-/** The outcome without steps and worker, which `serve-request.ts` adds. */
+/** The outcome without steps and worker, which `merger.ts` adds. */
 export type RepoStateAnswer =
   | { readonly kind: 'repo-state'; readonly heads: readonly BranchHead[] }
   | Failure;

@@ -1,6 +1,6 @@
 /**
  * One function per kind of event: its facts become part of the item's record. Moves, resets, new jobs and reports follow in the
- * pass (`process-queue.ts`).
+ * pass (`decide-turn.ts`).
  *
  * Events may come twice, late or for things that are gone: then they change nothing, and the debug log has them
  * (`TurnOutput.ignored`). One of them is a decision, `result-ignored`: a job that ended after its build was cancelled.

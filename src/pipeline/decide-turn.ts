@@ -4,9 +4,12 @@
  *   1 queues      items of projects that are in another queue now            requeue.ts
  *   2 departures  items that may not stay by the present facts                departures.ts
  *   3 events      facts of the events become part of the records              apply-events.ts
- *   4 passes      per queue, oldest first: moves, resets, jobs, reports       process-queue.ts, process-item.ts
+ *   4 passes      per queue, oldest first: moves, resets, jobs, reports       process-item.ts
  *
- * Called again without events and new facts, it changes nothing and requests nothing: every request is recorded on its item. One
+ * One pass over a queue is enough: a step of an item (fail, move, leave, hold) concerns only items behind it, which the pass has not
+ * reached. Its cost is linear in the queue's length: facts about items ahead are in maps, no step walks up the chain.
+ *
+ * Called again without events and new facts, the turn changes nothing and requests nothing: every request is recorded on its item. One
  * thing a single pass cannot see: an item was not allowed to ask its host because of another one, which then left or was reset. Then
  * the turn calls itself again.
  *
@@ -15,7 +18,7 @@
  *     the turn     turn (its input and output), turn-draft (what is decided so far), manager/ (all that differs between managers)
  *     entering     enqueue → enqueue-plan → dependency-graph → change-group → new-item
  *     events       apply-events → apply-merger-result (chain-answer), apply-build-events, apply-report-result
- *     one pass     process-queue → process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
+ *     one pass     process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
  *     place        follow-nearest → move-behind, reset-item; conflicts of items ahead: past-conflicts, judge-by-later-answer
  *     work         prepare-item (merge, freeze) → start-jobs (reuse-results) → report-item (land-together) → request-report (report-steps); stop-work ends what runs
  *     waiting      host-wait, parked-projects (code hosts in trouble); window (how many items run)
@@ -30,7 +33,9 @@ import type { Uuid } from '../lib/ids.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import { applyEvents } from './apply-events.ts';
 import { isHostUnasked } from './host-wait.ts';
-import { processQueue } from './process-queue.ts';
+import { leaveEarly } from './leave-item.ts';
+import { processItem } from './process-item.ts';
+import { beginPass } from './queue-pass.ts';
 import {
   type FreezeFact,
   joined,
@@ -39,7 +44,7 @@ import {
   type TurnOutput,
   type WholeTurn,
 } from './turn.ts';
-import { TurnDraft } from './turn-draft.ts';
+import { type QueueDraft, TurnDraft } from './turn-draft.ts';
 import { fitWindows } from './window.ts';
 
 /** Supplies the job graph of a merged buildset. `state` is the state the need came from. Pure as well. */
@@ -70,4 +75,23 @@ export function decideTurn(input: TurnInput): TurnOutput {
   // While it has needs it is called again in any case; what changed nothing changes nothing the next time.
   if (output.needs.length > 0 || output.state === input.state || !isHostUnasked(draft)) return output;
   return joined(output, decideTurn({ ...input, state: output.state, events: [], frozen: new Map() }));
+}
+
+function processQueue(draft: TurnDraft, queue: QueueDraft): void {
+  const pass = beginPass(draft, queue);
+  for (const uuid of queue.items) {
+    const item = draft.item(uuid);
+    if (item !== undefined) processItem(draft, pass, item);
+  }
+  dropIdleDependencies(draft, queue);
+}
+
+/** Dependency items without an item behind them, which no step of an item could see. */
+function dropIdleDependencies(draft: TurnDraft, queue: QueueDraft): void {
+  for (const uuid of queue.items.toReversed()) {
+    const item = draft.item(uuid);
+    if (item === undefined) continue;
+    if (item.role === 'live') return;
+    leaveEarly(draft, item, 'no-longer-needed', null);
+  }
 }

@@ -3,7 +3,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { ResetCause } from '../model/cause.ts';
 import type { ChangeKey } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import type { Blame, QueueDraft } from './turn-draft.ts';
+import type { Blame, QueueDraft, TurnDraft } from './turn-draft.ts';
 
 /** Items that are landed together, so far. */
 export interface JointLanding {
@@ -35,4 +35,20 @@ export interface QueuePass {
   readonly passedBelow: Map<Uuid, ResetCause>;
   /** Per item ahead: the item whose hold-following job holds those behind it. */
   readonly heldBehind: Map<Uuid, QueueItem>;
+}
+
+/** At the head, with nothing ahead. */
+export function beginPass(draft: TurnDraft, queue: QueueDraft): QueuePass {
+  return {
+    queue,
+    nearest: null,
+    directlyAhead: null,
+    position: 0,
+    landing: null,
+    failing: new Map(),
+    failingChanges: new Map(),
+    changed: new Map(draft.retested),
+    passedBelow: new Map(),
+    heldBehind: new Map(),
+  };
 }

@@ -9,7 +9,7 @@ import { projectIdOf } from '../model/project.ts';
 import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import type { Blame } from './turn-draft.ts';
 
-/** What an item's neighbours mean for it; determined once per pass (`process-queue.ts`). */
+/** What an item's neighbours mean for it; determined once per pass (`process-item.ts`). */
 export interface Surroundings {
   readonly active: boolean;
   /** Only the head of the queue is tested: other items wait for the item ahead. */

@@ -224,8 +224,7 @@ export class TurnDraft {
     this.#ignored.push(event);
   }
 
-  /** Records a decision, which is also a line of the change's history. @param text one sentence for people. */
-  /** Records a decision, about each of the changes. */
+  /** Records a decision about each of the changes, a line of their history. @param text one sentence for people. */
   decide(
     code: DecisionCode,
     about: {

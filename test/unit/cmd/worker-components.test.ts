@@ -7,7 +7,7 @@ import type { Component } from '../../../src/cmd/service/core.ts';
 import { startExecutor } from '../../../src/cmd/service/start-executor.ts';
 import { startMerger } from '../../../src/cmd/service/start-merger.ts';
 import { fetchLog } from '../../../src/executor/log-client.ts';
-import { serveRequest } from '../../../src/merger/serve-request.ts';
+import { serveRequest } from '../../../src/merger/merger.ts';
 import { changeKey } from '../../../src/model/change.ts';
 import { parseCommitId } from '../../../src/model/project.ts';
 import { abandonedRequests, discarded } from '../../../src/store/abandoned-requests.ts';

@@ -10,7 +10,7 @@ import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid } from '../../../src/lib/ids.ts';
 import type { ServeDeps } from '../../../src/merger/deps.ts';
-import { serveRequest } from '../../../src/merger/serve-request.ts';
+import { serveRequest } from '../../../src/merger/merger.ts';
 import { changeKey } from '../../../src/model/change.ts';
 import type {
   ConfigFilesRequest,
