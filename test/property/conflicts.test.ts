@@ -9,16 +9,10 @@ import { failureOf } from '../../src/pipeline/standing.ts';
 import { violationsOf } from '../invariants/history-checker.ts';
 import { honestNature, type Nature } from '../unit/pipeline/chaos.ts';
 import { job, nameOf, type PipelineWorld, World } from '../unit/pipeline/world.ts';
-
-const more = Number(process.env.PROPERTY_RUNS ?? '1');
-const patience = 30_000 * more;
+import { addChanges, badOnes, more, name, patience, type RandomChange } from './histories.ts';
 
 interface Setting {
-  readonly changes: readonly {
-    readonly lib: boolean;
-    readonly bad: boolean;
-    readonly needs: readonly number[];
-  }[];
+  readonly changes: readonly RandomChange[];
   /** Pairs of places. */
   readonly conflicts: readonly (readonly [number, number])[];
   /** What is answered next, and how much of it in one turn. */
@@ -61,27 +55,17 @@ function settingArbitrary(only: {
   });
 }
 
-const name = (place: number) => String.fromCharCode(65 + place);
-
 function build({ changes, conflicts }: Setting): { world: World; pipeline: PipelineWorld } {
   const world = new World();
   for (const project of ['app', 'lib']) {
     world.jobs(project, [job('unit')]);
     world.queue(project, 'integrated');
   }
-  for (const [place, { lib, needs }] of changes.entries())
-    world.change(name(place), {
-      project: lib ? 'lib' : 'app',
-      dependsOn: needs.filter(needed => needed < place).map(name),
-    });
+  addChanges(world, { changes }, (needed, place) => needed < place);
   for (const [one, other] of conflicts) if (one !== other) world.conflict(name(one), name(other));
   const pipeline = world.pipeline('gate', { manager: 'dependent' });
   pipeline.enqueue(...world.changes.keys());
   return { world, pipeline };
-}
-
-function badOnes({ changes }: Setting): ReadonlySet<string> {
-  return new Set(changes.flatMap(({ bad }, place) => (bad ? [name(place)] : [])));
 }
 
 /** What a gate that takes one change of the queue after the other would land. */

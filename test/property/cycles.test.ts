@@ -3,22 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stronglyConnected } from '../../src/lib/tarjan.ts';
 import type { BuildResult } from '../../src/model/results.ts';
-import { Chaos, honestNature, type Nature, type Step, stepArbitrary } from '../unit/pipeline/chaos.ts';
+import type { Nature } from '../unit/pipeline/chaos.ts';
 import { withTroubledHosts } from '../unit/pipeline/troubled-hosts.ts';
 import { job, type PipelineSetup, type PipelineWorld, World } from '../unit/pipeline/world.ts';
-
-/** `PROPERTY_RUNS=20` plays twenty times as many histories. */
-const more = Number(process.env.PROPERTY_RUNS ?? '1');
-const patience = 30_000 * more;
+import { addChanges, more, patience, playHonestly, playOut, type RandomChange, steps } from './histories.ts';
 
 interface Setting {
   readonly window: number;
-  /** Per change: its project, and the others it needs; those are of any age, so that cycles are usual. */
-  readonly changes: readonly {
-    readonly lib: boolean;
-    readonly needs: readonly number[];
-    readonly bad: boolean;
-  }[];
+  /** They need others of any age, so that cycles are usual. */
+  readonly changes: readonly RandomChange[];
 }
 
 const settingArbitrary: fc.Arbitrary<Setting> = fc.record({
@@ -32,13 +25,6 @@ const settingArbitrary: fc.Arbitrary<Setting> = fc.record({
     { minLength: 2, maxLength: 6 },
   ),
 });
-
-const steps = (length: number): fc.Arbitrary<Step[]> =>
-  fc.array(stepArbitrary, { maxLength: length, size: 'max' });
-
-function name(index: number): string {
-  return String.fromCharCode(65 + index);
-}
 
 function build(
   setting: Setting,
@@ -55,22 +41,8 @@ function build(
     speaks: ['start', 'success', 'failure', 'merge-conflict', 'config-error', 'dequeue'],
     window: { initial: setting.window, floor: 1 },
   });
-  setting.changes.forEach(({ lib, needs }, index) => {
-    const others = needs.filter(other => other !== index && other < setting.changes.length);
-    world.change(name(index), { project: lib ? 'lib' : 'app', dependsOn: others.map(name) });
-  });
+  addChanges(world, setting, (other, index) => other !== index && other < setting.changes.length);
   return { world, pipeline };
-}
-
-/** What may merge, worked out from the changes alone: all that need, over any number of steps, good ones only. */
-function mayMerge(setting: Setting, world: World): string[] {
-  const good = new Set(setting.changes.flatMap(({ bad }, index) => (bad ? [] : [name(index)])));
-  for (let before = -1; before !== good.size; ) {
-    before = good.size;
-    for (const each of good)
-      if (!world.get(each).dependsOn.every(needed => good.has(needed))) good.delete(each);
-  }
-  return [...good].sort();
 }
 
 function cyclesOf(world: World): readonly (readonly string[])[] {
@@ -104,15 +76,7 @@ describe('a dependent pipeline that allows cycles', () => {
       fc.assert(
         fc.property(settingArbitrary, steps(60), (setting, played) => {
           const { world, pipeline } = build(setting, { manager: 'dependent', together: true });
-          const bad = new Set(setting.changes.flatMap((change, index) => (change.bad ? [name(index)] : [])));
-          const chaos = new Chaos(pipeline, honestNature(pipeline, bad));
-          chaos.play(played);
-          chaos.drain();
-          for (const entry of world.changes.keys())
-            if (world.get(entry).status === 'open') pipeline.enqueue(entry);
-          chaos.drain();
-          expect(chaos.check()).toEqual([]);
-          expect([...world.landed].sort()).toEqual(mayMerge(setting, world));
+          playHonestly({ world, pipeline }, setting, played);
           for (const cycle of cyclesOf(world)) {
             const [first = -1, ...rest] = cycle.map(each => world.landed.indexOf(each)).sort((a, b) => a - b);
             if (first >= 0) expect(rest).toEqual(rest.map((_, place) => first + place + 1));
@@ -131,13 +95,7 @@ describe('a dependent pipeline that allows cycles', () => {
         fc.property(settingArbitrary, steps(120), (setting, played) => {
           const { world, pipeline } = build(setting, { manager: 'dependent' });
           const nature = wildNature(pipeline);
-          const chaos = new Chaos(
-            pipeline,
-            hosts === 'kind hosts' ? nature : withTroubledHosts(pipeline, nature),
-          );
-          chaos.play(played);
-          chaos.drain();
-          expect(chaos.check()).toEqual([]);
+          playOut(pipeline, hosts === 'kind hosts' ? nature : withTroubledHosts(pipeline, nature), played);
           expect(new Set(world.landed).size).toBe(world.landed.length);
         }),
         { numRuns: 150 * more },
@@ -153,10 +111,7 @@ it(
     fc.assert(
       fc.property(settingArbitrary, steps(120), (setting, played) => {
         const { world, pipeline } = build(setting, { manager: 'independent' });
-        const chaos = new Chaos(pipeline, wildNature(pipeline));
-        chaos.play(played);
-        chaos.drain();
-        expect(chaos.check()).toEqual([]);
+        playOut(pipeline, wildNature(pipeline), played);
         expect(world.landed).toEqual([]);
         expect(pipeline.state.queues).toEqual([]);
       }),

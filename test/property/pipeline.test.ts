@@ -2,13 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MergerOutcome } from '../../src/model/merge.ts';
 import type { BuildResult } from '../../src/model/results.ts';
-import { Chaos, honestNature, type Nature, type Step, stepArbitrary } from '../unit/pipeline/chaos.ts';
+import { honestNature, type Nature, type Step } from '../unit/pipeline/chaos.ts';
 import { withTroubledHosts } from '../unit/pipeline/troubled-hosts.ts';
 import { job, type PipelineSetup, type PipelineWorld, World } from '../unit/pipeline/world.ts';
-
-/** `PROPERTY_RUNS=20` plays twenty times as many histories. */
-const more = Number(process.env.PROPERTY_RUNS ?? '1');
-const patience = 30_000 * more;
+import { addChanges, more, patience, playHonestly, playOut, type RandomChange, steps } from './histories.ts';
 
 interface Setting {
   readonly shared: boolean;
@@ -16,12 +13,8 @@ interface Setting {
   readonly together?: boolean;
   readonly window: number;
   readonly holding: boolean;
-  /** Per change: its project and the earlier changes it needs. */
-  readonly changes: readonly {
-    readonly lib: boolean;
-    readonly needs: readonly number[];
-    readonly bad: boolean;
-  }[];
+  /** They need earlier ones only. */
+  readonly changes: readonly RandomChange[];
 }
 
 const settingArbitrary: fc.Arbitrary<Setting> = fc.record({
@@ -38,10 +31,6 @@ const settingArbitrary: fc.Arbitrary<Setting> = fc.record({
     { minLength: 2, maxLength: 7 },
   ),
 });
-
-function name(index: number): string {
-  return String.fromCharCode(65 + index);
-}
 
 /** Needs name earlier changes only, of the same queue. */
 function build(
@@ -67,21 +56,13 @@ function build(
       ? {}
       : { window: { initial: setting.window, floor: 1 } }),
   });
-  setting.changes.forEach(({ lib, needs }, index) => {
-    const fits = (other: number) => other < index && (setting.shared || setting.changes[other]?.lib === lib);
-    world.change(name(index), { project: lib ? 'lib' : 'app', dependsOn: needs.filter(fits).map(name) });
-  });
+  const { changes, shared } = setting;
+  addChanges(
+    world,
+    setting,
+    (other, index) => other < index && (shared || changes[other]?.lib === changes[index]?.lib),
+  );
   return { world, pipeline };
-}
-
-/** What may merge, worked out from the changes alone: good ones that need only such. */
-function mayMerge(setting: Setting, world: World): string[] {
-  const good = new Set<string>();
-  setting.changes.forEach(({ bad }, index) => {
-    const fine = !bad && world.get(name(index)).dependsOn.every(other => good.has(other));
-    if (fine) good.add(name(index));
-  });
-  return [...good].sort();
 }
 
 const RESULTS: readonly BuildResult[] = [
@@ -122,9 +103,6 @@ function wildNature(pipeline: PipelineWorld): Nature {
   };
 }
 
-const steps = (length: number): fc.Arbitrary<Step[]> =>
-  fc.array(stepArbitrary, { maxLength: length, size: 'max' });
-
 describe('a dependent pipeline', () => {
   it(
     'merges exactly the good changes that need only good ones, in any order of answers',
@@ -132,16 +110,7 @@ describe('a dependent pipeline', () => {
       fc.assert(
         fc.property(settingArbitrary, steps(60), (setting, played) => {
           const { world, pipeline } = build(setting, { manager: 'dependent' });
-          const bad = new Set(setting.changes.flatMap((change, index) => (change.bad ? [name(index)] : [])));
-          const chaos = new Chaos(pipeline, honestNature(pipeline, bad));
-          chaos.play(played);
-          chaos.drain();
-          // what a refusal kept out before its time gets another chance
-          for (const entry of world.changes.keys())
-            if (world.get(entry).status === 'open') pipeline.enqueue(entry);
-          chaos.drain();
-          expect(chaos.check()).toEqual([]);
-          expect([...world.landed].sort()).toEqual(mayMerge(setting, world));
+          playHonestly({ world, pipeline }, setting, played);
           for (const [index, landed] of world.landed.entries()) {
             for (const needed of world.get(landed).dependsOn)
               expect(world.landed.indexOf(needed)).toBeLessThan(index);
@@ -159,10 +128,7 @@ describe('a dependent pipeline', () => {
       fc.assert(
         fc.property(settingArbitrary, steps(120), (setting, played) => {
           const { world, pipeline } = build(setting, { manager: 'dependent' });
-          const chaos = new Chaos(pipeline, wildNature(pipeline));
-          chaos.play(played);
-          chaos.drain();
-          expect(chaos.check()).toEqual([]);
+          playOut(pipeline, wildNature(pipeline), played);
           expect(new Set(world.landed).size).toBe(world.landed.length);
         }),
         { numRuns: 200 * more },
@@ -233,17 +199,9 @@ describe('a dependent pipeline whose hosts are in trouble', () => {
       let waited = 0;
       fc.assert(
         fc.property(settingArbitrary, steps(80), (setting, played) => {
-          const { world, pipeline } = build(setting, { manager: 'dependent' });
-          const bad = new Set(setting.changes.flatMap((change, index) => (change.bad ? [name(index)] : [])));
-          const chaos = new Chaos(pipeline, withTroubledHosts(pipeline, honestNature(pipeline, bad)));
-          chaos.play(played);
-          chaos.drain();
-          for (const entry of world.changes.keys())
-            if (world.get(entry).status === 'open') pipeline.enqueue(entry);
-          chaos.drain();
-          expect(chaos.check()).toEqual([]);
-          expect([...world.landed].sort()).toEqual(mayMerge(setting, world));
-          waited += waitsIn(pipeline);
+          const built = build(setting, { manager: 'dependent' });
+          playHonestly(built, setting, played, honest => withTroubledHosts(built.pipeline, honest));
+          waited += waitsIn(built.pipeline);
         }),
         { numRuns: 100 * more },
       );
@@ -258,10 +216,7 @@ describe('a dependent pipeline whose hosts are in trouble', () => {
       fc.assert(
         fc.property(settingArbitrary, steps(120), (setting, played) => {
           const { world, pipeline } = build(setting, { manager: 'dependent' });
-          const chaos = new Chaos(pipeline, withTroubledHosts(pipeline, wildNature(pipeline)));
-          chaos.play(played);
-          chaos.drain();
-          expect(chaos.check()).toEqual([]);
+          playOut(pipeline, withTroubledHosts(pipeline, wildNature(pipeline)), played);
           expect(new Set(world.landed).size).toBe(world.landed.length);
         }),
         {
@@ -281,10 +236,7 @@ describe.each(['independent', 'serial'] as const)('the %s manager, with hosts in
       fc.assert(
         fc.property(settingArbitrary, steps(120), (setting, played) => {
           const { pipeline } = build(setting, { manager });
-          const chaos = new Chaos(pipeline, withTroubledHosts(pipeline, wildNature(pipeline)));
-          chaos.play(played);
-          chaos.drain();
-          expect(chaos.check()).toEqual([]);
+          playOut(pipeline, withTroubledHosts(pipeline, wildNature(pipeline)), played);
           expect(pipeline.state.queues).toEqual([]);
         }),
         { numRuns: 50 * more, examples: [CONFLICT_NOT_REPORTED] },
@@ -307,10 +259,7 @@ describe('an independent pipeline', () => {
       fc.assert(
         fc.property(settingArbitrary, steps(120), (setting, played) => {
           const { world, pipeline } = build(setting, { manager: 'independent' });
-          const chaos = new Chaos(pipeline, wildNature(pipeline));
-          chaos.play(played);
-          chaos.drain();
-          expect(chaos.check()).toEqual([]);
+          playOut(pipeline, wildNature(pipeline), played);
           expect(world.landed).toEqual([]);
           expect(pipeline.state.queues).toEqual([]);
         }),
@@ -328,10 +277,7 @@ describe.each(['serial', 'supercedent'] as const)('a %s pipeline', manager => {
       fc.assert(
         fc.property(settingArbitrary, steps(120), (setting, played) => {
           const { world, pipeline } = build(setting, { manager });
-          const chaos = new Chaos(pipeline, wildNature(pipeline));
-          chaos.play(played);
-          chaos.drain();
-          expect(chaos.check()).toEqual([]);
+          playOut(pipeline, wildNature(pipeline), played);
           expect(world.landed).toEqual([]);
           expect(pipeline.state.queues).toEqual([]);
           expect(pipeline.left.every(item => typeof item.buildset.stackedOn !== 'string')).toBe(true);
@@ -349,9 +295,7 @@ it(
     fc.assert(
       fc.property(settingArbitrary, steps(80), (setting, played) => {
         const { pipeline } = build(setting, { manager: 'serial' });
-        const chaos = new Chaos(pipeline, honestNature(pipeline, new Set()));
-        chaos.play(played);
-        chaos.drain();
+        playOut(pipeline, honestNature(pipeline, new Set()), played);
         const entered = pipeline.left.toSorted((a, b) =>
           BigInt(a.enqueuedAt) < BigInt(b.enqueuedAt) ? -1 : 1,
         );
