@@ -2,7 +2,7 @@
 import type { DriverLanguages } from '../../src/driver/driver.ts';
 import { gerritLandingMode, parseGerritReporter } from './language/reporter-config.ts';
 import { parseGerritRequirement } from './language/requirement-config.ts';
-import { gerritRecheckAt, gerritRejects, gerritRequirementMet } from './language/requirement-met.ts';
+import { gerritRequirements } from './language/requirement-met.ts';
 import { parseGerritTrigger } from './language/trigger-config.ts';
 import { gerritTriggerMatches } from './language/trigger-matches.ts';
 
@@ -14,9 +14,7 @@ export const gerritLanguages: DriverLanguages = {
     parseRequirement: parseGerritRequirement,
     parseReporter: parseGerritReporter,
     matches: gerritTriggerMatches,
-    meets: gerritRequirementMet,
-    rejects: gerritRejects,
-    recheckAt: gerritRecheckAt,
+    ...gerritRequirements,
     landingMode: gerritLandingMode,
   },
 };

@@ -2,7 +2,7 @@
 import type { DriverLanguages } from '../../src/driver/driver.ts';
 import { githubLandingMode, parseGithubReporter } from './language/reporter-config.ts';
 import { parseGithubRequirement } from './language/requirement-config.ts';
-import { githubRecheckAt, githubRejects, githubRequirementMet } from './language/requirement-met.ts';
+import { githubRequirements } from './language/requirement-met.ts';
 import { parseGithubTrigger } from './language/trigger-config.ts';
 import { githubTriggerMatches } from './language/trigger-matches.ts';
 
@@ -14,9 +14,7 @@ export const githubLanguages: DriverLanguages = {
     parseRequirement: parseGithubRequirement,
     parseReporter: parseGithubReporter,
     matches: githubTriggerMatches,
-    meets: githubRequirementMet,
-    rejects: githubRejects,
-    recheckAt: githubRecheckAt,
+    ...githubRequirements,
     landingMode: githubLandingMode,
   },
 };

@@ -1,4 +1,5 @@
 /** Yes-or-no questions about a change in `require` and `reject`: `open: true`, `draft: false`. Pure. */
+import type { RequirementClause } from './requirement.ts';
 
 /** One question, with both answers as clauses. */
 export interface FlagQuestion<Asked> {
@@ -7,21 +8,11 @@ export interface FlagQuestion<Asked> {
   readonly no: string;
 }
 
-/** A question whose answer is named in the configuration. */
-export interface WantedFlag<Asked> {
-  /** The answer that is named. */
-  readonly text: string;
-  /** @returns the other answer, where that is the change's. */
-  readonly missing: (asked: Asked) => string | undefined;
-  /** @returns the named answer, where that is the change's. */
-  readonly found: (asked: Asked) => string | undefined;
-}
-
 /** Of the questions that the configuration names, in the order of the table. */
 export function wantedFlags<Flag extends string, Asked>(
   questions: { readonly [flag in Flag]: FlagQuestion<Asked> },
   wanted: { readonly [flag in NoInfer<Flag>]?: boolean },
-): readonly WantedFlag<Asked>[] {
+): readonly RequirementClause<Asked>[] {
   return Object.entries<FlagQuestion<Asked>>(questions).flatMap(([flag, { holds, yes, no }]) => {
     const answer = Object.entries<boolean | undefined>(wanted).find(([name]) => name === flag)?.[1];
     if (answer === undefined) return [];

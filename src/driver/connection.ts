@@ -14,7 +14,7 @@
  * A driver (driver.ts) opens it; language-of.ts and find-remote.ts look one up. What the contract's answers are made of: verdict.ts,
  * mergeability.ts, parse-result.ts, driver-memory.ts, host-later.ts, host-steps.ts, webhook-request.ts. What drivers share:
  *
- *   language     read-mapping.ts, pattern.ts, age.ts, change-flags.ts, trigger-match.ts; compiled-once.ts
+ *   language     read-mapping.ts, pattern.ts, age.ts, requirement.ts, change-flags.ts, trigger-match.ts; compiled-once.ts
  *   reading      answer-event.ts (host-finding.ts → the answer of an event), memory-index.ts, stale-reads.ts; host-away.ts
  *   changes      read-change-key.ts, ref-update.ts, merge-message.ts
  *   landing      landing-errors.ts, not-holder.ts

@@ -8,6 +8,7 @@ export interface RequestCounts {
   all(): HostUsage['requests'];
 }
 
+/** Empty, at the start of a process. */
 export function createRequestCounts(): RequestCounts {
   const counts = new Map<string, { readonly operation: string; readonly status: string; count: number }>();
   return {

@@ -14,7 +14,7 @@ import type { ChangeRecord } from '../../../src/model/change.ts';
 import type { TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
 import { type EventVote, type GerritEventFacts, ownTag, readGerritEventFacts } from './event-facts.ts';
-import { gerritRejects, gerritRequirementMet } from './requirement-met.ts';
+import { gerritRequirements } from './requirement-met.ts';
 import { type GerritTrigger, parseGerritTrigger } from './trigger-config.ts';
 import { voteText } from './vote-value.ts';
 
@@ -68,14 +68,12 @@ export function gerritTriggerMatches(
   ];
   const missing = wanted.map(({ vote, isChange }) => missingVote(vote, isChange, facts));
   const fails =
-    missing.find(text => text !== undefined) ?? conditionMismatch(config, CONDITIONS, event, record);
+    missing.find(text => text !== undefined) ?? conditionMismatch(config, gerritRequirements, event, record);
   if (fails !== undefined) return no(fails);
   const votes = wanted.map(({ vote }) => `vote ${voteText(...vote)}`);
   const clauses = [`event ${event.type}`, matched.text, ...votes];
   return { met: true, text: clauses.filter(text => text !== '').join(', ') };
 }
-
-const CONDITIONS = { meets: gerritRequirementMet, rejects: gerritRejects };
 
 /** @param isChange the event itself has to have brought the vote. */
 function missingVote(

@@ -4,9 +4,9 @@
  *
  *     GET changes/?q=(project:"a" OR project:"b") since:"2026-11-22 13:00:00"&n=100&S=100&o=…
  */
-import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
-import { earlierOf, laterOf, toMilliseconds } from '../../../src/lib/clock.ts';
+import { type Clock, earlierOf, laterOf, type Nanoseconds } from '../../../src/lib/clock.ts';
 import { CHANGE_OPTIONS, type ChangeInfo, readChangeInfo } from '../api/change-info.ts';
+import { gerritTimeText } from '../api/info-time.ts';
 import type { GerritAnswer, GerritApi, GerritCall } from '../api/port.ts';
 
 /** Which changes are listed. */
@@ -74,13 +74,8 @@ export async function listPage(
 function queryText({ projects, since, before }: ListingQuery): string {
   const names = projects.map(project => `project:"${project.replaceAll('"', '')}"`);
   const only = names.length === 1 ? (names[0] ?? '') : `(${names.join(' OR ')})`;
-  const from = since === null ? 'status:open' : `since:"${gerritTime(since)}"`;
-  return [only, from, ...(before === null ? [] : [`before:"${gerritTime(before)}"`])].join(' ');
-}
-
-/** In UTC, cut to the second. */
-function gerritTime(time: Nanoseconds): string {
-  return new Date(toMilliseconds(time)).toISOString().slice(0, 19).replace('T', ' ');
+  const from = since === null ? 'status:open' : `since:"${gerritTimeText(since)}"`;
+  return [only, from, ...(before === null ? [] : [`before:"${gerritTimeText(before)}"`])].join(' ');
 }
 
 /** `updated` of the newest and of the oldest; undefined: there is none. */

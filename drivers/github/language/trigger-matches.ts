@@ -14,7 +14,7 @@ import type { ChangeRecord } from '../../../src/model/change.ts';
 import type { TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
 import { type GithubEventFacts, readGithubEventFacts } from './event-facts.ts';
-import { githubRejects, githubRequirementMet } from './requirement-met.ts';
+import { githubRequirements } from './requirement-met.ts';
 import { type GithubTrigger, parseGithubTrigger } from './trigger-config.ts';
 
 interface CompiledTrigger {
@@ -59,13 +59,11 @@ export function githubTriggerMatches(
     return no(`action ${action} is not ${actions.join(' or ')}`);
   const matched = matchFilters(filters, event, facts);
   if (!matched.met) return matched;
-  const fails = conditionMismatch(config, CONDITIONS, event, record);
+  const fails = conditionMismatch(config, githubRequirements, event, record);
   if (fails !== undefined) return no(fails);
   const text = [actionText(event, action), matched.text].filter(each => each !== '').join(', ');
   return { met: true, text };
 }
-
-const CONDITIONS = { meets: githubRequirementMet, rejects: githubRejects };
 
 /** Its check run that fails would take the change again without end. A re-run is a person's request, and no report. */
 function isOwnReport(facts: GithubEventFacts, { tenant, pipeline }: ReportingPipeline): boolean {

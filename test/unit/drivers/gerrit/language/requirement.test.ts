@@ -2,14 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { GerritFacts } from '../../../../../drivers/gerrit/facts.ts';
 import { parseGerritRequirement } from '../../../../../drivers/gerrit/language/requirement-config.ts';
-import {
-  gerritRecheckAt,
-  gerritRejects,
-  gerritRequirementMet,
-} from '../../../../../drivers/gerrit/language/requirement-met.ts';
-import { addMilliseconds, type Nanoseconds } from '../../../../../src/lib/clock.ts';
+import { gerritRequirements } from '../../../../../drivers/gerrit/language/requirement-met.ts';
+import { addMilliseconds } from '../../../../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../../../../src/model/change.ts';
 import type { Json } from '../../../../../src/model/job.ts';
+import { expectTurnAtRecheck } from '../../../driver/turn-at-recheck.ts';
 import { account, gerritRecord, NOW, refRecord, vote } from './gerrit-change.ts';
 
 function parsed(value: Json): Json {
@@ -19,12 +16,12 @@ function parsed(value: Json): Json {
 }
 
 function needs(requirement: Json, record: ChangeRecord): string {
-  const { met, text } = gerritRequirementMet(parsed(requirement), record, NOW);
+  const { met, text } = gerritRequirements.meets(parsed(requirement), record, NOW);
   return `${met ? 'yes' : 'no'}: ${text}`;
 }
 
 function rejected(rejection: Json, record: ChangeRecord): string {
-  const { met, text } = gerritRejects(parsed(rejection), record, NOW);
+  const { met, text } = gerritRequirements.rejects(parsed(rejection), record, NOW);
   return `${met ? 'yes' : 'no'}: ${text}`;
 }
 
@@ -182,7 +179,7 @@ test('the update of a branch meets no requirement on changes, and is not rejecte
   expect(needs({ open: true }, update)).toBe('no: it is not a change');
   expect(needs(null, update)).toBe('yes: nothing is required');
   expect(rejected({ wip: true }, update)).toMatch(/^no/);
-  expect(gerritRecheckAt(parsed({ approval: { 'older-than': 1 } }), update, NOW)).toBeNull();
+  expect(gerritRequirements.recheckAt(parsed({ approval: { 'older-than': 1 } }), update, NOW)).toBeNull();
 });
 
 test('a record of another driver is refused', () => {
@@ -269,17 +266,7 @@ test('between now and the time of the recheck the verdict stands, and there it t
     fc.property(rule, someVotes, fc.integer({ min: 0, max: 200_000 }), (value, approvals, ms) => {
       const requirement = parsed(value as Json);
       const record = gerritRecord({ approvals, hashtags: ['a', 'b'] });
-      const verdicts = (at: Nanoseconds) => [
-        gerritRequirementMet(requirement, record, at).met,
-        gerritRejects(requirement, record, at).met,
-      ];
-      const recheck = gerritRecheckAt(requirement, record, NOW);
-      const sample = addMilliseconds(NOW, ms);
-      if (recheck === null || BigInt(sample) < BigInt(recheck))
-        expect(verdicts(sample)).toEqual(verdicts(NOW));
-      if (recheck === null) return;
-      expect(verdicts((BigInt(recheck) - 1n).toString() as Nanoseconds)).toEqual(verdicts(NOW));
-      expect(verdicts(recheck)).not.toEqual(verdicts(NOW));
+      expectTurnAtRecheck(gerritRequirements, requirement, record, { now: NOW, ms });
     }),
     { numRuns: 300 },
   );

@@ -1,14 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseGithubRequirement } from '../../../../../drivers/github/language/requirement-config.ts';
-import {
-  githubRecheckAt,
-  githubRejects,
-  githubRequirementMet,
-} from '../../../../../drivers/github/language/requirement-met.ts';
+import { githubRequirements } from '../../../../../drivers/github/language/requirement-met.ts';
 import { addMilliseconds, type Nanoseconds } from '../../../../../src/lib/clock.ts';
 import { type ChangeRecord, refUpdateKey } from '../../../../../src/model/change.ts';
 import type { Json } from '../../../../../src/model/job.ts';
+import { expectTurnAtRecheck } from '../../../driver/turn-at-recheck.ts';
 import { HEAD, NOW, project, pullRecord, review } from './pull.ts';
 
 function parsed(value: Json): Json {
@@ -18,12 +15,12 @@ function parsed(value: Json): Json {
 }
 
 function needs(value: Json, record: ChangeRecord, now = NOW): string {
-  const { met, text } = githubRequirementMet(parsed(value), record, now);
+  const { met, text } = githubRequirements.meets(parsed(value), record, now);
   return `${met ? 'yes' : 'no'}: ${text}`;
 }
 
 function rejected(value: Json, record: ChangeRecord): string {
-  const { met, text } = githubRejects(parsed(value), record, NOW);
+  const { met, text } = githubRequirements.rejects(parsed(value), record, NOW);
   return `${met ? 'yes' : 'no'}: ${text}`;
 }
 
@@ -100,13 +97,13 @@ describe('a required review', () => {
     const later = (NOW_BIG + 1n).toString() as Nanoseconds;
     const newer = parsed({ review: { 'newer-than': '10s' } });
     const older = parsed({ review: { 'older-than': '10s' } });
-    expect(githubRequirementMet(newer, record, NOW).met).toBe(true);
-    expect(githubRequirementMet(newer, record, later).met).toBe(false);
-    expect(githubRequirementMet(older, record, NOW).met).toBe(false);
-    expect(githubRequirementMet(older, record, later).met).toBe(true);
-    expect(githubRecheckAt(newer, record, NOW)).toBe(later);
-    expect(githubRecheckAt(older, record, NOW)).toBe(later);
-    expect(githubRecheckAt(older, record, later)).toBeNull();
+    expect(githubRequirements.meets(newer, record, NOW).met).toBe(true);
+    expect(githubRequirements.meets(newer, record, later).met).toBe(false);
+    expect(githubRequirements.meets(older, record, NOW).met).toBe(false);
+    expect(githubRequirements.meets(older, record, later).met).toBe(true);
+    expect(githubRequirements.recheckAt(newer, record, NOW)).toBe(later);
+    expect(githubRequirements.recheckAt(older, record, NOW)).toBe(later);
+    expect(githubRequirements.recheckAt(older, record, later)).toBeNull();
   });
 });
 
@@ -262,18 +259,7 @@ test('between now and the time of the recheck the verdict stands, and there it t
     fc.property(rule, someReviews, fc.integer({ min: 0, max: 200_000 }), (value, reviews, ms) => {
       const requirement = parsed(value as Json);
       const record = pullRecord({ reviews, labels: ['gate', 'b'] });
-      const verdicts = (at: Nanoseconds) => [
-        githubRequirementMet(requirement, record, at).met,
-        githubRejects(requirement, record, at).met,
-      ];
-      const recheck = githubRecheckAt(requirement, record, NOW);
-      const sample = addMilliseconds(NOW, ms);
-      if (recheck === null || BigInt(sample) < BigInt(recheck))
-        expect(verdicts(sample)).toEqual(verdicts(NOW));
-      if (recheck === null) return;
-      expect(BigInt(recheck)).toBeGreaterThan(NOW_BIG);
-      expect(verdicts((BigInt(recheck) - 1n).toString() as Nanoseconds)).toEqual(verdicts(NOW));
-      expect(verdicts(recheck)).not.toEqual(verdicts(NOW));
+      expectTurnAtRecheck(githubRequirements, requirement, record, { now: NOW, ms });
     }),
     { numRuns: 300 },
   );
