@@ -24,7 +24,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createFaults, type Faults } from '../../github/fake/faults.ts';
+import { createFaults, type Faults } from '../../fake/code-host/faults.ts';
 import type { HttpAuth } from './actor.ts';
 import { type ChangeDeeds, changeDeeds } from './deeds/changes.ts';
 import { type ProjectDeeds, projectDeeds } from './deeds/projects.ts';

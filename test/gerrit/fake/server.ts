@@ -1,8 +1,15 @@
 /** HTTP: each request is named, logged, made to fail where a script says so, and done. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Ailment, Faults } from '../../github/fake/faults.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Faults } from '../../fake/code-host/faults.ts';
+import {
+  bodyOf,
+  type Ending,
+  endingOf,
+  endWithoutAnswer,
+  type FakeHttp,
+  parsedBody,
+  startFakeHttp,
+} from '../../fake/code-host/http.ts';
 import { type Caller, callerOf, challenge, type HttpAuth } from './actor.ts';
 import { type GitAsked, readGitAsked, serveGitRequest } from './git-http.ts';
 import type { RestAnswer } from './rest/call.ts';
@@ -26,11 +33,8 @@ export interface GerritRequestLog {
   readonly at: number;
 }
 
-export interface GerritServer extends AsyncDisposable {
-  readonly origin: string;
+export interface GerritServer extends FakeHttp {
   readonly requests: readonly GerritRequestLog[];
-  /** Resolves when every request taken so far was carried out, also those whose sender is gone. */
-  carriedOut(): Promise<void>;
 }
 
 export interface GerritServerDeps {
@@ -43,32 +47,12 @@ export interface GerritServerDeps {
 
 export async function startGerritServer(deps: GerritServerDeps): Promise<GerritServer> {
   const requests: GerritRequestLog[] = [];
-  const under = new Set<Promise<void>>();
-  const server = createServer((request, response) => {
-    const done = serve(deps, requests, request, response).catch(error => {
-      deps.failures.push(`${request.method} ${request.url}: ${error instanceof Error ? error.stack : error}`);
-      if (!response.headersSent) response.writeHead(500);
-      response.end('Internal server error');
-    });
-    under.add(done);
-    void done.finally(() => under.delete(done));
+  const http = await startFakeHttp({
+    faults: deps.faults,
+    serve: (request, response) => serve(deps, requests, request, response),
+    failed: text => deps.failures.push(text),
   });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    requests,
-    async carriedOut() {
-      while (under.size > 0) await Promise.all(under);
-    },
-    async [Symbol.asyncDispose]() {
-      deps.faults.heal();
-      const closed = new Promise(resolve => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-      await Promise.all(under);
-    },
-  };
+  return { ...http, requests };
 }
 
 async function serve(
@@ -83,7 +67,7 @@ async function serve(
   const caller = callerOf(world, auth, request);
   const git = readGitAsked(world, url);
   const route = git === undefined ? routeOf(method, url) : undefined;
-  const body = git === undefined ? await textOf(request) : '';
+  const body = git === undefined ? await bodyOf(request) : '';
   const operation =
     git === undefined ? (route?.operation ?? 'unknown') : git.writes ? 'git/push' : 'git/fetch';
   const path = url.pathname + url.search;
@@ -91,14 +75,13 @@ async function serve(
     method,
     path,
     operation,
-    body: parsed(body),
+    body: parsedBody(body),
     account: caller.kind === 'account' ? caller.account.username : '',
     status: 0,
     at: world.now(),
   };
   requests.push(entry);
-  const ailment = faults.take({ operation, method, path, body });
-  const ending = ailment === undefined ? undefined : await endingOf(ailment);
+  const ending = await endingOf(faults.take({ operation, method, path, body }));
   if (ending !== undefined && ending.after !== true) {
     request.resume();
     return suffer(faults, entry, response, ending);
@@ -134,22 +117,6 @@ async function answerGit(deps: GerritServerDeps, turn: GitTurn): Promise<void> {
   if (ending !== undefined) return suffer(deps.faults, entry, response, ending);
   entry.status = done.status;
   response.writeHead(done.status, done.headers).end(done.body);
-}
-
-type Ending = Exclude<Ailment, { readonly kind: 'late' | 'after' }>;
-
-/** What becomes of the request in place of its answer; undefined: it was only late. */
-async function endingOf(ailment: Ailment): Promise<Ending | undefined> {
-  switch (ailment.kind) {
-    case 'late':
-      await delay(ailment.ms);
-      return undefined;
-    case 'after':
-      await ailment.what();
-      return undefined;
-    default:
-      return ailment;
-  }
 }
 
 function routeOf(method: string, url: URL): Route | undefined {
@@ -193,12 +160,7 @@ async function suffer(
     response.writeHead(ailment.status, { 'content-type': type, ...ailment.headers }).end(text);
     return;
   }
-  if (ailment.kind === 'hang') {
-    const gone = Promise.withResolvers<void>();
-    response.once('close', gone.resolve);
-    await Promise.race([faults.healed(), gone.promise]);
-  }
-  response.destroy();
+  await endWithoutAnswer(response, ailment.kind, faults);
 }
 
 /** JSON has a first line that no script can run. */
@@ -211,19 +173,4 @@ function send(response: ServerResponse, { status, json, text, headers = {} }: Re
     response
       .writeHead(status, { ...common, 'content-type': 'application/json;charset=utf-8', ...headers })
       .end(`)]}'\n${JSON.stringify(json)}\n`);
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}
-
-function parsed(text: string): unknown {
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Faults, FaultyRequest } from '../../github/fake/faults.ts';
+import type { Faults, FaultyRequest } from '../../fake/code-host/faults.ts';
 import { type FakeSsh, newKeyPair, type SshAnswer, startFakeSsh } from './ssh/fake-ssh.ts';
 import { queryCommand } from './ssh/query-command.ts';
 import { failed, reviewCommand } from './ssh/review-command.ts';

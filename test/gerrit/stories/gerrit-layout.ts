@@ -1,4 +1,5 @@
 /** The pipelines most stories share: the ones of the tutorial, for a connection called `local`. */
+import { indented, projectStanzas } from '../../fake/code-host/stanzas.ts';
 
 export interface GerritLayout {
   /** More lines of the gate's `require: {local: …}`, at its indentation. */
@@ -15,8 +16,6 @@ export interface GerritLayout {
 
 /** check (a patch set, restored, recheck), gate (Workflow +1, ready) and post (a branch that moved). */
 export function gerritLayout(options: GerritLayout = {}): string {
-  const indented = (lines: readonly string[] | undefined, by: string) =>
-    (lines ?? []).map(line => `${by}${line}\n`).join('');
   return `
 - pipeline:
     name: check
@@ -70,16 +69,5 @@ ${indented(options.queue, '    ')}- job:
     parent: null
     run: playbooks/job.sh
 - job: {name: unit}
-${(options.projects ?? ['acme/app', 'acme/library']).map(name => projectYaml(name, options.project)).join('')}${options.more ?? ''}`;
-}
-
-function projectYaml(name: string, more: readonly string[] = []): string {
-  const lines = [
-    `name: ${name}`,
-    'queue: integrated',
-    'check: {jobs: [unit]}',
-    'gate: {jobs: [unit]}',
-    ...more,
-  ];
-  return `- project:\n${lines.map(line => `    ${line}\n`).join('')}`;
+${projectStanzas(options.projects, options.project)}${options.more ?? ''}`;
 }

@@ -27,6 +27,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createFaults, type Faults } from '../../fake/code-host/faults.ts';
 import { type Credentials, createCredentials } from './actor.ts';
 import { ALL_EVENTS, type InstallationDeeds, installationDeeds } from './deeds/installations.ts';
 import { type MergeQueueDeeds, mergeQueueDeeds } from './deeds/merge-queue.ts';
@@ -34,7 +35,6 @@ import { type PullDeeds, pullDeeds } from './deeds/pulls.ts';
 import { type RepositoryDeeds, repositoryDeeds } from './deeds/repositories.ts';
 import { createDeliveries, type Delivery, type HookFault, type HookTarget } from './deliveries.ts';
 import { createEvents } from './events.ts';
-import { createFaults, type Faults } from './faults.ts';
 import { createLimits, type Meter } from './limits.ts';
 import { description, type Product } from './openapi.ts';
 import type { Hub } from './rest/call.ts';

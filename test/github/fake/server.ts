@@ -1,11 +1,18 @@
 /** HTTP: each request is named, judged, counted, done, and its answer judged. */
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Faults } from '../../fake/code-host/faults.ts';
+import {
+  bodyOf,
+  type Ending,
+  endingOf,
+  endWithoutAnswer,
+  type FakeHttp,
+  parsedBody,
+  startFakeHttp,
+} from '../../fake/code-host/http.ts';
 import type { Actor, BadCredentials } from './actor.ts';
 import { type Answer, answerRest } from './answer-rest.ts';
-import type { Ailment, Faults } from './faults.ts';
 import { readGitRequest, serveGit } from './git-http.ts';
 import { runQuery } from './graphql/run-query.ts';
 import { errorBody } from './refused.ts';
@@ -29,11 +36,8 @@ export interface FakeRequest {
   readonly at: number;
 }
 
-export interface FakeServer extends AsyncDisposable {
-  readonly origin: string;
+export interface FakeServer extends FakeHttp {
   readonly requests: readonly FakeRequest[];
-  /** Resolves when every request taken so far was carried out, also those whose sender is gone. */
-  carriedOut(): Promise<void>;
 }
 
 export interface ServerDeps extends Hub {
@@ -43,34 +47,12 @@ export interface ServerDeps extends Hub {
 
 export async function startServer(deps: ServerDeps): Promise<FakeServer> {
   const requests: FakeRequest[] = [];
-  const under = new Set<Promise<void>>();
-  const server = createServer((request, response) => {
-    const done = serve(deps, requests, request, response).catch(error => {
-      deps.violations.push(
-        `the fake failed at ${request.method} ${request.url}: ${error instanceof Error ? error.stack : error}`,
-      );
-      if (!response.headersSent) response.writeHead(500);
-      response.end();
-    });
-    under.add(done);
-    void done.finally(() => under.delete(done));
+  const http = await startFakeHttp({
+    faults: deps.faults,
+    serve: (request, response) => serve(deps, requests, request, response),
+    failed: text => deps.violations.push(`the fake failed at ${text}`),
   });
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    requests,
-    async carriedOut() {
-      while (under.size > 0) await Promise.all(under);
-    },
-    async [Symbol.asyncDispose]() {
-      deps.faults.heal();
-      const closed = new Promise(resolve => server.close(resolve));
-      server.closeAllConnections();
-      await closed;
-      await Promise.all(under);
-    },
-  };
+  return { ...http, requests };
 }
 
 async function serve(
@@ -84,7 +66,7 @@ async function serve(
   const method = request.method ?? 'GET';
   const actor = credentials.actorOf(request.headers.authorization);
   const git = readGitRequest(world, url);
-  const body = git === undefined ? await textOf(request) : '';
+  const body = git === undefined ? await bodyOf(request) : '';
   const operation =
     git === undefined ? operationOf(deps, method, url) : git.writes ? 'git/push' : 'git/fetch';
   const path = url.pathname + url.search;
@@ -92,7 +74,7 @@ async function serve(
     method,
     path,
     operation,
-    body: parsed(body),
+    body: parsedBody(body),
     actor: actor.kind === 'bad' ? '' : actor.login,
     status: 0,
     cost: 0,
@@ -101,8 +83,7 @@ async function serve(
   requests.push(entry);
   // From it clients learn how far their clock is from GitHub's.
   response.setHeader('date', new Date(world.now()).toUTCString());
-  const ailment = faults.take({ operation, method, path, body });
-  const ending = ailment === undefined ? undefined : await endingOf(ailment);
+  const ending = await endingOf(faults.take({ operation, method, path, body }));
   if (ending !== undefined && ending.after !== true) {
     request.resume();
     return suffer(deps, entry, response, ending);
@@ -118,22 +99,6 @@ async function serve(
   if (ending !== undefined) return suffer(deps, entry, response, ending);
   entry.status = answer.status;
   send(response, answer.status, answer.body, answer.headers);
-}
-
-type Ending = Exclude<Ailment, { readonly kind: 'late' | 'after' }>;
-
-/** What becomes of the request in place of its answer; undefined: it was only late. */
-async function endingOf(ailment: Ailment): Promise<Ending | undefined> {
-  switch (ailment.kind) {
-    case 'late':
-      await delay(ailment.ms);
-      return undefined;
-    case 'after':
-      await ailment.what();
-      return undefined;
-    default:
-      return ailment;
-  }
 }
 
 interface Asked {
@@ -245,12 +210,7 @@ async function suffer(
       );
     return;
   }
-  if (ailment.kind === 'hang') {
-    const gone = Promise.withResolvers<void>();
-    response.once('close', gone.resolve);
-    await Promise.race([faults.healed(), gone.promise]);
-  }
-  response.destroy();
+  await endWithoutAnswer(response, ailment.kind, faults);
 }
 
 function send(
@@ -266,19 +226,4 @@ function send(
     ...headers,
   });
   response.end(body === undefined ? undefined : JSON.stringify(body));
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
-}
-
-function parsed(text: string): unknown {
-  if (text === '') return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,4 +1,5 @@
 /** The pipelines most stories share: the ones of the tutorial, for a connection called `local`. */
+import { indented, projectStanzas } from '../../fake/code-host/stanzas.ts';
 
 export interface GithubLayout {
   /** More lines of the gate's `require: {local: …}`, at its indentation. */
@@ -15,8 +16,6 @@ export interface GithubLayout {
 
 /** check (opened, pushed, recheck, re-run), gate (approved, label, status, ready) and post (a push to main). */
 export function githubLayout(options: GithubLayout = {}): string {
-  const indented = (lines: readonly string[] | undefined, by: string) =>
-    (lines ?? []).map(line => `${by}${line}\n`).join('');
   return `
 - pipeline:
     name: check
@@ -82,16 +81,5 @@ ${indented(options.require, '        ')}    trigger:
     parent: null
     run: playbooks/job.sh
 - job: {name: unit}
-${(options.projects ?? ['acme/app', 'acme/library']).map(name => projectYaml(name, options.project)).join('')}${options.more ?? ''}`;
-}
-
-function projectYaml(name: string, more: readonly string[] = []): string {
-  const lines = [
-    `name: ${name}`,
-    'queue: integrated',
-    'check: {jobs: [unit]}',
-    'gate: {jobs: [unit]}',
-    ...more,
-  ];
-  return `- project:\n${lines.map(line => `    ${line}\n`).join('')}`;
+${projectStanzas(options.projects, options.project)}${options.more ?? ''}`;
 }

@@ -1,7 +1,7 @@
 /** The service ends while GitHub does what it asked for, and the next one does nothing a second time. */
 import { expect } from 'vitest';
+import type { FaultRule } from '../../fake/code-host/faults.ts';
 import { git } from '../fake/bare-git.ts';
-import type { FaultRule } from '../fake/faults.ts';
 import { githubLayout } from './github-layout.ts';
 import { type GithubWorld, githubStory } from './github-world.ts';
 
