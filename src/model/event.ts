@@ -1,25 +1,32 @@
 /**
  * The path of one event, stage by stage.
  *
- *   1 receive   a webhook body or a poll's finding becomes a {@link ConnectionEvent}, stored before it is acknowledged
- *               src/web/webhook-route.ts, drivers/<name>/listener.ts              span: root `GitEvent`, ... opens
+ *   1 receive   a webhook body or a listener's finding becomes a {@link ConnectionEvent}, stored before it is acknowledged
+ *               src/web/webhook-route.ts → src/cmd/service/webhook-intake.ts, or the listener in drivers/<name>/
+ *                                                                               span: root `GitEvent`, ... opens
  *   2 process   the driver reads the host and turns it into {@link TriggerEvent}s; change cache refreshed
- *               src/scheduler/events/connection-events.ts, read-host.ts, drivers/<name>/ root ends: forwarded or discarded + reason
+ *               src/scheduler/events/connection-events.ts → read-host.ts → drivers/<name>/ → forward-event.ts
+ *                                                                               root ends: forwarded, or discarded + reason
  *   3 tenant    each tenant that holds the project: reconfigure if configuration changed, match pipelines
- *               src/scheduler/tenant/tenant-events.ts, tenant-matching.ts                span: root `TenantEvent`, link to 1
+ *               src/scheduler/tenant/tenant-events.ts → tenant-event.ts → tenant-matching.ts
+ *                                                                               span: root `TenantEvent`, link to 1
  *   4 enqueue   {@link PipelineEvent} `enqueue`: dependencies ahead and behind, or a refusal with its reason
- *               src/scheduler/turn/pipeline-turn.ts, src/pipeline/enqueue.ts
+ *               src/scheduler/turn/pipeline-turn.ts → src/pipeline/decide-turn.ts → apply-events.ts → enqueue.ts
  *   5 item      QueueItem and BuildSet are created in the turn's commit           span: root `QueueItem`, link to 3
- *   6 merge     MergeRequest, answered by `merger-result`
- *               src/merger/                                                       `Merge` → `MergerJob`
+ *               src/pipeline/new-item.ts; src/scheduler/turn/turn-operations.ts → turn-commit.ts
+ *   6 merge     MergeRequest, answered by `merger-result`                         `Merge` → `MergerJob`
+ *               src/pipeline/process-item.ts → prepare-item.ts; src/scheduler/turn/commands.ts → merge-requests.ts
+ *               src/merger/merger.ts → merge-changes.ts → fetch-state.ts, merge-lanes.ts
  *   7 layout    the change's own configuration, if it brings one                  `Layout`
- *   8 freeze    job graph, immutable from here: src/layout/freeze-job-graph.ts    `JobGraph`
- *   9 build     BuildRequest, answered by `build-started` and `build-result`
- *               src/executor/                                                     `Build` → `JobExecution` → steps
- *  10 result    window, re-parenting, cancels: src/pipeline/process-item.ts
- *  11 report    intent, reporters, merge at the host; answered by `report-result`
- *               src/scheduler/report/report-loop.ts                                      `Report` → one per reporter
+ *   8 freeze    job graph, immutable from here                                    `JobGraph`
+ *               src/scheduler/turn/pending-freezes.ts → freeze-buildset.ts; src/layout/freeze-job-graph.ts
+ *   9 build     BuildRequest, answered by `build-started` and `build-result`      `Build` → `JobExecution` → steps
+ *               src/pipeline/start-jobs.ts; src/scheduler/turn/commands.ts → build-requests.ts; src/executor/executor.ts
+ *  10 result    src/pipeline/apply-build-events.ts; window, re-parenting, cancels: process-item.ts
+ *  11 report    intent, reporters, merge at the host; answered by `report-result` `Report` → one per reporter
+ *               src/pipeline/report-item.ts; src/scheduler/report/report-intents.ts; report-loop.ts → perform-report.ts
  *  12 leave     removed from its queue; spans and history ride in the same commit ends `QueueItem`
+ *               src/pipeline/leave-item.ts; src/tracing/spans/ended-spans.ts; src/tracing/otlp/sender.ts exports them
  *
  * Each step from stage to stage is one multi-write that deletes the event where it was and creates it where it goes.
  *
