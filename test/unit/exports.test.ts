@@ -38,6 +38,30 @@ test('no name is exported by two files', () => {
   expect(twice.map(([name, homes]) => `${name}: ${homes.map(({ file }) => file).join(', ')}`)).toEqual([]);
 });
 
+/** What others build on: drivers, stored records, stores, clients of the API. */
+const CONTRACTS = /^src\/(?:driver|model|api)\/|^src\/store\/port\.ts$/;
+
+test('every export of a contract has a comment that says what it is', () => {
+  const bare = sources
+    .filter(file => CONTRACTS.test(file))
+    .flatMap(file => {
+      const lines = readFileSync(path.join(root, file), 'utf8').split('\n');
+      return lines.flatMap((line, index) =>
+        [...line.matchAll(DECLARATION)]
+          .filter(([, name = '']) => !lines[index - 1]?.endsWith('*/') && !isOverload(lines, index, name))
+          .map(([, name = '']) => `${file}: ${name}`),
+      );
+    });
+  expect(bare).toEqual([]);
+});
+
+/** Its first declaration has the comment. */
+function isOverload(lines: readonly string[], index: number, name: string): boolean {
+  return lines
+    .slice(0, index)
+    .some(line => [...line.matchAll(DECLARATION)].some(([, other]) => other === name));
+}
+
 test('what a file exports is declared where it is exported', () => {
   // `export { a }` and `export default` would hide names from the test above.
   const hidden = sources.filter(file =>
