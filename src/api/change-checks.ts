@@ -19,7 +19,7 @@ import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import { type BuildResult, type BuildSetResult, isGood } from '../model/results.ts';
 import { buildTraceAddress, traceAddress } from '../tracing/trace-links.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
-import { detailOfBuild } from './live-item.ts';
+import { detailOfBuild } from './live-job.ts';
 import {
   type Document,
   document,

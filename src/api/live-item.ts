@@ -3,17 +3,15 @@
  * when the item does. Times are milliseconds since the epoch; readers compute elapsed times themselves.
  */
 import { toMilliseconds } from '../lib/clock.ts';
-import { type Build, resultOf } from '../model/build.ts';
-import { currentBuild, graphOf, testedBeforeOf } from '../model/build-set.ts';
-import { briefResetText, culpritText, leaveText, removalText, resetText } from '../model/cause.ts';
+import { testedBeforeOf } from '../model/build-set.ts';
+import { briefResetText, leaveText, resetText } from '../model/cause.ts';
 import { type Change, changeText } from '../model/change.ts';
 import { STRETCH_STATES } from '../model/item-states.ts';
-import type { JobNode } from '../model/job.ts';
-import { type JobStanding, jobStandings, waitText } from '../model/job-standing.ts';
 import { lostBuildTime } from '../model/lost-time.ts';
 import { projectIdOf } from '../model/project.ts';
 import { buildsetsOf, endOfItem, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
 import { failingReasons } from './failing-reasons.ts';
+import { liveJobSchema, liveJobs } from './live-job.ts';
 import {
   type Document,
   document,
@@ -43,26 +41,6 @@ const changeSchema = document({
   owner: nullable(text()),
   url: nullable(text('Page at the code host; http or https')),
 });
-
-const jobSchema = document({
-  name: text(),
-  voting: flag(),
-  attempts: whole('Maximum number of attempts'),
-  dependencies: list(text('Name of a job')),
-  expectedMs: nullable(number('Usual duration in milliseconds')),
-  waitingFor: nullable(text("As Zuul's waiting_status")),
-  build: nullable(uuid('Of the last attempt')),
-  state: oneOf(['waiting', 'requested', 'started', 'completed', 'cancelled', 'skipped']),
-  attempt: whole('From 1'),
-  result: nullable(text('Result of the build; FAILING: its run phase has failed, post-run is running')),
-  requestedAt: nullable(milliseconds()),
-  startedAt: nullable(milliseconds()),
-  endedAt: nullable(milliseconds()),
-  worker: nullable(text('The executor')),
-  detail: nullable(text('Reason of the result, for people')),
-});
-/** One job of the present buildset, at its last attempt; before the job graph is frozen there is none. */
-export type LiveJob = Document<typeof jobSchema>;
 
 const resetSchema = document({
   at: milliseconds(),
@@ -105,7 +83,7 @@ export const liveItemSchema = document({
     document({ item: uuid(), buildset: uuid() }),
     'The buildset, and its item, that tested the same state: no job ran here',
   ),
-  jobs: list(jobSchema),
+  jobs: list(liveJobSchema),
   jobDecisions: list(document({ job: text(), runs: flag(), because: text('A clause') })),
   resets: list(resetSchema, 'Oldest first'),
   left: nullable(
@@ -163,7 +141,7 @@ export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: Ite
     failing: failingReasons(item),
     buildset: { uuid: item.buildset.uuid, number: item.buildset.number, stage: item.buildset.stage.state },
     testedBefore: testedBeforeOf(item.buildset),
-    jobs: jobsOf(item, expected),
+    jobs: liveJobs(item, expected),
     jobDecisions: item.buildset.verdicts ?? [],
     resets: resetsOf(item),
     left:
@@ -215,80 +193,6 @@ function resetsOf(item: QueueItem): LiveItem['resets'] {
       },
     ];
   });
-}
-
-function jobsOf(item: QueueItem, expected: ReadonlyMap<string, number>) {
-  const jobs = graphOf(item.buildset)?.jobs ?? [];
-  const standings = jobStandings(item.buildset);
-  return jobs.map(job => shownJob(item, job, standings.get(job.name), expected.get(job.name) ?? null));
-}
-
-function shownJob(
-  item: QueueItem,
-  job: JobNode,
-  standing: JobStanding | undefined,
-  expectedMs: number | null,
-): LiveJob {
-  const build = currentBuild(item.buildset, job.name);
-  return {
-    name: job.name,
-    voting: job.voting,
-    attempts: job.attempts,
-    dependencies: job.dependencies.map(dependency => dependency.name),
-    expectedMs,
-    waitingFor: standing === undefined ? null : waitText(standing),
-    ...(build === undefined
-      ? {
-          build: null,
-          state: 'waiting' as const,
-          attempt: 1,
-          result: null,
-          startedAt: null,
-          endedAt: null,
-          requestedAt: null,
-          worker: null,
-          detail: null,
-        }
-      : shownBuild(build)),
-  };
-}
-
-function shownBuild(build: Build) {
-  const { state } = build;
-  const startedAt =
-    state.state === 'started'
-      ? state.at
-      : state.state === 'completed' || state.state === 'cancelled'
-        ? state.startedAt
-        : null;
-  const ended = state.state === 'completed' || state.state === 'cancelled' || state.state === 'skipped';
-  return {
-    build: build.uuid,
-    state: state.state,
-    attempt: build.attempt,
-    result:
-      resultOf(build) ?? (state.state === 'started' && state.failingSince !== undefined ? 'FAILING' : null),
-    requestedAt: toMilliseconds(build.requestedAt),
-    startedAt: startedAt === null ? null : toMilliseconds(startedAt),
-    endedAt: ended ? toMilliseconds(state.at) : null,
-    worker: 'worker' in state ? state.worker : null,
-    detail: detailOfBuild(build),
-  };
-}
-
-/** Reason of the result in one line, for people; null: there is none. */
-export function detailOfBuild({ state }: Build): string | null {
-  switch (state.state) {
-    case 'completed':
-      return state.detail ?? null;
-    case 'skipped':
-      return `${state.because} did not succeed`;
-    case 'cancelled':
-      if (state.cause.left !== undefined) return removalText(state.cause.left, state.cause.remover);
-      return state.cause.culprit === null ? null : culpritText(state.cause.culprit);
-    default:
-      return null;
-  }
 }
 
 function shownChange(change: Change) {

@@ -6,7 +6,7 @@
  *
  *     schema.ts                       builders of JSON schemas; `Document<typeof schema>` is the type of a document
  *     routes.ts, queries.ts           the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
- *     live-item.ts, live-view.ts      documents of the live stream: item, pipeline, tenant
+ *     live-item.ts (live-job.ts), live-view.ts    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
  *     builds.ts, delays.ts, explanation.ts, components.ts, connections.ts, service.ts    one document, or a few small ones, each
  *     change-checks.ts                runs and results in the form of Gerrit's Checks tab

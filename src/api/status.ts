@@ -11,7 +11,8 @@ import { projectIdOf, shortCommit } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
-import { type LiveItem, type LiveJob, liveItem } from './live-item.ts';
+import { type LiveItem, liveItem } from './live-item.ts';
+import type { LiveJob } from './live-job.ts';
 import { type StatusDocument, type StatusItem, type StatusJob, senderDocument } from './status-schema.ts';
 import type { PipelineSnapshot, TenantSnapshot } from './tenant-snapshot.ts';
 

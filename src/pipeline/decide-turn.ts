@@ -15,7 +15,7 @@
  *
  * A map of the room, in the order of reading:
  *
- *     the turn     turn (its input and output), turn-draft (what is decided so far), manager/ (all that differs between managers)
+ *     the turn     turn (its input and output), turn-draft (what is decided so far) → state-after, manager/ (all that differs between managers)
  *     entering     enqueue → enqueue-plan → dependency-graph → change-group → new-item
  *     events       apply-events → apply-merger-result (chain-answer), apply-build-events, apply-report-result
  *     one pass     process-item, with queue-pass (facts about the items ahead); standing (the item's own state)

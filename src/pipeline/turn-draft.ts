@@ -13,15 +13,14 @@ import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { Decision, DecisionCode } from '../model/decision.ts';
 import type { HostWork } from '../model/host-trouble.ts';
 import type { BranchAfter } from '../model/landed.ts';
-import type { ChangeQueue, PipelineState, TestedState } from '../model/pipeline-state.ts';
+import type { TestedState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ChainAnswer } from './chain-answer.ts';
 import type { Manager } from './manager/manager.ts';
 import { MANAGERS } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
+import { NO_STATES, stateAfter } from './state-after.ts';
 import type { ChangeFacts, Command, IgnoredEvent, Need, TurnInput, TurnOutput } from './turn.ts';
-
-const NO_STATES: readonly TestedState[] = [];
 
 /** A change queue while the turn works on it. */
 export interface QueueDraft {
@@ -255,7 +254,7 @@ export class TurnDraft {
   /** The turn's output. Call it once, last. */
   finish(): TurnOutput {
     return {
-      state: this.#state(),
+      state: stateAfter(this.input, this, this.#itemsChanged ? this.#items : this.input.state.items),
       commands: this.#commands,
       decisions: this.#decisions,
       needs: this.#needs,
@@ -273,40 +272,6 @@ export class TurnDraft {
     }
     return this.#live;
   }
-
-  #state(): PipelineState {
-    const before = this.input.state;
-    const queues = this.#finalQueues();
-    const { consecutiveFailures, disabled } = this;
-    const countersSame = consecutiveFailures === before.consecutiveFailures && disabled === before.disabled;
-    const { testedStates } = this;
-    const { countedUnder, testedStates: knownStates = NO_STATES, ...rest } = before;
-    const statesSame = testedStates === knownStates;
-    if (countersSame && statesSame && queues === before.queues && !this.#itemsChanged) return before;
-    const items = this.#itemsChanged ? this.#items : before.items;
-    const under = countersSame ? countedUnder : (this.input.layoutVersion ?? null);
-    const counted = { consecutiveFailures, disabled, countedUnder: under };
-    const states = testedStates.length === 0 ? {} : { testedStates };
-    return { ...rest, ...counted, ...states, queues, items };
-  }
-
-  #finalQueues(): readonly ChangeQueue[] {
-    const before = new Map(this.input.state.queues.map(queue => [queue.key, queue]));
-    const queues: ChangeQueue[] = [];
-    for (const draft of this.queues) {
-      const items = draft.items.filter(uuid => this.#items.has(uuid));
-      if (items.length === 0 && this.#forgettable(draft)) continue;
-      const old = before.get(draft.key);
-      const same = old !== undefined && old.window === draft.window && sameList(old.items, items);
-      queues.push(same ? old : { key: draft.key, name: draft.name, window: draft.window, items });
-    }
-    return sameList(this.input.state.queues, queues) ? this.input.state.queues : queues;
-  }
-
-  /** An empty queue is kept only for its learnt window. */
-  #forgettable(queue: QueueDraft): boolean {
-    return this.manager.window !== 'learnt' || queue.window === this.input.pipeline.window.initial;
-  }
 }
 
 function index(live: Map<ChangeKey, Uuid[]>, item: QueueItem): void {
@@ -316,8 +281,4 @@ function index(live: Map<ChangeKey, Uuid[]>, item: QueueItem): void {
     if (uuids === undefined) live.set(key, [item.uuid]);
     else uuids.push(item.uuid);
   }
-}
-
-function sameList<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((value, index) => value === b[index]);
 }

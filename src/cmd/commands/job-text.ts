@@ -4,7 +4,7 @@
  *     ✓ unit-tests 3.1s   ● integration-tests 12s of ~30s   ○ deploy after unit-tests   ✗ lint FAILURE 2.0s
  */
 
-import type { LiveJob } from '../../api/live-item.ts';
+import type { LiveJob } from '../../api/live-job.ts';
 import type { Paint } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { printable } from '../../lib/text-width.ts';

@@ -1,5 +1,6 @@
 /** One item of a queue, and the summary that the item's own page shows. */
-import type { LiveItem, LiveJob } from '../../api/live-item.ts';
+import type { LiveItem } from '../../api/live-item.ts';
+import type { LiveJob } from '../../api/live-job.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { pages } from './address.ts';
 import { type Child, element, externalLink } from './dom.ts';

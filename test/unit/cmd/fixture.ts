@@ -1,6 +1,7 @@
 /** Items, views and decisions as the API gives them, and streams that remember what was written. */
 
-import type { LiveItem, LiveJob } from '../../../src/api/live-item.ts';
+import type { LiveItem } from '../../../src/api/live-item.ts';
+import type { LiveJob } from '../../../src/api/live-job.ts';
 import type { FollowedTenant } from '../../../src/cmd/client/follow.ts';
 import type { Io } from '../../../src/cmd/terminal/io.ts';
 import { fromMilliseconds, type Nanoseconds, parseNanoseconds } from '../../../src/lib/clock.ts';

@@ -1,0 +1,65 @@
+/**
+ * The pipeline's state at the end of a turn. What did not change keeps its identity, so that the commit finds what did by comparing
+ * references: the state itself, each queue, the list of queues.
+ */
+import type { Uuid } from '../lib/ids.ts';
+import type { ChangeQueue, PipelineState, TestedState } from '../model/pipeline-state.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { Manager } from './manager/manager.ts';
+import type { TurnInput } from './turn.ts';
+
+/** Of a pipeline that does not reuse results. */
+export const NO_STATES: readonly TestedState[] = [];
+
+/** The part of a turn's draft that becomes state. */
+interface DraftedState {
+  readonly manager: Manager;
+  /** Those that left in this turn are still in `items`. */
+  readonly queues: readonly ChangeQueue[];
+  readonly consecutiveFailures: number;
+  readonly disabled: boolean;
+  readonly testedStates: readonly TestedState[];
+}
+
+/** @param items at the end; the same object as the input's where no item changed. */
+export function stateAfter(
+  input: TurnInput,
+  drafted: DraftedState,
+  items: ReadonlyMap<Uuid, QueueItem>,
+): PipelineState {
+  const before = input.state;
+  const queues = finalQueues(input, drafted, items);
+  const { consecutiveFailures, disabled, testedStates } = drafted;
+  const countersSame = consecutiveFailures === before.consecutiveFailures && disabled === before.disabled;
+  const { countedUnder, testedStates: knownStates = NO_STATES, ...rest } = before;
+  const statesSame = testedStates === knownStates;
+  if (countersSame && statesSame && queues === before.queues && items === before.items) return before;
+  const under = countersSame ? countedUnder : (input.layoutVersion ?? null);
+  const counted = { consecutiveFailures, disabled, countedUnder: under };
+  const states = testedStates.length === 0 ? {} : { testedStates };
+  return { ...rest, ...counted, ...states, queues, items };
+}
+
+function finalQueues(
+  { state, pipeline }: TurnInput,
+  { manager, queues }: DraftedState,
+  present: ReadonlyMap<Uuid, QueueItem>,
+): readonly ChangeQueue[] {
+  const before = new Map(state.queues.map(queue => [queue.key, queue]));
+  /** An empty queue is kept only for its learnt window. */
+  const isForgettable = ({ window }: ChangeQueue) =>
+    manager.window !== 'learnt' || window === pipeline.window.initial;
+  const final = queues.flatMap((draft): readonly ChangeQueue[] => {
+    const items = draft.items.filter(uuid => present.has(uuid));
+    if (items.length === 0 && isForgettable(draft)) return [];
+    const { key, name, window } = draft;
+    const old = before.get(key);
+    const isSame = old !== undefined && old.window === window && sameList(old.items, items);
+    return [isSame ? old : { key, name, window, items }];
+  });
+  return sameList(state.queues, final) ? state.queues : final;
+}
+
+function sameList<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((value, index) => value === b[index]);
+}
