@@ -6,7 +6,8 @@ import type { PipelineWorld, World } from '../unit/pipeline/world.ts';
 
 /** `PROPERTY_RUNS=20` plays twenty times as many histories. */
 export const more = Number(process.env.PROPERTY_RUNS ?? '1');
-export const patience = 30_000 * more;
+/** Milliseconds: some seconds of work, on a machine that does ten other things. */
+export const patience = 300_000 * more;
 
 /** Per change: its project, and the others that it needs, by their place. */
 export interface RandomChange {
