@@ -28,7 +28,7 @@ export interface RequirementClause<Asked> {
 }
 
 /** A requirement of one host, compiled. */
-export interface CompiledRequirement<Facts> {
+interface CompiledRequirement<Facts> {
   /** In the order in which they are asked; of several that fail the first is named. */
   readonly clauses: readonly RequirementClause<AskedChange<Facts>>[];
   /** Times at which a clause may give another answer without an event. */
