@@ -10,6 +10,7 @@ import { accountOf, disagreement, piecesOf } from '../fake/account-of-spans.ts';
 import { executionGaps } from '../fake/execution-gaps.ts';
 import { checkTraces, type OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer } from './developer.ts';
+import { keysInSentences } from './keys-in-sentences.ts';
 import { stateOf, TENANT } from './site.ts';
 import type { StoryLog } from './story-log.ts';
 
@@ -41,6 +42,7 @@ export async function checkStory({ root, sink, log, projects, expectedTrouble }:
     ...executionGaps(sink.spans),
     ...brokenChains(sink.spans),
     ...rootProblems(items, sink),
+    ...(await keysInSentences(stateOf(root), TENANT, items)),
     ...(await leftovers(path.join(stateOf(root), 'jobs'))),
   ];
   for (const project of projects) {
