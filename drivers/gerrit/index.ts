@@ -22,7 +22,6 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Driver } from '../../src/driver/driver.ts';
-import { createGerritConnection } from './connection.ts';
 import { gerritMergeability } from './landing/can-land.ts';
 import { gerritLanguages } from './languages.ts';
 import { readGerritOptions } from './options.ts';
@@ -32,8 +31,10 @@ export const gerritDriver: Driver = {
   ...gerritLanguages,
   eventSpanKind: 'GerritEvent',
   mergeability: gerritMergeability,
-  connect(name, options, deps) {
+  async connect(name, options, deps) {
     const read = readGerritOptions(options, path => readFileSync(path, 'utf8'));
-    return read && createGerritConnection(name, read, deps);
+    if (read === undefined) return undefined;
+    const { createGerritConnection } = await import('./connection.ts');
+    return createGerritConnection(name, read, deps);
   },
 };

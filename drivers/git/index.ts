@@ -32,7 +32,6 @@
  */
 import type { Driver } from '../../src/driver/driver.ts';
 import { pause } from '../../src/lib/pause.ts';
-import { createConnection } from './connection.ts';
 import { gitLanguages } from './languages.ts';
 import { readOptions } from './options.ts';
 
@@ -40,8 +39,10 @@ import { readOptions } from './options.ts';
 export const gitDriver: Driver = {
   ...gitLanguages,
   eventSpanKind: 'GitEvent',
-  connect(name, options, deps) {
+  async connect(name, options, deps) {
     const read = readOptions(name, options);
-    return read && createConnection(name, read, deps, { wait: pause, random: Math.random });
+    if (read === undefined) return undefined;
+    const { createConnection } = await import('./connection.ts');
+    return createConnection(name, read, deps, { wait: pause, random: Math.random });
   },
 };

@@ -20,7 +20,6 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Driver } from '../../src/driver/driver.ts';
-import { createGithubConnection } from './connection.ts';
 import { githubMergeability } from './landing/can-land.ts';
 import { githubLanguages } from './languages.ts';
 import { readGithubOptions } from './options.ts';
@@ -30,8 +29,10 @@ export const githubDriver: Driver = {
   ...githubLanguages,
   eventSpanKind: 'GithubEvent',
   mergeability: githubMergeability,
-  connect(name, options, deps) {
+  async connect(name, options, deps) {
     const read = readGithubOptions(options, path => readFileSync(path, 'utf8'));
-    return read && createGithubConnection(name, read, deps);
+    if (read === undefined) return undefined;
+    const { createGithubConnection } = await import('./connection.ts');
+    return createGithubConnection(name, read, deps);
   },
 };

@@ -86,10 +86,11 @@ export interface Driver extends DriverLanguages {
   /** Absent: the host lands any change. */
   readonly mergeability?: Mergeability;
   /**
-   * Reads the section's options and opens a connection, without contacting the host.
+   * Reads the section's options and opens a connection, without contacting the host. The modules of the connection are loaded here:
+   * a process loads the drivers that its connections name, not all there are.
    *
    * @param options collects mistakes with file and line; the caller reports options that stayed unread.
    * @returns undefined when an option was invalid: `options` holds the reasons.
    */
-  connect(name: string, options: OptionReader, deps: ConnectionDeps): Connection | undefined;
+  connect(name: string, options: OptionReader, deps: ConnectionDeps): Promise<Connection | undefined>;
 }

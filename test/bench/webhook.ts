@@ -84,7 +84,7 @@ export async function startWeb(store: string, stack: AsyncDisposableStack, conne
   const clock = systemClock();
   const log = createLog({ level: 'error', format: 'pretty', stream: process.stderr });
   const repositories = noRepositories('the benchmark reads no repository');
-  const { connections } = openConnections(settings.connections, driverTable.byName, {
+  const { connections } = await openConnections(settings.connections, driverTable.byName, {
     clock,
     log,
     repositories,

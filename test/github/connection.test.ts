@@ -55,7 +55,7 @@ async function connect(folder: string): Promise<Connection> {
   });
   repositories = stack.use(await openRepositoryCache({ root: path.join(folder, 'git'), git }));
   const log = (facts: object, text: string) => void logged.push(JSON.stringify([facts, text]));
-  const opened = githubDriver.connect('gh', reader, {
+  const opened = await githubDriver.connect('gh', reader, {
     clock: systemClock(),
     log: { debug: log, info: log, warn: log },
     repositories,

@@ -60,3 +60,14 @@ test.each([
       others,
     );
 });
+
+test('a process loads the packages of a host only for a connection to it', () => {
+  const whole = packagesOf('src/cmd/service/service.ts');
+  for (const [driver, name] of [
+    ['gerrit', 'ssh2'],
+    ['github', '@octokit/webhooks'],
+  ] as const) {
+    expect(packagesOf(`drivers/${driver}/connection.ts`)).toContain(name);
+    expect(whole).not.toContain(name);
+  }
+});

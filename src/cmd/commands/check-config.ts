@@ -63,7 +63,7 @@ export async function checkConfig({
   if (read.kind === 'invalid')
     return { errors: read.errors, warnings: [], settings: undefined, tenants: [], ...NOT_READ };
   const { settings } = read;
-  const opened = openConnections(settings.connections, driverTable.byName, {
+  const opened = await openConnections(settings.connections, driverTable.byName, {
     clock: systemClock(),
     log: SILENT,
     repositories: noRepositories('checking settings opens no repository'),
@@ -155,17 +155,18 @@ async function askHosts(
   signal: AbortSignal,
 ): Promise<OnlineReport> {
   await using stack = new AsyncDisposableStack();
-  const connections = openAll(settings, noRepositories('asking hosts opens no repository'));
+  const connections = await openAll(settings, noRepositories('asking hosts opens no repository'));
   for (const connection of connections.values()) stack.defer(() => connection.close());
   return await checkOnline(connections, layouts.values(), signal);
 }
 
-function openAll(settings: Settings, repositories: RepositoryCache): ReadonlyMap<ConnectionName, Connection> {
-  return openConnections(settings.connections, driverTable.byName, {
-    clock: systemClock(),
-    log: SILENT,
-    repositories,
-  }).connections;
+async function openAll(
+  settings: Settings,
+  repositories: RepositoryCache,
+): Promise<ReadonlyMap<ConnectionName, Connection>> {
+  const deps = { clock: systemClock(), log: SILENT, repositories };
+  const { connections } = await openConnections(settings.connections, driverTable.byName, deps);
+  return connections;
 }
 
 /** Relative to the working directory, if the file is below it. */

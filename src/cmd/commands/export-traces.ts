@@ -112,7 +112,7 @@ async function run(
   const { clock } = io;
   const now = clock.now();
   const repositories = noRepositories('this command reads the history only');
-  const { connections } = openConnections(settings.connections, driverTable.byName, {
+  const { connections } = await openConnections(settings.connections, driverTable.byName, {
     clock,
     log: SILENT,
     repositories,

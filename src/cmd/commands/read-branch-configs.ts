@@ -29,7 +29,9 @@ export interface ReadConfigs {
 }
 
 /** Opens connections that fetch into these mirrors; the caller of the opener closes them. */
-export type ConnectionOpener = (repositories: RepositoryCache) => ReadonlyMap<ConnectionName, Connection>;
+export type ConnectionOpener = (
+  repositories: RepositoryCache,
+) => Promise<ReadonlyMap<ConnectionName, Connection>>;
 
 /**
  * Reads one project after the other; the directory is gone when it returns. A host that does not answer is asked about one project
@@ -49,7 +51,7 @@ export async function readBranchConfigs(
     ...gitBounds(merger),
   });
   const repositories = stack.use(await openRepositoryCache({ root, git }));
-  const connections = open(repositories);
+  const connections = await open(repositories);
   for (const connection of connections.values()) stack.defer(() => connection.close());
   const configs = new Map(tenants.map(({ name }) => [name, [] as BranchConfig[]]));
   const failures: Failure[] = [];

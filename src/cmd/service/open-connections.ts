@@ -13,11 +13,11 @@ export interface OpenedConnections {
 }
 
 /** Contacts no host. @param known drivers by name; a section that names another one is an error. */
-export function openConnections(
+export async function openConnections(
   sections: readonly ConnectionSection[],
   known: ReadonlyMap<string, Driver>,
   deps: ConnectionDeps,
-): OpenedConnections {
+): Promise<OpenedConnections> {
   const connections = new Map<ConnectionName, Connection>();
   const errors: string[] = [];
   for (const section of sections) {
@@ -28,7 +28,7 @@ export function openConnections(
       continue;
     }
     const options = optionReader(section);
-    const connection = driver.connect(section.connection, options, deps);
+    const connection = await driver.connect(section.connection, options, deps);
     const problems = options.finish();
     errors.push(...problems.map(showOptionProblem));
     if (connection !== undefined && problems.length === 0) connections.set(section.connection, connection);

@@ -56,7 +56,7 @@ export async function openContractHost(strategy: 'merge' | 'squash'): Promise<Co
     options: new Map([['host', { value: name, at }]]),
   });
   const log = { debug: () => {}, info: () => {}, warn: () => {} };
-  const connection = contractDriver.connect('local', options, {
+  const connection = await contractDriver.connect('local', options, {
     clock: systemClock(),
     log,
     repositories: cache,

@@ -57,7 +57,7 @@ export async function openGitHost(
     mergeTreeMode: 'unbuffered-coprocess',
   });
   const log: string[] = [];
-  const connection = connect(
+  const connection = await connect(
     { baseurl: base, proposals: 'for/{branch}/{topic}', poll_interval: '0', ...written },
     cache,
     log,
@@ -143,7 +143,7 @@ export async function openGitHost(
   };
 }
 
-export function connect(
+export async function connect(
   written: Readonly<Record<string, string | undefined>>,
   repositories: CodeHost['repositories'],
   log: string[],
@@ -157,7 +157,7 @@ export function connect(
   const reader = optionReader({ name: 'connection local', at, options });
   const note = (facts: object, text: string) => void log.push(`${text} ${JSON.stringify(facts)}`);
   const driverLog: DriverLog = { debug: note, info: note, warn: note };
-  const connection = gitDriver.connect('local', reader, {
+  const connection = await gitDriver.connect('local', reader, {
     clock: systemClock(),
     log: driverLog,
     repositories,

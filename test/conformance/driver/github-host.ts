@@ -185,7 +185,7 @@ export async function connectGithub(
   const reader = optionReader({ name: 'connection local', at, options, directory: folder });
   const log = { debug() {}, info() {}, warn() {} };
   const deps = { clock: systemClock(), log, repositories: cache };
-  const connection = githubDriver.connect('local', reader, deps);
+  const connection = await githubDriver.connect('local', reader, deps);
   const problems = reader.finish();
   if (connection === undefined || problems.length > 0) throw new Error(JSON.stringify(problems));
   return { connection, cache };

@@ -20,7 +20,7 @@ export function registerHost(name: string, host: ContractHost): Disposable {
 export const contractDriver: Driver = {
   ...contractLanguages,
   eventSpanKind: 'ContractEvent',
-  connect(name, options, { clock }) {
+  async connect(name, options, { clock }) {
     const hostName = options.required('host');
     const token = options.secret('webhook_token');
     const host = hosts.get(hostName);

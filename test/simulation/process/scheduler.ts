@@ -22,7 +22,7 @@ const driver: Driver = {
     meets: requirementMet,
     landingMode,
   },
-  connect: () => undefined,
+  connect: async () => undefined,
 };
 
 export async function runScheduler(life: Incarnation, parts: ProcessParts, stop: AbortSignal): Promise<void> {

@@ -52,7 +52,7 @@ beforeEach(async () => {
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
   const { settings } = parsed;
   const clock = systemClock();
-  const { connections } = openConnections(settings.connections, driverTable.byName, {
+  const { connections } = await openConnections(settings.connections, driverTable.byName, {
     clock,
     log,
     repositories: noRepositories('test'),

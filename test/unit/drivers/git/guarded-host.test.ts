@@ -32,7 +32,7 @@ test('a password reaches the host as a header, and stands neither in the URL nor
   const web = cleanup.use(await startGitHttpHost(projects.base));
   web.ail(({ authorization }) => (authorization === HEADER ? undefined : { kind: 'status', status: 401 }));
   const written = { baseurl: web.url, http_user: 'ci', http_password: PASSWORD, poll_interval: '0' };
-  const connection = connect(written, projects.repositories, []);
+  const connection = await connect(written, projects.repositories, []);
   const [project] = projects.projects;
 
   const branches = await connection.source.branches(project, AbortSignal.timeout(20_000));
@@ -54,7 +54,7 @@ test('without the password the host refuses access, and the error repeats no pas
   const web = cleanup.use(await startGitHttpHost(projects.base));
   web.ail(({ authorization }) => (authorization === HEADER ? undefined : { kind: 'status', status: 401 }));
   const written = { baseurl: web.url, http_password: 'canary', poll_interval: '0' };
-  const connection = connect(written, projects.repositories, []);
+  const connection = await connect(written, projects.repositories, []);
   const refused = await connection.source
     .branches(projects.projects[0], AbortSignal.timeout(20_000))
     .catch((error: unknown) => String(error));

@@ -161,7 +161,11 @@ describe('a connection over ssh', () => {
     const options = new Map(Object.entries(written).map(([option, value]) => [option, { value, at }]));
     const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
     const deps = { clock: systemClock(), log, repositories: host.repositories };
-    const connection = gitDriver.connect('far', optionReader({ name: 'connection far', at, options }), deps);
+    const connection = await gitDriver.connect(
+      'far',
+      optionReader({ name: 'connection far', at, options }),
+      deps,
+    );
     const project = projectKey({ connection: 'far', name: 'acme/app' });
     const { url, environment } = (await connection?.remote(project, 'read')) ?? expect.unreachable();
     expect(url).toBe('ssh://git@git.example.org/acme/app');
