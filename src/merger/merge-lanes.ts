@@ -229,7 +229,7 @@ function branchOf({
 async function tooHeavy(
   { project, repository }: FetchedProject,
   base: ObjectId,
-  { change, commit }: MergeInput,
+  { ref, commit }: MergeInput,
 ): Promise<Failure | undefined> {
   try {
     await repository.weigh(base, parseObjectId(commit));
@@ -238,7 +238,7 @@ async function tooHeavy(
     if (!(error instanceof OverBudget) || error.of === 'time') throw error;
     return {
       kind: 'failed',
-      text: `Unable to merge ${change} into ${project}: ${error.message}`,
+      text: `Unable to merge ${ref} into ${project}: ${error.message}`,
       retryable: false,
     };
   }

@@ -56,7 +56,7 @@ it.each([
     const bomb = await proposeTree('1', await bombIn(10, name));
     const { outcome, longest } = await serveMeasured(mergeRequest([bomb]));
     expect(expectKind(outcome, 'failed')).toMatchObject({
-      text: 'Unable to merge local/app#1 into local/app: its tree is too large to read: 11111111111 entries, limit 1000000',
+      text: 'Unable to merge refs/pull/1/head into local/app: its tree is too large to read: 11111111111 entries, limit 1000000',
       retryable: false,
     });
     expect(longest).toBeLessThan(LONGEST_TURN);
@@ -74,7 +74,7 @@ it('a change that hides a rename among 10^10 files never gets to git, which woul
 it('the answer for a change behind one that is too large names that one', async () => {
   const bomb = await proposeTree('1', await bombIn(19, 'd'));
   const own = await stage.propose('app', '2', { a: 'b' });
-  expect(expectKind(await stage.serve(mergeRequest([bomb, own])), 'failed').text).toContain('local/app#1');
+  expect(expectKind(await stage.serve(mergeRequest([bomb, own])), 'failed').text).toContain('refs/pull/1/head');
 });
 
 it('directories in directories without end are refused', async () => {
