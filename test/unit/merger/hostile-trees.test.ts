@@ -74,7 +74,9 @@ it('a change that hides a rename among 10^10 files never gets to git, which woul
 it('the answer for a change behind one that is too large names that one', async () => {
   const bomb = await proposeTree('1', await bombIn(19, 'd'));
   const own = await stage.propose('app', '2', { a: 'b' });
-  expect(expectKind(await stage.serve(mergeRequest([bomb, own])), 'failed').text).toContain('refs/pull/1/head');
+  expect(expectKind(await stage.serve(mergeRequest([bomb, own])), 'failed').text).toContain(
+    'refs/pull/1/head',
+  );
 });
 
 it('directories in directories without end are refused', async () => {
