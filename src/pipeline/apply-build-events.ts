@@ -23,7 +23,7 @@ import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildResult } from '../model/results.ts';
-import { waitForHost, withoutWait } from './host-wait.ts';
+import { hostServedBuild, waitForHost, withoutWait } from './host-wait.ts';
 import { isShared } from './parked-projects.ts';
 import { startAfterWaits } from './since-taken.ts';
 import type { TurnDraft } from './turn-draft.ts';
@@ -98,9 +98,14 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
     ...(workerEnd === undefined ? {} : { workerEnd }),
   });
   const item = draft.item(found.item.uuid);
+  if (item === undefined || workerEnd !== undefined || result === 'RETRY') return;
   // The host had its commits.
-  if (item?.hostWait?.doing === 'build' && workerEnd === undefined && result !== 'RETRY')
+  const served = new Set(item.changes.map(({ project }) => project));
+  if (item.hostWait?.doing === 'build') {
+    served.add(item.hostWait.project);
     draft.put(withoutWait(draft, item));
+  }
+  if (started !== null) hostServedBuild(draft, served, started.at);
 }
 
 function endedBy(draft: TurnDraft, event: Result, started: Extract<BuildState, { state: 'started' }> | null) {

@@ -5,6 +5,7 @@
  *     merge    403   → host, asked again after 1 s, 2 s, 4 s, ... 30 s
  *     another item of the project meanwhile → host as well, without asking: one item asks for all
  *     merge    done  → all items of the project go on in this turn
+ *     build          → each item asks for itself, since executors differ; one that gets its commits lets the others try at once
  *
  * The trouble of a host is recorded on the items that wait for it, so that the next holder of the pipeline has it, too. Reads
  * (merges) and writes (landings, comments) are apart: a host may refuse the one and serve the other.
@@ -139,9 +140,11 @@ export function waitForHost(
   );
   const unsettled = trouble.unsettled === true || own?.unsettled === true;
   const wait = { ...trouble, doing, since: own?.since ?? now, ...(unsettled ? { unsettled } : {}) };
-  // Requests made before the first failure fail together: that is one failure.
-  const noted = own === undefined ? others.find(other => !isDue(other, now)) : undefined;
-  const tries = noted?.tries ?? Math.max(own?.tries ?? 0, ...others.map(other => other.tries)) + 1;
+  // Requests that were made together fail together: that is one failure, the first time and at each try after it.
+  const noted = others.find(other => !isDue(other, now) && other.tries > (own?.tries ?? 0));
+  // Of a merge or a report one item asks for all. Builds ask each for itself: six that fail one after the other failed once each.
+  const before = doing === 'build' ? [] : others.map(other => other.tries);
+  const tries = noted?.tries ?? Math.max(own?.tries ?? 0, ...before) + 1;
   const usual = addMilliseconds(now, delayMs(doing, tries));
   const retryAt = noted?.retryAt ?? laterOf(usual, namedBy(trouble, now));
   if (own === undefined) {
@@ -207,6 +210,24 @@ export function hostServed(draft: TurnDraft, doing: HostWork, projects: Readonly
         ? { ...item, hostWait: { ...wait, retryAt: draft.input.now } }
         : withoutWait(draft, item),
     );
+  }
+}
+
+/**
+ * A build that began during the trouble had the commits of these projects: the builds that wait for them are tried at once. Each try is a
+ * build of its own, and executors may have commits without asking the host: so the waits stay as long as they were.
+ */
+export function hostServedBuild(
+  draft: TurnDraft,
+  projects: ReadonlySet<ProjectKey>,
+  begunAt: Nanoseconds,
+): void {
+  const { now } = draft.input;
+  for (const item of [...draft.items()]) {
+    const wait = ownWait(item, 'build');
+    if (wait === undefined || !isShared(wait) || !projects.has(wait.project)) continue;
+    if (isDue(wait, now) || millisecondsBetween(wait.since, begunAt) < 0) continue;
+    draft.put({ ...item, hostWait: { ...wait, retryAt: now } });
   }
 }
 

@@ -283,6 +283,51 @@ test('a build whose commits the host does not give is tried again for as long as
   expect(violationsOf(gate.history)).toEqual([]);
 });
 
+test('builds of several items that the host refuses together wait as long as one, and go on when one has its commits', () => {
+  const names = ['A', 'B', 'C', 'D', 'E', 'F'];
+  const { world, gate } = gateWith(names);
+  gate.enqueue(...names);
+  while (gate.merges.length > 0) gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
+  const fail = (builds: typeof gate.builds) =>
+    gate.turn(
+      builds.map(build => {
+        const event = gate.resultEvent(build, 'RETRY');
+        return event.kind === 'build-result' ? { ...event, trouble: trouble() } : event;
+      }),
+    );
+  for (let tries = 1; tries <= 6; tries += 1) {
+    expect(gate.builds).toHaveLength(names.length);
+    // One after the other, as executors report.
+    for (const build of gate.builds) fail([build]);
+    expect(gate.items().map(({ hostWait }) => hostWait?.tries)).toEqual(names.map(() => tries));
+    for (let seconds = 0; seconds < 60 && gate.builds.length < names.length; seconds += 1) gate.turn([]);
+  }
+  const [first, ...others] = gate.builds;
+  if (first === undefined) return expect.unreachable('no build is tried again');
+  gate.turn([gate.startEvent(first)]);
+  fail(others);
+  gate.turn([gate.resultEvent(first, 'SUCCESS')]);
+  gate.turn([]);
+  expect(gate.builds).toHaveLength(others.length);
+  succeed(gate);
+  expect(world.landed).toEqual(names);
+  expect(violationsOf(gate.history)).toEqual([]);
+});
+
+test('a build that began before the trouble does not let others try again', () => {
+  const { gate } = gateWith(['A', 'B']);
+  gate.enqueue('A', 'B');
+  while (gate.merges.length > 0) gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
+  const [first, second] = gate.builds;
+  if (first === undefined || second === undefined) return expect.unreachable('two builds were expected');
+  gate.turn([gate.startEvent(first)]);
+  const refused = gate.resultEvent(second, 'RETRY');
+  gate.turn([refused.kind === 'build-result' ? { ...refused, trouble: trouble() } : refused]);
+  const wait = gate.item('B').hostWait;
+  gate.turn([gate.resultEvent(first, 'SUCCESS')]);
+  expect(gate.item('B').hostWait).toEqual(wait);
+});
+
 test('a build is not tried for ever for a commit that the host does not have', () => {
   const { world, gate } = gateWith(['A']);
   gate.enqueue('A');
