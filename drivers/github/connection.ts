@@ -21,6 +21,7 @@ import { borrowsAccess, createGithubRemote } from './remote.ts';
 import { createGithubAnswerer } from './reporting/answer-comment.ts';
 import { createGithubReporter, createReportMemories } from './reporting/github-reporter.ts';
 import { repositoryNames } from './repository-names.ts';
+import type { RepeatCounts } from './sweep/deliveries.ts';
 import { createGithubSweep, SWEEP_EVENT } from './sweep/sweep.ts';
 import { createGithubUsage, type GithubUsage } from './usage.ts';
 
@@ -66,7 +67,7 @@ export function createGithubConnection(
       lifetime: lifetime.signal,
       branchesByGit: listBranches,
       installationsChanged: () => credentials.forget(),
-      onProcessed: deliveries.processed,
+      ...deliveries.source,
       own,
       commentsRead: memories.known.read,
     }),
@@ -74,7 +75,7 @@ export function createGithubConnection(
       ...reading,
       log,
       interval: options.sweepInterval * 1000,
-      lastDeliveryAt: deliveries.lastAt,
+      ...deliveries.sweep,
       wait: pause,
       closed: usage.closed,
       listBranches: repository => listBranches(projectKey({ connection: name, name: repository })),
@@ -102,12 +103,16 @@ export function createGithubConnection(
 
 function noteDeliveries(health: HostHealth) {
   let last: Nanoseconds | null = null;
+  const repeats: RepeatCounts = new Map();
   return {
-    lastAt: () => last,
-    processed({ type, receivedAt }: ConnectionEvent, hasNews: boolean) {
-      const isSwept = type === SWEEP_EVENT;
-      health.processed(receivedAt, isSwept && hasNews);
-      if (!isSwept) last = receivedAt;
+    sweep: { lastDeliveryAt: () => last, repeats },
+    source: {
+      wasRepeated: (id: string) => repeats.has(id),
+      onProcessed({ type, receivedAt }: ConnectionEvent, hasNews: boolean) {
+        const isSwept = type === SWEEP_EVENT;
+        health.processed(receivedAt, isSwept && hasNews);
+        if (!isSwept) last = receivedAt;
+      },
     },
   };
 }

@@ -39,6 +39,8 @@ export interface ProcessedEvent {
   readonly memory: readonly { readonly key: string; readonly value: Json | undefined }[];
   /** One clause for people. */
   readonly discarded?: string;
+  /** How it was found, where only the connection knows: in place of the event's own `foundBy`. One word, e.g. `redelivery`. */
+  readonly foundBy?: string;
   /** Projects read for the first time: no event announces branches that moved since their configuration was read. */
   readonly firstLooks?: readonly ProjectKey[];
   /** `HostQuery` and `HostWait` steps: spans below `EventProcess`. Bounded as {@link HostSteps}. */

@@ -45,6 +45,8 @@ export interface GithubSourceDeps extends PullPlaces {
   readonly commentsRead?: GithubProcessDeps['commentsRead'];
   /** {@link GithubProcessDeps.own} */
   readonly own?: OwnLandings;
+  /** Whether this process asked GitHub to repeat the delivery. */
+  readonly wasRepeated?: (deliveryId: string) => boolean;
   /** Called after each event that was processed. @param hasNews it led to trigger events. */
   readonly onProcessed?: (event: ConnectionEvent, hasNews: boolean) => void;
 }
@@ -73,8 +75,9 @@ export function createGithubSource(deps: GithubSourceDeps): Source {
   return {
     async process(event, context) {
       const processed = await processGithubEvent(event, context, processing);
-      if (!('later' in processed)) deps.onProcessed?.(event, processed.events.length > 0);
-      return processed;
+      if ('later' in processed) return processed;
+      deps.onProcessed?.(event, processed.events.length > 0);
+      return deps.wasRepeated?.(event.deliveryId) ? { ...processed, foundBy: 'redelivery' } : processed;
     },
     lane: laneOf,
     coalesceKey: event => coalesceKey(event, deps.own),

@@ -13,7 +13,7 @@ export interface DeliveryAttempt {
   readonly status_code: number;
 }
 
-/** How often this process asked for an event again, by its id. */
+/** How often this process asked for an event again, by its id in lower case, as in `ConnectionEvent.deliveryId`. */
 export type RepeatCounts = Map<string, number>;
 
 /** Of one event, by one process. */
@@ -35,14 +35,15 @@ export function deliveriesToRepeat(
   const events = [...Map.groupBy(attempts, ({ guid }) => guid).values()].toReversed();
   const due = events.flatMap(tries => {
     const [newest] = tries;
-    const asked = counts.get(newest?.guid ?? '') ?? 0;
+    const asked = newest === undefined ? 0 : (counts.get(newest.guid.toLowerCase()) ?? 0);
     const isOver = tries.some(({ status_code }) => isFinal(status_code));
     // GitHub lists failures only: when there is none since we asked, it arrived.
     return newest === undefined || isOver || asked >= MOST_REPEATS || tries.length <= asked ? [] : [newest];
   });
   const chosen = due.slice(0, MOST_AT_ONCE);
   for (const { guid } of chosen) {
-    counts.set(guid, (counts.get(guid) ?? 0) + 1);
+    const key = guid.toLowerCase();
+    counts.set(key, (counts.get(key) ?? 0) + 1);
     const [oldest] = counts.keys();
     if (counts.size > MOST_COUNTED && oldest !== undefined) counts.delete(oldest);
   }

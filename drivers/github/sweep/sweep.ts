@@ -45,6 +45,8 @@ export interface SweepDeps {
   readonly lastDeliveryAt: () => Nanoseconds | null;
   /** Ends early, without an error, when the signal aborts. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Deliveries that this process asked for again. */
+  readonly repeats: RepeatCounts;
   /** Gets the number of check runs that a pass ended. */
   readonly closed: (runs: number) => void;
   readonly named: RepositoryNamed;
@@ -57,7 +59,6 @@ interface SweepState {
   /** By repository. */
   readonly seen: Map<string, Seen>;
   readonly branches: BranchSweep;
-  readonly repeats: RepeatCounts;
   /** Repositories of one query. */
   atOnce: number;
   /** Ids of runs that the pass before found stray. */
@@ -76,8 +77,7 @@ export function createGithubSweep(deps: SweepDeps): Listener {
       const { signal } = watch;
       const branches = createBranchSweep(deps.listBranches);
       const seen = new Map<string, Seen>();
-      const known = { seen, branches, repeats: new Map(), stray: new Set<number>() };
-      const state: SweepState = { ...known, atOnce: REPOSITORIES_AT_ONCE };
+      const state: SweepState = { seen, branches, stray: new Set<number>(), atOnce: REPOSITORIES_AT_ONCE };
       while (!signal.aborted) {
         let outcome: PassOutcome = { isFailing: true, missed: 0 };
         try {
@@ -103,7 +103,7 @@ async function passOver(state: SweepState, watch: Watch, deps: SweepDeps): Promi
     signal: watch.signal,
     steps: step => void steps.push(step),
   };
-  const redelivered = await repeatFailedDeliveries(deps.api, { ...call, repository: first }, state.repeats);
+  const redelivered = await repeatFailedDeliveries(deps.api, { ...call, repository: first }, deps.repeats);
   const identity = await deps.api.identity({ ...call, repository: first });
   const app = identity.kind === 'ok' ? (identity.data.app?.id ?? null) : null;
   const query = { api: deps.api, call, app };

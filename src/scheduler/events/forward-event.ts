@@ -85,6 +85,7 @@ export function forwardOperations(
     },
     endedAt: deps.clock.now(),
     answered,
+    ...(processed.foundBy === undefined ? {} : { foundBy: processed.foundBy }),
   };
   // First looks come first, so that the events behind them are matched against the present configuration.
   const operations: Operation[] = [

@@ -13,6 +13,8 @@ export interface EventHandling {
   readonly endedAt: Nanoseconds;
   /** Ids of the other deliveries that were processed with it. */
   readonly answered: readonly string[];
+  /** `ProcessedEvent.foundBy` */
+  readonly foundBy?: string;
 }
 
 /** @param causedBy root of the item whose landing the event comes from. */
@@ -54,7 +56,11 @@ export function endedFacts(
   };
 }
 
-function common(event: ConnectionEvent, { driver, processing, endedAt, answered }: EventHandling) {
+function common(
+  event: ConnectionEvent,
+  { driver, processing, endedAt, answered, ...handling }: EventHandling,
+) {
+  const foundBy = handling.foundBy ?? event.foundBy;
   return {
     connection: event.connection,
     driver,
@@ -63,7 +69,7 @@ function common(event: ConnectionEvent, { driver, processing, endedAt, answered 
     storedAt: event.storedAt,
     ...(event.receiver === undefined ? {} : { receiver: event.receiver }),
     ...(event.madeAt === undefined ? {} : { madeAt: event.madeAt }),
-    ...(event.foundBy === undefined ? {} : { foundBy: event.foundBy }),
+    ...(foundBy === undefined ? {} : { foundBy }),
     ...(event.installation === undefined ? {} : { installation: event.installation }),
     ...(event.action === undefined ? {} : { action: event.action }),
     processing,

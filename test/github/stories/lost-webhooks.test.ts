@@ -19,6 +19,12 @@ githubStory(
     await world.leaves(opened, 'SUCCESS', 'check');
     await world.leaves(approved, 'SUCCESS');
     expect(approved.now.merged).toBe(true);
+    await world.observer.until('the trace of a repeated delivery', () =>
+      world.sink.spans.some(
+        ({ name, attributes }) =>
+          name.startsWith('GithubEvent') && attributes['gatehouse.event.found_by'] === 'redelivery',
+      ),
+    );
     const runs = (await world.observer.finished()).filter(({ pipeline }) => pipeline === 'check');
     expect(runs.flatMap(({ changes }) => changes.map(({ name }) => name)).toSorted()).toEqual(['1', '2']);
   },
