@@ -98,6 +98,7 @@ export async function storedGate(
         mergeMessage: () => 'Merge',
         mergeMode: () => 'merge' as const,
         likelyStates: () => [],
+        tenant: { projects: [] },
       };
       const counted = counting(fence);
       await commitTurn(

@@ -25,6 +25,7 @@ story(
     for (const topic of topics) await world.propose(topic);
     world.fail('project-merge', 'A');
     for (const topic of topics) await world.approve(topic);
+    await world.observer.until('all to be in the gate', () => world.queued().length === topics.length);
     await world.runs('project-merge: A');
     expect(world.queued()).toEqual(topics);
 
