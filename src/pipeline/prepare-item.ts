@@ -67,21 +67,7 @@ export function prepareItem(draft: TurnDraft, item: QueueItem): QueueItem {
 }
 
 function mergeWhenServed(draft: TurnDraft, item: QueueItem): QueueItem {
-  if (standsOnGone(draft, item)) return item;
   return mayAskHost(draft, item, 'merge') ? startMerge(draft, item) : item;
-}
-
-/**
- * An item ahead is being reported, and was tested on one that has left without landing: it comes back unsent, with the next answer. A merge
- * on top of it would be in vain.
- */
-function standsOnGone(draft: TurnDraft, item: QueueItem): boolean {
-  for (let at = item.behind; at !== null; ) {
-    const below = draft.item(at);
-    if (below === undefined) return true;
-    at = below.behind;
-  }
-  return false;
 }
 
 function isAnsweredNow(draft: TurnDraft, item: QueueItem): boolean {

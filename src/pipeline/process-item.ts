@@ -77,8 +77,12 @@ function advance(
   if (need !== null) return stopForNeed(draft, pass, item, need);
   const placed = judgeByLaterAnswer(draft, pass, followNearest(draft, pass, item));
   if (placed.role === 'dependency') return placed;
-  const prepared = active ? prepareItem(draft, placed) : placed;
+  const prepared = active && !standsOnGone(draft, pass, placed) ? prepareItem(draft, placed) : placed;
   return startJobs(draft, prepared, startHold(draft, pass, prepared, active));
+}
+
+function standsOnGone(draft: TurnDraft, pass: QueuePass, { behind }: QueueItem): boolean {
+  return behind !== null && (draft.item(behind) === undefined || pass.onGone.has(behind));
 }
 
 function startHold(
@@ -146,6 +150,7 @@ function settle(
     draft.input.now,
   );
   draft.put(settled);
+  if (standsOnGone(draft, pass, settled)) pass.onGone.add(settled.uuid);
   if (blame === null) {
     if (draft.manager.window !== 'one') pass.nearest = settled;
   } else {

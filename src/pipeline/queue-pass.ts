@@ -35,6 +35,11 @@ export interface QueuePass {
   readonly passedBelow: Map<Uuid, ResetCause>;
   /** Per item ahead: the item whose hold-following job holds those behind it. */
   readonly heldBehind: Map<Uuid, QueueItem>;
+  /**
+   * Items that are being reported and were tested on one that has left without landing, and all behind them: they come back unsent, with
+   * the next answer. A merge on top of them would be in vain.
+   */
+  readonly onGone: Set<Uuid>;
 }
 
 /** At the head, with nothing ahead. */
@@ -50,5 +55,6 @@ export function beginPass(draft: TurnDraft, queue: QueueDraft): QueuePass {
     changed: new Map(draft.retested),
     passedBelow: new Map(),
     heldBehind: new Map(),
+    onGone: new Set(),
   };
 }
