@@ -1,5 +1,6 @@
 /** `[scheduler] tenant_config_script`: a program that prints the tenant file. */
 import { spawn } from 'node:child_process';
+import { groupKiller } from '../../git/git-process.ts';
 
 /** `reason` completes "<script> <reason>". */
 export type ScriptOutput =
@@ -13,7 +14,8 @@ const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_SHOWN = 300;
 
 /**
- * Runs it without arguments, in the environment of this process. What it starts ends with it when it is stopped.
+ * Runs it without arguments, in the environment of this process. What it starts ends with it when it is stopped; what has left its
+ * process group is no longer read.
  *
  * @param script an absolute path.
  */
@@ -25,9 +27,11 @@ export function runTenantScript(script: string): Promise<ScriptOutput> {
   let complaint = '';
   let stopped: string | undefined;
   const stop = (reason: string) => {
-    if (stopped !== undefined || child.pid === undefined) return;
+    if (stopped !== undefined) return;
     stopped = reason;
-    process.kill(-child.pid, 'SIGKILL');
+    killGroup('SIGKILL');
+    child.stdout.destroy();
+    child.stderr.destroy();
   };
   const limit = setTimeout(() => stop(`took more than ${TIME_LIMIT / 1000} s`), TIME_LIMIT);
   child.stdout.on('data', (chunk: Buffer) => {
@@ -49,5 +53,6 @@ export function runTenantScript(script: string): Promise<ScriptOutput> {
       else resolve({ kind: 'text', text: Buffer.concat(printed).toString('utf8') });
     });
   });
+  const killGroup = groupKiller(child, ended);
   return ended.finally(() => clearTimeout(limit));
 }

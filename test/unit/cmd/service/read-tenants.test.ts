@@ -58,6 +58,12 @@ describe('a script prints the tenant file', () => {
       /cannot be run \(.*EACCES.*\); it must be executable; see/,
     ],
     ['that prints without end', '#!/bin/sh\nyes\n', 0o700, /printed more than 16777216 bytes; see/],
+    [
+      'that leaves a program of another session behind, which prints without end,',
+      '#!/bin/sh\nsetsid yes &\n',
+      0o700,
+      /printed more than 16777216 bytes; see/,
+    ],
     ['that ends by a signal', '#!/bin/sh\nkill -9 $$\n', 0o700, /was ended by SIGKILL; see/],
   ])('and one %s refuses the start', async (_, text, mode, expected) => {
     const read = await readTenants(write('tenants.sh', text, mode), true, CONNECTIONS);
