@@ -34,6 +34,7 @@ export interface Values {
   readonly sweep: boolean;
   readonly stride?: string | undefined;
   readonly offset?: string | undefined;
+  readonly last?: string | undefined;
   readonly point?: string | undefined;
   readonly label?: string | undefined;
   readonly strike?: string | undefined;
@@ -174,6 +175,7 @@ async function sweep(values: Values): Promise<number> {
   const choice = {
     stride: Number(values.stride ?? 1),
     offset: Number(values.offset ?? 0),
+    last: Number(values.last ?? 0),
     ...(values.label === undefined ? {} : { label: values.label }),
     ...(strike === undefined ? {} : { strike }),
   };
@@ -274,7 +276,10 @@ function runPatched(patch: Patch): Promise<{ readonly code: number | null; reado
           ...(caughtBy.calm === true ? ['--calm'] : []),
           ...(caughtBy.faults === undefined ? [] : ['--faults', caughtBy.faults]),
         ]
-      : ['--first', '--sweep', '--label', caughtBy.label, '--strike', caughtBy.strike];
+      : [
+          ...['--first', '--sweep', '--label', caughtBy.label, '--strike', caughtBy.strike],
+          ...(caughtBy.last === undefined ? [] : ['--last', String(caughtBy.last)]),
+        ];
   const scenario = caughtBy.scenario === undefined ? [] : ['--scenario', caughtBy.scenario];
   const child = spawn(
     process.execPath,

@@ -36,7 +36,8 @@ const HELP = `npm run sim -- [options]
   --repeat         twice, and both must be the same
   --sweep          kill the caller at every call of a port          --stride N    every N-th call, phases in turn
   --point N/K      only there, with its whole story on --verbose    --offset N      begin with the N-th
-  --label TEXT     only calls that begin so                         --strike K      before, effect, reply, or with /pause, /break
+  --label TEXT     only calls that begin so                         --last N        the first N come after the others
+  --strike K       before, effect, reply, or with /pause, /break
   --patches        every rule-breaking patch must be caught         --patch NAME  runs with that patch
   --cost N         what a landed change costs among N, as one line of JSON
 `;
@@ -57,6 +58,7 @@ const { values } = parseArgs({
     sweep: { type: 'boolean', default: false },
     stride: { type: 'string' },
     offset: { type: 'string' },
+    last: { type: 'string' },
     point: { type: 'string' },
     label: { type: 'string' },
     strike: { type: 'string' },

@@ -27,13 +27,13 @@ describe('the simulation', () => {
   });
 
   test('finds nothing in a sample of seeds', { timeout: 900_000 }, async () => {
-    expectFine(await sim('--seeds', '30', '--from', '2', '--json'));
+    expectFine(await sim('--seeds', '15', '--from', '2', '--json'));
   });
 
   test('finds nothing where processes die or stop at a sample of their calls', {
     timeout: 300_000,
   }, async () => {
-    expectFine(await sim('--sweep', '--stride', '900', '--offset', '211'));
+    expectFine(await sim('--sweep', '--stride', '1500', '--offset', '211'));
   });
 
   test('shows how long the loss of a merger that died over its answer was not noticed', {

@@ -85,6 +85,8 @@ export interface PointChoice {
   readonly stride?: number;
   /** Begin with the call after so many. */
   readonly offset?: number;
+  /** So many of the first calls come after the others. */
+  readonly last?: number;
   /** Only calls whose label begins so. */
   readonly label?: string;
   /** Only this kind of blow. */
@@ -92,10 +94,11 @@ export interface PointChoice {
 }
 
 export function pointsOf(labels: readonly string[], choice: PointChoice): readonly CrashPoint[] {
-  const { stride = 1, offset = 0, label = '', strike } = choice;
+  const { stride = 1, offset = 0, last = 0, label = '', strike } = choice;
   const calls = labels.flatMap((each, index) => (each.startsWith(label) ? [index + 1] : []));
   const chosen = calls.filter((_, index) => index >= offset && (index - offset) % stride === 0);
-  return chosen.flatMap((index, turn) => {
+  const ordered = [...chosen.slice(last), ...chosen.slice(0, last)];
+  return ordered.flatMap((index, turn) => {
     const kinds = strike !== undefined ? [strike] : stride === 1 ? STRIKES : [STRIKES[turn % STRIKES.length]];
     return kinds.flatMap(kind => (kind === undefined ? [] : [{ index, ...kind }]));
   });

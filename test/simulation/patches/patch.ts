@@ -27,4 +27,11 @@ type Catch =
       readonly faults?: string;
     }
   /** The process is struck at the calls whose label begins so, one after the other, until a run fails. */
-  | { readonly kind: 'calls'; readonly scenario: string; readonly label: string; readonly strike: string };
+  | {
+      readonly kind: 'calls';
+      readonly scenario: string;
+      readonly label: string;
+      readonly strike: string;
+      /** So many of them come last: the next one is known to catch it. Default: none. */
+      readonly last?: number;
+    };

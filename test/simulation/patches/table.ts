@@ -24,7 +24,7 @@ export const PATCHES: readonly Patch[] = [
         replace: 'const draft = withArrival(state, decided, { ...arrival, takeover: null });',
       },
     ],
-    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle' },
+    caughtBy: { kind: 'seeds', from: 2, scenario: 'failure-in-the-middle' },
   },
   {
     name: 'no-lock-check',
@@ -65,6 +65,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'multi create /requests/',
       strike: 'before/break',
+      last: 22,
     },
   },
   {
@@ -119,6 +120,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'multi create /tenants/acme/pipelines',
       strike: 'effect/break',
+      last: 19,
     },
   },
   {
@@ -173,6 +175,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'host ',
       strike: 'effect/pause',
+      last: 32,
     },
   },
   {
@@ -209,7 +212,7 @@ export const PATCHES: readonly Patch[] = [
         replace: '  if (isOpen(build) && !isOpen(build)) {\n    attachExecution(draft, found, event);',
       },
     ],
-    caughtBy: { kind: 'seeds', from: 1, scenario: 'reset' },
+    caughtBy: { kind: 'seeds', from: 2, scenario: 'reset' },
   },
   {
     name: 'no-resync',
@@ -226,7 +229,7 @@ export const PATCHES: readonly Patch[] = [
         replace: "store.onSessionState(state => state === 'lost' && dirty.set())",
       },
     ],
-    caughtBy: { kind: 'seeds', from: 41, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
+    caughtBy: { kind: 'seeds', from: 44, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
   },
   {
     name: 'take-over-without-reconcile',
@@ -418,7 +421,7 @@ export const PATCHES: readonly Patch[] = [
         replace: 'if ((!isExported(after) && after.timeline.length < 5) || before === after) return [];',
       },
     ],
-    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+    caughtBy: { kind: 'seeds', from: 2, scenario: 'single-change', calm: true },
   },
   {
     name: 'kept-in-part',
@@ -430,7 +433,7 @@ export const PATCHES: readonly Patch[] = [
         replace: '',
       },
     ],
-    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },
+    caughtBy: { kind: 'seeds', from: 2, scenario: 'failure-in-the-middle', calm: true },
   },
   {
     name: 'landing-not-noted',
