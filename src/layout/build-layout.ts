@@ -18,7 +18,13 @@ import { checkJobs } from './check-jobs.ts';
 import { checkProjects } from './check-projects.ts';
 import { collectFile } from './collect-stanzas.ts';
 import { type Collected, emptyCollection } from './collected.ts';
-import { chooseBranches, chooseConfigFiles, compareText, isBranchIncluded } from './config-files.ts';
+import {
+  chooseBranches,
+  chooseConfigFiles,
+  compareText,
+  isAlwaysDynamic,
+  isBranchIncluded,
+} from './config-files.ts';
 import { labelRule } from './label-rule.ts';
 import type { Layout, LayoutFile, ProjectConfig } from './layout.ts';
 import { configurePermission } from './may-configure.ts';
@@ -32,13 +38,15 @@ export interface LayoutInput {
   readonly tenant: Tenant;
   /** Every branch of every project of the tenant, in any order. */
   readonly configs: readonly BranchConfig[];
+  /** Branches of the changes that it is for: of those in `always-dynamic-branches` only these count. Absent: it is the tenant's own. */
+  readonly proposed?: readonly Pick<BranchConfig, 'project' | 'branch'>[];
   readonly languages: Languages;
   /** Shared by all layouts of a thread: most files are the same from one to the next. */
   readonly cache: ParseCache;
 }
 
 /** Never throws for what a file holds: mistakes are in `errors`, in reading order, and break only what needs them. */
-export function buildLayout({ tenant, configs, languages, cache }: LayoutInput): Layout {
+export function buildLayout({ tenant, configs, proposed = [], languages, cache }: LayoutInput): Layout {
   const collected = emptyCollection();
   const resolve = projectResolver(tenant, collected.hints);
   const context = {
@@ -46,7 +54,7 @@ export function buildLayout({ tenant, configs, languages, cache }: LayoutInput):
     mayConfigure: configurePermission(tenant),
     labels: labelRule(tenant),
   };
-  const byProject = Map.groupBy(configs, config => config.project);
+  const byProject = Map.groupBy(inForce(tenant, configs, proposed), config => config.project);
   for (const project of tenant.projects) {
     const kinds = project.itemKinds === undefined ? undefined : new Set(project.itemKinds);
     for (const file of filesOf(project, byProject.get(project.project) ?? [], cache, collected.errors)) {
@@ -73,6 +81,20 @@ export function buildLayout({ tenant, configs, languages, cache }: LayoutInput):
     ),
     errors: inOrder(collected.errors, tenant),
   };
+}
+
+/** Without branches in `always-dynamic-branches`, unless the layout is for a change of them. */
+function inForce(
+  tenant: Tenant,
+  configs: readonly BranchConfig[],
+  proposed: readonly Pick<BranchConfig, 'project' | 'branch'>[],
+): readonly BranchConfig[] {
+  const options = new Map(tenant.projects.map(each => [each.project, each]));
+  return configs.filter(({ project, branch }) => {
+    const own = options.get(project);
+    if (own === undefined || !isAlwaysDynamic(own, branch)) return true;
+    return proposed.some(each => each.project === project && each.branch === branch);
+  });
 }
 
 function includedBranches(

@@ -87,12 +87,25 @@ export function chooseBranches(
     .toSorted((a, b) => rank(a.branch) - rank(b.branch) || compareText(a.branch, b.branch));
 }
 
-/** By its name, as `include-branches` and `exclude-branches` of an untrusted project say. */
+/** By its name, as `include-branches`, `exclude-branches` and `always-dynamic-branches` of an untrusted project say. */
 export function isBranchIncluded(project: TenantProject, branch: BranchName): boolean {
+  return isStatic(project, branch) || isAlwaysDynamic(project, branch);
+}
+
+/** Its configuration counts for changes of it only. What `include-branches` names is in every layout all the same, as in Zuul. */
+export function isAlwaysDynamic(project: TenantProject, branch: BranchName): boolean {
+  return !isStatic(project, branch) && matchesAny(project.alwaysDynamicBranches ?? [], branch);
+}
+
+/** Its configuration is in every layout of the tenant. */
+function isStatic(project: TenantProject, branch: BranchName): boolean {
   if (project.trusted) return true;
-  const any = (sources: readonly string[]) => sources.some(source => matchesWhole(source, branch));
-  if (project.includeBranches.length > 0) return any(project.includeBranches);
-  return !any(project.excludeBranches);
+  if (project.includeBranches.length > 0) return matchesAny(project.includeBranches, branch);
+  return !matchesAny([...project.excludeBranches, ...(project.alwaysDynamicBranches ?? [])], branch);
+}
+
+function matchesAny(sources: readonly string[], branch: BranchName): boolean {
+  return sources.some(source => matchesWhole(source, branch));
 }
 
 /** The tenant file's expressions were checked when it was read; as in Zuul they must match the whole name. */

@@ -50,8 +50,8 @@ const WITHOUT_EFFECT = {
 const OF_ONE_BRANCH = {
   'include-branches': 'of a config-project one branch is read (load-branch)',
   'exclude-branches': 'of a config-project one branch is read (load-branch)',
+  'always-dynamic-branches': 'of a config-project one branch is read (load-branch)',
 };
-const UNSUPPORTED = ['always-dynamic-branches'];
 
 /**
  * Config-projects first; groups are resolved. An entry of the wrong type is a problem and left out.
@@ -151,6 +151,7 @@ function parseOptions(
   const branches = (key: string) => (trusted ? [] : readPatterns(read, key, context).map(each => each.name));
   const includeBranches = branches('include-branches');
   const excludeBranches = branches('exclude-branches');
+  const alwaysDynamicBranches = branches('always-dynamic-branches');
   const kinds = stanzaKinds(read, groups, context);
   const exclude = readBranchExclusions(read);
   const shadows = read.names('shadow') ?? [];
@@ -162,7 +163,6 @@ function parseOptions(
     read.refuse(read.offsetOf('configure-projects'), 'not-permitted', text);
   }
   read.withoutEffect(WITHOUT_EFFECT);
-  read.unsupported(UNSUPPORTED);
   read.finish();
   return {
     offset,
@@ -174,6 +174,7 @@ function parseOptions(
       trusted,
       includeBranches,
       excludeBranches,
+      ...(alwaysDynamicBranches.length === 0 ? {} : { alwaysDynamicBranches }),
       ...(loadBranch === undefined ? {} : { loadBranch }),
       ...(extraConfigPaths.length === 0 ? {} : { extraConfigPaths }),
       ...(impliedBranchMatchers === undefined ? {} : { impliedBranchMatchers }),

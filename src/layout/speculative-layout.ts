@@ -31,12 +31,16 @@ export function speculativeLayout(
     current.tenant.projects.filter(project => project.trusted).map(({ project }) => project),
   );
   const effective = proposed.filter(({ project }) => !trusted.has(project));
-  const layout = buildLayout({ ...current, configs: replaced(current.configs, effective) });
+  const layout = buildLayout({
+    ...current,
+    configs: replaced(current.configs, effective),
+    proposed: effective,
+  });
   const known = new Set(before.errors.map(identity));
   const isNew = (error: ConfigError) => !known.has(identity(error));
   if (effective.length === proposed.length) return { layout, errors: layout.errors.filter(isNew) };
 
-  const validated = buildLayout({ ...current, configs: replaced(current.configs, proposed) });
+  const validated = buildLayout({ ...current, configs: replaced(current.configs, proposed), proposed });
   const wrongWithAll = new Set(validated.errors.map(identity));
   // These errors vanish once the config-project's change is merged: the text names the order.
   const early = layout.errors

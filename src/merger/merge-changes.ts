@@ -52,7 +52,11 @@ export async function mergeChanges(
   }
   const pinned = pinnedBranches(request, projects);
   const compared = [
-    ...branches.map(({ project, branch, base, commit }) => ({ project, branch, commit, against: base })),
+    ...branches.map(({ project, branch, base, commit }) => {
+      const { alwaysRead = [] } = request;
+      const always = alwaysRead.some(each => each.project === project && each.branch === branch);
+      return { project, branch, commit, against: always ? null : base };
+    }),
     ...pinned,
   ];
   const [filesChanged, config] = await Promise.all([

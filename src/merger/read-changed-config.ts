@@ -9,7 +9,7 @@ export interface Compared {
   readonly project: ProjectKey;
   readonly branch: BranchName;
   readonly commit: CommitId;
-  /** null: there is no such branch (any more), everything counts as changed. */
+  /** null: there is no such branch (any more), or its configuration is read in any case: everything counts as changed. */
   readonly against: CommitId | null;
 }
 

@@ -18,6 +18,11 @@ export interface TenantProject {
   /** Branches read for configuration; empty: all. RE2 texts as in `include-branches`. */
   readonly includeBranches: readonly string[];
   readonly excludeBranches: readonly string[];
+  /**
+   * Branches whose configuration counts for changes of them only: read with each such change, and in no other layout. RE2 texts that match the whole
+   * name. Absent: none.
+   */
+  readonly alwaysDynamicBranches?: readonly string[];
   /** Branches that the code host does not protect do not count: neither their configuration nor their events. */
   readonly excludeUnprotected?: true;
   /** The same for branches that the host holds read-only. */

@@ -73,6 +73,8 @@ export interface MergeRequest extends CommonRequest {
   readonly states: readonly ProjectState[];
   /** Further places of configuration in projects of `inputs` and `pinned` ({@link ConfigFilesRequest}). Absent: none. */
   readonly extraPaths?: readonly { readonly project: ProjectKey; readonly paths: readonly string[] }[];
+  /** Branches of `inputs` whose configuration is read whether or not the chain changes it (`always-dynamic-branches`). Absent: none. */
+  readonly alwaysRead?: readonly { readonly project: ProjectKey; readonly branch: BranchName }[];
   /** Ref updates (post pipelines) test a commit as it is: `{project, branch, commit}` to fetch and read. */
   readonly pinned: readonly {
     readonly project: ProjectKey;

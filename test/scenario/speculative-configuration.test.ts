@@ -193,3 +193,26 @@ story(
     expect(ran.toSorted()).toEqual(['new', 'old']);
   },
 );
+
+story(
+  'the configuration of an always dynamic branch counts for changes of it only',
+  {
+    layout,
+    projects: { 'org/project': { 'zuul.yaml': own('stable') } },
+    projectOptions: '{always-dynamic-branches: feature/.*}',
+  },
+  async world => {
+    const developer = world.developer('org/project');
+    const config = { 'zuul.yaml': own('feature') };
+    const feature = await developer.commit({ files: config, message: 'Begin a feature' });
+    await world.push('org/project', feature, 'refs/heads/feature/x');
+    await world.propose('A', { branch: 'feature/x' });
+    await world.propose('B');
+    await world.runs('feature: feature/x/A', 'stable: B');
+    world.free();
+    await world.leaves('A', 'SUCCESS', 'check');
+    await world.leaves('B', 'SUCCESS', 'check');
+    await world.approve('A');
+    await world.leaves('A', 'SUCCESS');
+  },
+);

@@ -1,5 +1,5 @@
 /** The commands of a turn as operations of its commit: requests for workers, reports, events for other pipelines. */
-import { extraPathsOf } from '../../layout/config-files.ts';
+import { extraPathsOf, isAlwaysDynamic } from '../../layout/config-files.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { endOfBuild } from '../../model/build.ts';
@@ -11,7 +11,7 @@ import type { FrozenJob, JobGraph } from '../../model/job.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { MergerRequest } from '../../model/merge.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
-import type { ProjectKey } from '../../model/project.ts';
+import type { BranchName, ProjectKey } from '../../model/project.ts';
 import { buildsetsOf, type QueueItem } from '../../model/queue-item.ts';
 import { ranksOf } from '../../pipeline/relative-priority.ts';
 import type { Command, WholeTurn } from '../../pipeline/turn.ts';
@@ -134,6 +134,8 @@ function mergerContext(state: PipelineState, context: CommandContext) {
     mergeMessage: context.mergeMessage,
     mergeMode: context.mergeMode,
     extraPaths: (project: ProjectKey) => extraPathsOf(context.tenant, project),
+    isAlwaysDynamic: (project: ProjectKey, branch: BranchName) =>
+      context.tenant.projects.some(each => each.project === project && isAlwaysDynamic(each, branch)),
   };
 }
 

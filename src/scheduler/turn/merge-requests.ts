@@ -8,7 +8,7 @@ import type { MergeMode } from '../../model/merge-mode.ts';
 import { squashMessage } from '../../model/merge-text.ts';
 import type { Precedence } from '../../model/pipeline.ts';
 import { chainOf } from '../../model/pipeline-state.ts';
-import type { ProjectKey } from '../../model/project.ts';
+import type { BranchName, ProjectKey } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 
 /** Requests of a pipeline with precedence `high` are taken first. */
@@ -28,6 +28,8 @@ export interface MergerRequestContext {
   mergeMode(change: ProposedChange): MergeMode;
   /** `extra-config-paths` of the project. */
   extraPaths(project: ProjectKey): readonly string[];
+  /** The branch is one of `always-dynamic-branches` of the project. */
+  isAlwaysDynamic(project: ProjectKey, branch: BranchName): boolean;
 }
 
 /**
@@ -50,6 +52,7 @@ export function mergeRequestFor(
     ...(goesPastConflicts(item, ahead) ? { ahead: ahead.map(each => proposedOf(each).length) } : {}),
     states: likelyStates,
     ...extraPathsFor([...inputs, ...item.changes], context),
+    ...alwaysReadFor(inputs, context),
     pinned: item.changes.filter(change => change.kind === 'ref').flatMap(pinnedOf),
   };
 }
@@ -63,6 +66,17 @@ function extraPathsFor(
     .map(project => ({ project, paths: extraPaths(project) }))
     .filter(({ paths }) => paths.length > 0);
   return extra.length === 0 ? {} : { extraPaths: extra };
+}
+
+function alwaysReadFor(
+  inputs: readonly ProposedChange[],
+  { isAlwaysDynamic }: MergerRequestContext,
+): Pick<MergeRequest, 'alwaysRead'> {
+  const dynamic = inputs.filter(({ project, branch }) => isAlwaysDynamic(project, branch));
+  const byBranch = new Map(
+    dynamic.map(({ project, branch }) => [`${project} ${branch}`, { project, branch }]),
+  );
+  return byBranch.size === 0 ? {} : { alwaysRead: [...byBranch.values()] };
 }
 
 function proposedOf({ changes }: QueueItem): readonly ProposedChange[] {

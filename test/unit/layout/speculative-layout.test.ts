@@ -132,3 +132,48 @@ describe('a job whose definition the change alters', () => {
     );
   });
 });
+
+describe('a branch that is always dynamic', () => {
+  const projects = INPUT.tenant.projects.map(each =>
+    each.project === APP
+      ? { ...each, alwaysDynamicBranches: ['feature/.*'], excludeBranches: ['feature/.*'] }
+      : each,
+  );
+  const feature = (text: string): BranchConfig => ({ ...branchConfig(APP, text), branch: 'feature/x' });
+  const input = {
+    ...INPUT,
+    tenant: { ...INPUT.tenant, projects },
+    configs: [...INPUT.configs, feature('- job: {name: old, run: o.sh}\n- job: {name: broken, rnu: x}\n')],
+  };
+  const now = feature('- job: {name: new, run: n.sh}\n- project: {check: {jobs: [new]}}\n');
+
+  it('is in no layout of the tenant, also with its mistakes', () => {
+    const { jobs, branches, errors } = buildLayout(input);
+    expect([...jobs.keys()]).not.toContain('old');
+    expect([...(branches.get(APP) ?? [])]).toEqual(['master']);
+    expect(errors).toEqual([]);
+  });
+
+  it('counts in the layout of its own changes, and in no other', () => {
+    const { layout, errors } = speculativeLayout(input, buildLayout(input), [now]);
+    expect(errors).toEqual([]);
+    const jobsOf = (branch: string) => {
+      const outcome = freezeJobGraph({
+        layout,
+        pipeline: 'check',
+        change: { project: APP, branch, files: ['src/a'] },
+      });
+      return outcome.kind === 'frozen' ? outcome.jobs.map(({ name }) => name) : outcome;
+    };
+    expect(jobsOf('feature/x')).toEqual(['new']);
+    expect(jobsOf('master')).toEqual(['unit', 'other']);
+    const other = speculativeLayout(input, buildLayout(input), [branchConfig(APP, APP_NOW)]);
+    expect([...other.layout.jobs.keys()]).not.toContain('old');
+  });
+
+  it('is in every layout where it is one of those that are included by name', () => {
+    const included = projects.map(each => ({ ...each, includeBranches: ['feature/x'] }));
+    const { errors } = buildLayout({ ...input, tenant: { ...input.tenant, projects: included } });
+    expect(errors.map(({ code }) => code)).toContain('unknown-key');
+  });
+});

@@ -243,9 +243,9 @@ describe('mistakes refuse the file', () => {
       ['tenants.yaml:6:17: unknown key "shadw" of project x, did you mean "shadow"?'],
     ],
     [
-      'an option Zuul has',
-      `${HEAD}        untrusted-projects:\n          - x: {always-dynamic-branches: y}\n`,
-      ['tenants.yaml:6:17: "always-dynamic-branches" of project x is not supported yet; remove it'],
+      'always dynamic branches by what is no expression',
+      `${HEAD}        untrusted-projects:\n          - x: {always-dynamic-branches: "("}\n`,
+      ['tenants.yaml:6:43: invalid regular expression "(": missing closing ) at "("'],
     ],
     [
       'options at the wrong depth',

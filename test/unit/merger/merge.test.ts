@@ -62,6 +62,19 @@ describe('a merge request', () => {
     expect(await configOf()).toEqual([]);
   });
 
+  it('brings the configuration of a branch that is always read, changed or not', async () => {
+    const app = await stage.host('app');
+    await app.commit({ files: { 'zuul.yaml': 'a' } });
+    const own = await stage.propose('app', '1', { code: 'c' });
+    const configOf = async (alwaysRead: readonly { project: typeof own.project; branch: string }[]) => {
+      const outcome = expectKind(await stage.serve(mergeRequest([own], { alwaysRead })), 'merged');
+      return outcome.config.map(({ branch, files }) => `${branch}: ${files.map(({ text }) => text)}`);
+    };
+    expect(await configOf([{ project: key('app'), branch: 'main' }])).toEqual(['main: a']);
+    expect(await configOf([{ project: key('app'), branch: 'stable' }])).toEqual([]);
+    expect(await configOf([{ project: key('lib'), branch: 'main' }])).toEqual([]);
+  });
+
   it('keeps projects and branches apart', async () => {
     const app = await stage.host('app');
     const lib = await stage.host('lib');

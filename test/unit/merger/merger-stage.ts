@@ -120,7 +120,7 @@ function common() {
 
 export function mergeRequest(
   inputs: readonly MergeInput[],
-  more: Partial<Pick<MergeRequest, 'own' | 'ahead' | 'states' | 'pinned' | 'extraPaths'>> = {},
+  more: Partial<Pick<MergeRequest, 'own' | 'ahead' | 'states' | 'pinned' | 'extraPaths' | 'alwaysRead'>> = {},
 ): MergeRequest {
   return { ...common(), kind: 'merge', inputs, own: 1, states: [], pinned: [], ...more };
 }

@@ -27,6 +27,7 @@ const projects = list(
     trusted: flag,
     includeBranches: list(text),
     excludeBranches: list(text),
+    alwaysDynamicBranches: optional(list(text)),
     excludeUnprotected: optional(mark),
     excludeLocked: optional(mark),
     loadBranch: optional(text),

@@ -72,6 +72,9 @@ export const mergerRequestSchema = tagged<MergerRequest, 'kind'>('kind', {
     own: whole,
     ahead: optional(list(whole)),
     states,
+    alwaysRead: optional(
+      list(object<NonNullable<MergeRequest['alwaysRead']>[number]>({ project, branch: text })),
+    ),
     extraPaths: optional(
       list(object<NonNullable<MergeRequest['extraPaths']>[number]>({ project, paths: list(text) })),
     ),

@@ -164,7 +164,28 @@ test('a merge is asked for with the further places of configuration of its own p
     mergeMode: () => 'merge' as const,
   };
   const asked = (paths: readonly string[]) =>
-    mergeRequestFor(item.uuid, item, [], { ...context, extraPaths: () => paths }).extraPaths;
+    mergeRequestFor(item.uuid, item, [], {
+      ...context,
+      extraPaths: () => paths,
+      isAlwaysDynamic: () => false,
+    }).extraPaths;
   expect(asked(['ci.yaml', 'ci.d/'])).toEqual([{ project: APP, paths: ['ci.yaml', 'ci.d/'] }]);
   expect(asked([])).toBeUndefined();
+});
+
+test('a merge is asked to read the branches that are always dynamic, once each', () => {
+  const { item } = itemStory();
+  const context = {
+    items: new Map([[item.uuid, item]]),
+    now: parseNanoseconds('1'),
+    priority: 200,
+    mergeMessage: () => '',
+    mergeMode: () => 'merge' as const,
+    extraPaths: () => [],
+  };
+  const asked = (dynamic: string) =>
+    mergeRequestFor(item.uuid, item, [], { ...context, isAlwaysDynamic: (_, branch) => branch === dynamic })
+      .alwaysRead;
+  expect(asked('master')).toEqual([{ project: APP, branch: 'master' }]);
+  expect(asked('stable')).toBeUndefined();
 });
