@@ -79,7 +79,7 @@ function logTo(lines: string[]): Log {
 export async function eventually(
   met: () => boolean | Promise<boolean>,
   what: string,
-  limit = 5_000,
+  limit = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + limit;
   while (!(await met())) {
