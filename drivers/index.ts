@@ -1,8 +1,21 @@
-/** All drivers there are. A new one is a folder here and a line in this list. Threads load this module by its URL. */
-import type { Driver } from '../src/driver/driver.ts';
-import { gerritDriver } from './gerrit/index.ts';
-import { gitDriver } from './git/index.ts';
-import { githubDriver } from './github/index.ts';
+/** All drivers there are. A new one is a folder here and an entry in this table: no other file outside its folder names it. */
+import type { DriverImports } from '../src/driver/driver.ts';
 
-/** A connection names its driver in `[connection NAME] driver`. */
-export const drivers: readonly Driver[] = [gitDriver, githubDriver, gerritDriver];
+/** A connection names its driver in `[connection NAME] driver`. Threads that build layouts load this module by its URL. */
+export const drivers: readonly DriverImports[] = [
+  {
+    name: 'git',
+    load: async () => (await import('./git/index.ts')).gitDriver,
+    loadLanguages: async () => (await import('./git/languages.ts')).gitLanguages,
+  },
+  {
+    name: 'github',
+    load: async () => (await import('./github/index.ts')).githubDriver,
+    loadLanguages: async () => (await import('./github/languages.ts')).githubLanguages,
+  },
+  {
+    name: 'gerrit',
+    load: async () => (await import('./gerrit/index.ts')).gerritDriver,
+    loadLanguages: async () => (await import('./gerrit/languages.ts')).gerritLanguages,
+  },
+];

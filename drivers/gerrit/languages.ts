@@ -6,7 +6,7 @@ import { gerritRequirements } from './language/requirement-met.ts';
 import { parseGerritTrigger } from './language/trigger-config.ts';
 import { gerritTriggerMatches } from './language/trigger-matches.ts';
 
-/** Part of the driver, and listed in `drivers/languages.ts`. */
+/** Part of the driver, and loaded without the rest of it by threads. */
 export const gerritLanguages: DriverLanguages = {
   name: 'gerrit',
   config: {

@@ -5,7 +5,7 @@ import { landingMode, parseReporter } from './reporter-config.ts';
 import { parseRequirement, requirementMet } from './requirement-config.ts';
 import { parseTrigger, triggerMatches } from './trigger-config.ts';
 
-/** Part of the driver, and listed in `drivers/languages.ts`. */
+/** Part of the driver, and loaded without the rest of it by threads. */
 export const gitLanguages: DriverLanguages = {
   name: 'git',
   config: {

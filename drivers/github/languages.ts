@@ -6,7 +6,7 @@ import { githubRequirements } from './language/requirement-met.ts';
 import { parseGithubTrigger } from './language/trigger-config.ts';
 import { githubTriggerMatches } from './language/trigger-matches.ts';
 
-/** Part of the driver, and listed in `drivers/languages.ts`. */
+/** Part of the driver, and loaded without the rest of it by threads. */
 export const githubLanguages: DriverLanguages = {
   name: 'github',
   config: {

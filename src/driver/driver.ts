@@ -68,8 +68,8 @@ export interface DriverConfigLanguage {
 }
 
 /**
- * The pure part of a driver; `drivers/languages.ts` lists them all. The thread of each tenant loads it, so it imports neither the
- * driver's connection nor packages that only the connection needs.
+ * The pure part of a driver. The thread of each tenant loads it, so it imports neither the driver's connection nor packages that
+ * only the connection needs.
  */
 export interface DriverLanguages {
   /** The value of `driver =` in a connection's section; unique. */
@@ -79,7 +79,7 @@ export interface DriverLanguages {
   readonly readOnlyConfig?: DriverConfigLanguage;
 }
 
-/** One kind of code host; `drivers/index.ts` lists them all. */
+/** One kind of code host. */
 export interface Driver extends DriverLanguages {
   /** Kind of the root spans of its event traces, e.g. `GitEvent`. */
   readonly eventSpanKind: string;
@@ -93,4 +93,13 @@ export interface Driver extends DriverLanguages {
    * @returns undefined when an option was invalid: `options` holds the reasons.
    */
   connect(name: string, options: OptionReader, deps: ConnectionDeps): Promise<Connection | undefined>;
+}
+
+/** A driver that is not loaded yet; `drivers/index.ts` lists them all. A process loads those that its connections name. */
+export interface DriverImports {
+  /** That of the driver. */
+  readonly name: string;
+  load(): Promise<Driver>;
+  /** For threads, which need no more. */
+  loadLanguages(): Promise<DriverLanguages>;
 }

@@ -84,7 +84,7 @@ export async function startWeb(store: string, stack: AsyncDisposableStack, conne
   const clock = systemClock();
   const log = createLog({ level: 'error', format: 'pretty', stream: process.stderr });
   const repositories = noRepositories('the benchmark reads no repository');
-  const { connections } = await openConnections(settings.connections, driverTable.byName, {
+  const { connections, loaded } = await openConnections(settings.connections, driverTable, {
     clock,
     log,
     repositories,
@@ -103,7 +103,7 @@ export async function startWeb(store: string, stack: AsyncDisposableStack, conne
     host: 'bench',
     paths,
     connections,
-    drivers: driverTable,
+    drivers: loaded,
     tenants: [],
     repositories,
     root: () => 'http://127.0.0.1',

@@ -3,11 +3,12 @@
  * For stories about what happens in a pipeline by time alone.
  */
 import { gitDriver } from '../../drivers/git/index.ts';
-import { tableOf } from '../../src/cmd/service/driver-table.ts';
-import type { Driver } from '../../src/driver/driver.ts';
+import type { DriverTable } from '../../src/cmd/service/driver-table.ts';
+import type { Driver, DriverImports } from '../../src/driver/driver.ts';
 import { addMilliseconds, millisecondsBetween, type Nanoseconds } from '../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/job.ts';
+import { loadedDriver } from './loaded-driver.ts';
 
 const { config } = gitDriver;
 
@@ -57,8 +58,7 @@ const ageDriver: Driver = {
   },
 };
 
-const drivers: readonly Driver[] = [ageDriver];
 /** For the threads, which load this module. */
-export const languages = drivers;
+export const drivers: readonly DriverImports[] = [loadedDriver(ageDriver)];
 
-export const ageDrivers = tableOf(drivers, new URL(import.meta.url));
+export const ageDrivers: DriverTable = { module: new URL(import.meta.url), entries: drivers };

@@ -4,8 +4,9 @@
  */
 import { readFacts } from '../../drivers/git/facts.ts';
 import { gitDriver } from '../../drivers/git/index.ts';
-import { tableOf } from '../../src/cmd/service/driver-table.ts';
-import type { Driver } from '../../src/driver/driver.ts';
+import type { DriverTable } from '../../src/cmd/service/driver-table.ts';
+import type { Driver, DriverImports } from '../../src/driver/driver.ts';
+import { loadedDriver } from './loaded-driver.ts';
 
 const RULES = 'the rules of branch master want';
 
@@ -22,8 +23,7 @@ const ruleDriver: Driver = {
   },
 };
 
-const drivers: readonly Driver[] = [ruleDriver];
 /** For the threads, which load this module. */
-export const languages = drivers;
+export const drivers: readonly DriverImports[] = [loadedDriver(ruleDriver)];
 
-export const ruleDrivers = tableOf(drivers, new URL(import.meta.url));
+export const ruleDrivers: DriverTable = { module: new URL(import.meta.url), entries: drivers };

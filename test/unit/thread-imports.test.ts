@@ -8,8 +8,17 @@ import { expect, test } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../..');
 
-/** Packages and built-in modules that are loaded with a file. */
+/** Packages that are loaded with the files. */
 function packagesOf(...entries: readonly string[]): readonly string[] {
+  return loadedWith(entries).packages;
+}
+
+/** Files of ours that are loaded with a file. */
+function filesOf(entry: string): readonly string[] {
+  return loadedWith([entry]).files;
+}
+
+function loadedWith(entries: readonly string[]) {
   const packages = new Set<string>();
   const files = new Set(entries);
   // Grows while it is iterated.
@@ -20,18 +29,27 @@ function packagesOf(...entries: readonly string[]): readonly string[] {
       else packages.add(specifier);
     }
   }
-  return [...packages].filter(name => !name.startsWith('node:')).toSorted();
+  return {
+    files: [...files],
+    packages: [...packages].filter(name => !name.startsWith('node:')).toSorted(),
+  };
 }
 
 test.each(['reading', 'writing'])('a thread that is %s the history loads no package', how => {
   expect(packagesOf(`src/history/${how}-thread.ts`)).toEqual([]);
 });
 
+const DRIVERS = ['gerrit', 'git', 'github'];
+
 test('the threads that build layouts load YAML and expressions, and nothing that opens a connection', () => {
-  expect(packagesOf('src/cmd/service/layout-thread.ts', 'drivers/languages.ts')).toEqual([
-    'js-yaml',
-    're2js',
-  ]);
+  const languages = DRIVERS.map(driver => `drivers/${driver}/languages.ts`);
+  expect(packagesOf('src/cmd/service/layout-thread.ts', ...languages)).toEqual(['js-yaml', 're2js']);
+});
+
+test('a process and a thread load the table of drivers, and of a driver only what a connection names', () => {
+  for (const entry of ['src/cmd/service/service.ts', 'src/cmd/service/layout-thread.ts', 'drivers/index.ts'])
+    expect(filesOf(entry).filter(file => /^drivers\/.*\//.test(file))).toEqual([]);
+  expect(filesOf('src/cmd/service/service.ts')).toContain('drivers/index.ts');
 });
 
 test('the history itself is found to load kysely', () => {

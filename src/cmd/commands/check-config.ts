@@ -20,7 +20,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { readTlsFiles } from '../../settings/tls-files.ts';
 import { driverTable } from '../service/driver-table.ts';
 import { noRepositories } from '../service/no-repositories.ts';
-import { hostsOf, openConnections, withoutKey } from '../service/open-connections.ts';
+import { hostsOf, type OpenedConnections, openConnections, withoutKey } from '../service/open-connections.ts';
 import { readTenants } from '../service/read-tenants.ts';
 import { checkOnline, type OnlineReport, onlineProblemText } from './check-online.ts';
 import { readBranchConfigs } from './read-branch-configs.ts';
@@ -63,7 +63,7 @@ export async function checkConfig({
   if (read.kind === 'invalid')
     return { errors: read.errors, warnings: [], settings: undefined, tenants: [], ...NOT_READ };
   const { settings } = read;
-  const opened = await openConnections(settings.connections, driverTable.byName, {
+  const opened = await openConnections(settings.connections, driverTable, {
     clock: systemClock(),
     log: SILENT,
     repositories: noRepositories('checking settings opens no repository'),
@@ -90,7 +90,7 @@ export async function checkConfig({
   const warnings = [...read.warnings, ...(tenantFile.kind === 'invalid' ? [] : tenantFile.warnings)];
   const found = { settings, tenants, warnings };
   if (depth === 'settings' || errors.length > 0) return { ...found, errors, ...NOT_READ };
-  const checked = await checkLayouts(settings, opened.connections, tenants, signal);
+  const checked = await checkLayouts(settings, opened, tenants, signal);
   const online = depth === 'online' ? await askHosts(settings, checked.layouts, signal) : NOT_READ.online;
   const problems = (severity: 'error' | 'warning') =>
     (online?.problems ?? []).filter(each => each.severity === severity).map(onlineProblemText);
@@ -121,16 +121,15 @@ function authErrors({ auth }: Settings): readonly string[] {
 
 async function checkLayouts(
   settings: Settings,
-  connections: ReadonlyMap<ConnectionName, Connection>,
+  { connections, loaded }: OpenedConnections,
   tenants: readonly Tenant[],
   signal: AbortSignal,
 ) {
   const read = await readBranchConfigs(settings, tenants, open => openAll(settings, open), signal);
   const cache = parseCache();
-  const drivers = driverTable.byName;
   const languages = new Map(
     [...connections].flatMap(([name, connection]) => {
-      const driver = drivers.get(connection.driver);
+      const driver = loaded.byName.get(connection.driver);
       return driver === undefined ? [] : [[name, languageOf(driver, connection)] as const];
     }),
   );
@@ -165,7 +164,7 @@ async function openAll(
   repositories: RepositoryCache,
 ): Promise<ReadonlyMap<ConnectionName, Connection>> {
   const deps = { clock: systemClock(), log: SILENT, repositories };
-  const { connections } = await openConnections(settings.connections, driverTable.byName, deps);
+  const { connections } = await openConnections(settings.connections, driverTable, deps);
   return connections;
 }
 

@@ -11,7 +11,7 @@ import type { SettingOverrides } from '../../settings/parse-settings.ts';
 import { readSections } from '../../settings/read-settings.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
 import type { TracingOn } from '../../settings/tracing-settings.ts';
-import { exportedSpans } from '../../tracing/spans/ended-spans.ts';
+import { exportedSpans } from '../../tracing/spans/item-spans.ts';
 import { backFill } from '../back-fill.ts';
 import { driverTable } from '../service/driver-table.ts';
 import { spanOptions } from '../service/live-tracing.ts';
@@ -112,7 +112,7 @@ async function run(
   const { clock } = io;
   const now = clock.now();
   const repositories = noRepositories('this command reads the history only');
-  const { connections } = await openConnections(settings.connections, driverTable.byName, {
+  const { connections } = await openConnections(settings.connections, driverTable, {
     clock,
     log: SILENT,
     repositories,

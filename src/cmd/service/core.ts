@@ -11,7 +11,7 @@ import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/p
 import type { Settings } from '../../settings/settings.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
-import type { DriverTable } from './driver-table.ts';
+import type { LoadedDrivers } from './driver-table.ts';
 import type { TracingControl } from './live-tracing.ts';
 
 /** What a component gets at each start: the process's dependencies, and a session with the store (`manage-component.ts`). */
@@ -24,7 +24,7 @@ export interface Core {
   readonly host: string;
   readonly paths: StorePaths;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
-  readonly drivers: DriverTable;
+  readonly drivers: LoadedDrivers;
   readonly tenants: readonly Tenant[];
   readonly repositories: RepositoryCache;
   /** Public URL without trailing slash; final once the web listens. */

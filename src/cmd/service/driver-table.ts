@@ -1,22 +1,24 @@
-/** The drivers of a process, and the module with their languages, which worker threads import themselves. */
+/** The drivers that connections may name, and those of them that a process has loaded. */
 import { drivers } from '../../../drivers/index.ts';
-import type { Driver } from '../../driver/driver.ts';
+import type { Driver, DriverImports } from '../../driver/driver.ts';
 
-/** The drivers as objects for this thread, and their languages as a module for others, since functions cannot be sent. */
+/** Drivers to choose from; none is loaded yet. */
 export interface DriverTable {
-  /** Exports `languages`. */
+  /** Exports `drivers`, the same entries. Threads import it, since functions cannot be sent. */
+  readonly module: URL;
+  readonly entries: readonly DriverImports[];
+}
+
+/** The drivers that the connections of this process name. */
+export interface LoadedDrivers {
+  /** Of the table they come from. */
   readonly module: URL;
   /** By the value of `driver =` in a connection's section. */
   readonly byName: ReadonlyMap<string, Driver>;
 }
 
 /** The drivers of the release. */
-export const driverTable: DriverTable = tableOf(
-  drivers,
-  new URL('../../../drivers/languages.ts', import.meta.url),
-);
-
-/** @param module exports `languages`, those of the drivers in `list`. */
-export function tableOf(list: readonly Driver[], module: URL): DriverTable {
-  return { module, byName: new Map(list.map(driver => [driver.name, driver])) };
-}
+export const driverTable: DriverTable = {
+  module: new URL('../../../drivers/index.ts', import.meta.url),
+  entries: drivers,
+};

@@ -1,6 +1,6 @@
 /** A worker thread that holds the layouts of one tenant; see open-layouts.ts. */
 import { workerData } from 'node:worker_threads';
-import type { DriverLanguages } from '../../driver/driver.ts';
+import type { DriverConfigLanguage, DriverImports } from '../../driver/driver.ts';
 import { languageOf } from '../../driver/language-of.ts';
 import { type LayoutTable, layoutTable } from '../../layout/layout-table.ts';
 import { serveCalls } from '../../lib/worker-calls.ts';
@@ -12,19 +12,15 @@ export interface LayoutThreadData {
     readonly driver: string;
     readonly readOnly: boolean;
   }[];
-  /** The driver table's module. */
+  /** `DriverTable.module`. */
   readonly module: string;
 }
 
 const { drivers, module }: LayoutThreadData = workerData;
-const imported: { readonly languages: readonly DriverLanguages[] } = await import(module);
-const known = new Map(imported.languages.map(driver => [driver.name, driver]));
-const languages = new Map(
-  drivers.flatMap(({ connection, driver: name, readOnly }) => {
-    const driver = known.get(name);
-    return driver === undefined
-      ? []
-      : [[connection, languageOf(driver, readOnly ? { readOnly } : {})] as const];
-  }),
-);
+const table: { readonly drivers: readonly DriverImports[] } = await import(module);
+const languages = new Map<string, DriverConfigLanguage>();
+for (const { connection, driver: name, readOnly } of drivers) {
+  const driver = await table.drivers.find(entry => entry.name === name)?.loadLanguages();
+  if (driver !== undefined) languages.set(connection, languageOf(driver, readOnly ? { readOnly } : {}));
+}
 serveCalls<LayoutTable>(layoutTable(languages, () => performance.now()));

@@ -5,35 +5,41 @@ import { didYouMean } from '../../lib/nearest-name.ts';
 import { optionReader, showOptionProblem } from '../../lib/option-reader.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { ConnectionSection } from '../../settings/settings.ts';
+import type { DriverTable, LoadedDrivers } from './driver-table.ts';
 
 /** A section with an error has no connection. The caller closes the others, also when there are errors. */
 export interface OpenedConnections {
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  readonly loaded: LoadedDrivers;
   readonly errors: readonly string[];
 }
 
-/** Contacts no host. @param known drivers by name; a section that names another one is an error. */
+/** Contacts no host. A section that names a driver which the table does not have is an error. */
 export async function openConnections(
   sections: readonly ConnectionSection[],
-  known: ReadonlyMap<string, Driver>,
+  { module, entries }: DriverTable,
   deps: ConnectionDeps,
 ): Promise<OpenedConnections> {
+  const known = new Map(entries.map(entry => [entry.name, entry]));
+  const byName = new Map<string, Driver>();
   const connections = new Map<ConnectionName, Connection>();
   const errors: string[] = [];
   for (const section of sections) {
-    const driver = known.get(section.driver);
-    if (driver === undefined) {
+    const entry = known.get(section.driver);
+    if (entry === undefined) {
       const reason = `there is no driver "${section.driver}"${didYouMean(section.driver, known.keys())}; there are: ${[...known.keys()].join(', ')}`;
       errors.push(showOptionProblem({ at: section.at, section: section.name, option: 'driver', reason }));
       continue;
     }
+    const driver = byName.get(entry.name) ?? (await entry.load());
+    byName.set(entry.name, driver);
     const options = optionReader(section);
     const connection = await driver.connect(section.connection, options, deps);
     const problems = options.finish();
     errors.push(...problems.map(showOptionProblem));
     if (connection !== undefined && problems.length === 0) connections.set(section.connection, connection);
   }
-  return { connections, errors };
+  return { connections, loaded: { module, byName }, errors };
 }
 
 /** Host part of canonical project names, by connection; of one that could not be opened its own name. */

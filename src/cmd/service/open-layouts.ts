@@ -2,7 +2,7 @@ import type { Driver } from '../../driver/driver.ts';
 import type { LayoutTable } from '../../layout/layout-table.ts';
 import type { Calls } from '../../lib/calls.ts';
 import { callsToWorker } from '../../lib/worker-calls.ts';
-import type { DriverTable } from './driver-table.ts';
+import type { LoadedDrivers } from './driver-table.ts';
 import type { LayoutThreadData } from './layout-thread.ts';
 
 /** Processor time, so that a busy machine does not count. The largest known tenant builds in less than one second. */
@@ -13,7 +13,7 @@ const HEAP_MB = 1024;
 /** Builds layouts in one thread per tenant: a costly proposal does not delay other tenants. */
 export function openLayouts(
   drivers: ReadonlyMap<string, Driver>,
-  { module, byName }: DriverTable,
+  { module, byName }: LoadedDrivers,
 ): Calls<LayoutTable> {
   const data: LayoutThreadData = {
     drivers: [...drivers].map(([connection, { name, config }]) => ({

@@ -50,7 +50,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
   const { settings, log, clock, root, drivers, components, stack } = options;
   const repositories = stack.use(await openRepositories(options));
   const deps = { clock, log, repositories };
-  const { connections, errors } = await openConnections(settings.connections, drivers.byName, deps);
+  const { connections, errors, loaded } = await openConnections(settings.connections, drivers, deps);
   for (const connection of connections.values()) stack.defer(() => connection.close());
   const tenants = await tenantsFor(options, connections);
   if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
@@ -72,7 +72,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     host: machineName(settings),
     paths: storePaths(settings.store.root),
     connections,
-    drivers,
+    drivers: loaded,
     tenants: tenants.tenants,
     repositories,
     root,

@@ -33,8 +33,10 @@ async function main(config: string): Promise<void> {
   const { COMPONENT_KINDS } = await import('../../../src/store/paths.ts');
 
   let roundTrips = () => 0;
-  const byName = new Map(
-    [...driverTable.byName].map(([name, driver]) => {
+  const entries = driverTable.entries.map(entry => ({
+    ...entry,
+    async load() {
+      const driver = await entry.load();
       const connect: typeof driver.connect = (connection, options, deps) => {
         roundTrips = () => {
           const { fetches, listings, pushes } = deps.repositories.counters();
@@ -42,13 +44,13 @@ async function main(config: string): Promise<void> {
         };
         return driver.connect(connection, options, deps);
       };
-      return [name, { ...driver, connect }] as const;
-    }),
-  );
+      return { ...driver, connect };
+    },
+  }));
   const read = readSettings(config, {});
   if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
   const log = createLog({ level: 'error', format: 'pretty', stream: process.stderr });
-  const drivers = { ...driverTable, byName };
+  const drivers = { ...driverTable, entries };
   const started = await startService(read.settings, log, COMPONENT_KINDS, systemClock(), drivers);
   if (started.kind === 'refused') throw new Error(started.errors.join('\n'));
   const { service } = started;

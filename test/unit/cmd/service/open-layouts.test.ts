@@ -27,7 +27,9 @@ let layouts: Layouts;
 let facts: LayoutFacts;
 
 beforeAll(async () => {
-  layouts = createLayouts(openLayouts(new Map([['local', gitDriver]]), driverTable));
+  layouts = createLayouts(
+    openLayouts(new Map([['local', gitDriver]]), { ...driverTable, byName: new Map([['git', gitDriver]]) }),
+  );
   facts = await layouts.build(TENANT, [
     branchConfig(CONFIG, BASE.replace('- project', `${KNOWN_JOBS}\n- project`)),
     branchConfig(APP, ''),

@@ -52,7 +52,7 @@ beforeEach(async () => {
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
   const { settings } = parsed;
   const clock = systemClock();
-  const { connections } = await openConnections(settings.connections, driverTable.byName, {
+  const { connections, loaded } = await openConnections(settings.connections, driverTable, {
     clock,
     log,
     repositories: noRepositories('test'),
@@ -65,7 +65,7 @@ beforeEach(async () => {
     host: 'ci1',
     paths,
     connections,
-    drivers: driverTable,
+    drivers: loaded,
     tenants: [],
     repositories: noRepositories('test'),
     root: () => url ?? 'http://127.0.0.1',
