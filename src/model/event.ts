@@ -1,32 +1,42 @@
 /**
- * The path of one event, stage by stage.
+ * The path of one event, stage by stage, with the files to open on the way: those of the git driver as the example of a driver. Of
+ * what is not named (queues, lanes, the fence, the commit of a turn, the protocols of the collector) the contract is enough.
  *
  *   1 receive   a webhook body or a listener's finding becomes a {@link ConnectionEvent}, stored before it is acknowledged
- *               src/web/webhook-route.ts → src/cmd/service/webhook-intake.ts, or the listener in drivers/<name>/
+ *               src/web/webhook-route.ts; drivers/git/webhook.ts; src/cmd/service/webhook-intake.ts
  *                                                                               span: root `GitEvent`, ... opens
  *   2 process   the driver reads the host and turns it into {@link TriggerEvent}s; change cache refreshed
- *               src/scheduler/events/connection-events.ts → read-host.ts → drivers/<name>/ → forward-event.ts
- *                                                                               root ends: forwarded, or discarded + reason
+ *               src/scheduler/events/connection-events.ts → read-host.ts; drivers/git/source.ts → process-event.ts;
+ *               src/scheduler/events/forward-event.ts                           root ends: forwarded, or discarded + reason
  *   3 tenant    each tenant that holds the project: reconfigure if configuration changed, match pipelines
  *               src/scheduler/tenant/tenant-events.ts → tenant-event.ts → tenant-matching.ts
  *                                                                               span: root `TenantEvent`, link to 1
  *   4 enqueue   {@link PipelineEvent} `enqueue`: dependencies ahead and behind, or a refusal with its reason
- *               src/scheduler/turn/pipeline-turn.ts → src/pipeline/decide-turn.ts → apply-events.ts → enqueue.ts
+ *               src/scheduler/turn/pipeline-runner.ts → pipeline-turn.ts → src/pipeline/decide-turn.ts → apply-events.ts
+ *               → enqueue.ts → enqueue-plan.ts
  *   5 item      QueueItem and BuildSet are created in the turn's commit           span: root `QueueItem`, link to 3
- *               src/pipeline/new-item.ts; src/scheduler/turn/turn-operations.ts → turn-commit.ts
+ *               src/pipeline/new-item.ts; src/scheduler/turn/turn-operations.ts
+ *
  *   6 merge     MergeRequest, answered by `merger-result`                         `Merge` → `MergerJob`
- *               src/pipeline/process-item.ts → prepare-item.ts; src/scheduler/turn/commands.ts → merge-requests.ts
- *               src/merger/merger.ts → merge-changes.ts → fetch-state.ts, merge-lanes.ts
+ *               src/scheduler/turn/pipeline-turn.ts → src/pipeline/decide-turn.ts → process-item.ts → prepare-item.ts;
+ *               src/scheduler/turn/commands.ts → merge-requests.ts; src/merger/merger.ts → merge-changes.ts → fetch-state.ts;
+ *               src/merger/merge-lanes.ts; src/pipeline/apply-events.ts → apply-merger-result.ts
  *   7 layout    the change's own configuration, if it brings one                  `Layout`
+ *               src/scheduler/turn/pending-freezes.ts; src/layout/layout-table.ts
  *   8 freeze    job graph, immutable from here                                    `JobGraph`
- *               src/scheduler/turn/pending-freezes.ts → freeze-buildset.ts; src/layout/freeze-job-graph.ts
+ *               src/layout/freeze-item-graph.ts → freeze-job-graph.ts; src/scheduler/turn/freeze-buildset.ts
  *   9 build     BuildRequest, answered by `build-started` and `build-result`      `Build` → `JobExecution` → steps
- *               src/pipeline/start-jobs.ts; src/scheduler/turn/commands.ts → build-requests.ts; src/executor/executor.ts
- *  10 result    src/pipeline/apply-build-events.ts; window, re-parenting, cancels: process-item.ts
+ *               src/pipeline/start-jobs.ts; src/scheduler/turn/commands.ts → build-requests.ts; turn-operations.ts
+ *
+ *  10 result    window, re-parenting, cancels                                     `Build` ends
+ *               src/executor/execute-build.ts; src/scheduler/turn/pipeline-turn.ts → src/pipeline/decide-turn.ts
+ *               → apply-events.ts → apply-build-events.ts; process-item.ts
  *  11 report    intent, reporters, merge at the host; answered by `report-result` `Report` → one per reporter
- *               src/pipeline/report-item.ts; src/scheduler/report/report-intents.ts; report-loop.ts → perform-report.ts
+ *               src/pipeline/report-item.ts; src/scheduler/turn/commands.ts → src/scheduler/report/report-intents.ts;
+ *               src/scheduler/report/report-loop.ts → perform-report.ts → perform-part.ts; drivers/git/landing.ts → land.ts
  *  12 leave     removed from its queue; spans and history ride in the same commit ends `QueueItem`
- *               src/pipeline/leave-item.ts; src/tracing/spans/ended-spans.ts; src/tracing/otlp/sender.ts exports them
+ *               src/pipeline/apply-report-result.ts; leave-item.ts; src/scheduler/turn/turn-operations.ts
+ *               → src/tracing/spans/item-spans.ts; src/store/outbox-drain.ts; src/tracing/otlp/sender.ts
  *
  * Each step from stage to stage is one multi-write that deletes the event where it was and creates it where it goes.
  *

@@ -9,8 +9,7 @@
 import { spansCodec } from '../../src/model/codec/records.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { encodeRequest } from '../../src/tracing/otlp/encode-request.ts';
-import { endedSpans } from '../../src/tracing/spans/ended-spans.ts';
-import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
+import { endedSpans, itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { INSTALLATION } from '../fake/installation.ts';
 import { resetAndMergedStory } from '../fake/item-stories.ts';
 import { itemStory } from '../fake/queue-item.ts';

@@ -6,7 +6,7 @@
  * The reset with builds of two items under way is in `the-head-fails.ts`, and its check 08 stands with the others of that story.
  */
 import { expect, test } from 'vitest';
-import { endedSpans } from '../../src/tracing/spans/ended-spans.ts';
+import { endedSpans } from '../../src/tracing/spans/item-spans.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { itemStory, jobNode } from '../fake/queue-item.ts';
 import { classicLayout } from '../scenario/layouts.ts';

@@ -13,7 +13,7 @@ import { outboxRows } from '../../store/outbox-rows.ts';
 import { create, type Operation, remove, set } from '../../store/port.ts';
 import { withoutHeldSpans } from '../../tracing/held-spans.ts';
 import { isKept, type KeepRules } from '../../tracing/keep.ts';
-import { endedSpans } from '../../tracing/spans/ended-spans.ts';
+import { endedSpans } from '../../tracing/spans/item-spans.ts';
 import { decisionHistory } from './decision-rows.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { encodeStoredItem, storableItem } from './stored-item.ts';

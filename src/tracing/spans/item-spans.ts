@@ -1,5 +1,5 @@
 /**
- * All spans of one queue item, as a pure function of its record.
+ * All spans of one queue item, as a pure function of its record, and those that ended between two versions of it.
  *
  *     QueueItem gate
  *     ├─ Wait window
@@ -19,7 +19,7 @@
  *     span-plan              how a span is made; with span-options, links, change-attributes, worker-attributes, number-in-name
  *     items                  item-spans → queue-item-span, wait-spans (with work-windows), takeover-spans, build-set-spans
  *                            → merger-work-spans, turn-work-spans, build-spans → execution-spans → step-spans; report-spans;
- *                            item-context, tested-bases; ended-spans (which of them ended), late-execution-spans
+ *                            item-context, tested-bases; late-execution-spans
  *     spans of jobs          job-spans, derivable-ids
  *     events                 ingestion-spans, tenant-event-spans, internal-event-spans, management-event-spans; reconfigure-spans,
  *                            event-context, event-process-spans, event-effect
@@ -31,7 +31,7 @@
  */
 import type { BuildSet } from '../../model/build-set.ts';
 import { endOf } from '../../model/build-set.ts';
-import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
+import { endOfItem, isExported, type QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { planBuildSet } from './build-set-spans.ts';
 import { itemContext } from './item-context.ts';
@@ -50,15 +50,45 @@ export function itemSpans(
   return planItem(item, undefined, options).map(plan => plan.make());
 }
 
+/** All spans exported for an item that has left; with the traces it follows from when it was held back and is kept. */
+export function exportedSpans(
+  item: QueueItem,
+  options: SpanOptions = DEFAULT_SPAN_OPTIONS,
+): readonly SpanRecord[] {
+  return [...(item.origin.heldSpans ?? []), ...itemSpans(item, options)];
+}
+
+/**
+ * Spans that ended between two versions of an item's record; none for an unsampled item. All spans of an item that was held back
+ * and is kept count as ended when it leaves. Over any sequence of versions each span is returned exactly once, when it ends. The
+ * commit that stores the new version writes them to the outbox.
+ *
+ * @param before undefined: the item is new. Parts that are the same object in both versions are skipped, so that the cost is that of
+ *   the change.
+ */
+export function endedSpans(
+  before: QueueItem | undefined,
+  after: QueueItem,
+  options: SpanOptions = DEFAULT_SPAN_OPTIONS,
+): readonly SpanRecord[] {
+  if (!isExported(after) || before === after) return [];
+  if (after.kept === true) return exportedSpans(after, options);
+  const sent = new Set<string>();
+  if (before !== undefined) {
+    for (const plan of planItem(before, after, options)) if (plan.end !== null) sent.add(plan.key);
+  }
+  const spans: SpanRecord[] = [];
+  for (const plan of planItem(after, before, options)) {
+    if (plan.end !== null && !sent.has(plan.key)) spans.push(plan.make());
+  }
+  return spans;
+}
+
 /**
  * @param other another version of the item: parts that are the same object in both and have ended there are left out,
  *   since they give the same spans.
  */
-export function planItem(
-  item: QueueItem,
-  other: QueueItem | undefined,
-  options: SpanOptions,
-): readonly SpanPlan[] {
+function planItem(item: QueueItem, other: QueueItem | undefined, options: SpanOptions): readonly SpanPlan[] {
   const context = itemContext(item, options);
   const plans: SpanPlan[] = [planQueueItem(context), ...planWaits(context, other)];
   const sameEnd = other !== undefined && endOfItem(item) === endOfItem(other);

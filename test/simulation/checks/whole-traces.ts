@@ -10,7 +10,7 @@ import type { SpanRecord } from '../../../src/model/span.ts';
 import type { Operation } from '../../../src/store/port.ts';
 import { isKept } from '../../../src/tracing/keep.ts';
 import { jobExecutionSpanId } from '../../../src/tracing/span-ids.ts';
-import { exportedSpans } from '../../../src/tracing/spans/ended-spans.ts';
+import { exportedSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { CONNECTION } from '../host/host-git.ts';
 import { TENANT } from '../site.ts';
 import type { Transaction } from '../store/server.ts';

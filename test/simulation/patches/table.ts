@@ -416,7 +416,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'of what the ratio leaves out nothing is sent',
     edits: [
       {
-        file: 'src/tracing/spans/ended-spans.ts',
+        file: 'src/tracing/spans/item-spans.ts',
         find: 'if (!isExported(after) || before === after) return [];',
         replace: 'if ((!isExported(after) && after.timeline.length < 5) || before === after) return [];',
       },
@@ -428,7 +428,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'an item that is kept for what became of it is sent whole',
     edits: [
       {
-        file: 'src/tracing/spans/ended-spans.ts',
+        file: 'src/tracing/spans/item-spans.ts',
         find: 'if (after.kept === true) return exportedSpans(after, options);',
         replace: '',
       },

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { heldSpans, withoutHeldSpans } from '../../../src/tracing/held-spans.ts';
-import { endedSpans, exportedSpans } from '../../../src/tracing/spans/ended-spans.ts';
-import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
+import { endedSpans, exportedSpans, itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { resetAndMergedStory } from '../../fake/item-stories.ts';
 import { itemStory } from '../../fake/queue-item.ts';
 

@@ -11,8 +11,7 @@ import {
   ownTraceOf,
   playbookSpan,
 } from '../../../../src/tracing/span-ids.ts';
-import { endedSpans } from '../../../../src/tracing/spans/ended-spans.ts';
-import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
+import { endedSpans, itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { orderSpans } from '../../../../src/tracing/spans/order-spans.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
 import { randomStory } from '../../../fake/item-stories.ts';

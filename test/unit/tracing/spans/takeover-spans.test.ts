@@ -4,8 +4,7 @@ import { explainItem } from '../../../../src/explain/explain.ts';
 import { explainText } from '../../../../src/explain/explain-text.ts';
 import { addMilliseconds, type Nanoseconds } from '../../../../src/lib/clock.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
-import { endedSpans } from '../../../../src/tracing/spans/ended-spans.ts';
-import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
+import { endedSpans, itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
 import { job, World } from '../../pipeline/world.ts';
 
