@@ -11,6 +11,7 @@
 import { hostSteps, hostStepsOfError } from '../../driver/host-steps.ts';
 import type { ProcessedEvent, ProcessedLater } from '../../driver/source.ts';
 import { addMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { type ChangeKey, type ChangeRecord, changeText } from '../../model/change.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
@@ -136,7 +137,8 @@ async function ask(
   try {
     const record = (key: ChangeKey) => deps.changes.record(key);
     const context = { projects: deps.projects(), memory, record, signal: stop };
-    const outcome = await unlessAborted(deps.connection.source.process(event, context), abandoned);
+    const outcome = await unlessAborted(() => deps.connection.source.process(event, context), abandoned);
+    if (outcome === undefined) throw abandoned.reason;
     if ('later' in outcome) return { kind: 'later', steps: hostSteps(outcome.steps), ...outcome.later };
     const changes = await Promise.all(outcome.changes.map(each => resolved(each, deps, abandoned)));
     return { kind: 'processed', processed: { ...outcome, changes }, memory };
@@ -165,19 +167,6 @@ async function resolved(
     if (!(error instanceof HostNotAsked)) throw error;
     deps.log.warn({ err: error, change: changeText(record.change) }, 'a dependency is not known yet');
     return record;
-  }
-}
-
-/** @throws the signal's reason as soon as it aborts; the result of the work is dropped then. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
 

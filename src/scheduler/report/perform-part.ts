@@ -12,6 +12,7 @@ import type { ReportRequest } from '../../driver/reporter.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { type Change, changeText } from '../../model/change.ts';
 import type { HostTrouble } from '../../model/host-trouble.ts';
 import type { Json } from '../../model/job.ts';
@@ -23,7 +24,6 @@ import { hostTroubleOf } from '../remote-fault.ts';
 import { changeOfPart, type PartOutcome, type ReportPart, recordOf, rememberedOf } from './part-record.ts';
 import type { ProjectStanding } from './right-to-act.ts';
 import { reportOf } from './stored-report.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** `prove` and `mayAct` come from the fence of the pipeline's holder. */
 export interface PerformReportDeps {

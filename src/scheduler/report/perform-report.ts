@@ -4,6 +4,7 @@
  * A host that does not answer is retried a few times within seconds. After that the outcome is `host`, and the caller waits: the
  * item in its queue or, where no item waits for the answer, the intent in its outbox.
  */
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { changeText } from '../../model/change.ts';
 import type { ReportOutcome } from '../../model/event.ts';
 import type { LandedBranch } from '../../model/landed.ts';
@@ -11,7 +12,6 @@ import type { ReportIntent } from '../../model/report-intent.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
 import type { PartOutcome, ReportPart } from './part-record.ts';
 import { type PerformReportDeps, performLanded, performPart } from './perform-part.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** The outcome as the pipeline gets it, and the parts as the item's record and trace have them. */
 export interface PerformedReport {

@@ -5,12 +5,12 @@
  * Landings do not wait for words: what is not announced within seconds is left for later, and the items behind go on.
  */
 import { pause } from '../../lib/pause.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { hasLanded } from '../../model/landed.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
 import { landReportsInOrder } from './land-in-order.ts';
 import type { PerformReportDeps } from './perform-part.ts';
 import { type PerformedReport, performReport } from './perform-report.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** Milliseconds: the notes of all usually take one push. */
 const LONGEST_ANNOUNCING = 2_000;

@@ -12,7 +12,7 @@
  *     intents        report-intents (from the commands of a turn; report-facts, report-text, reported-trace) → stored-report
  *     performing     report-offers → report-groups → perform-report → perform-part, part-record; right-to-act;
  *                    later-reports (no item waits for them)
- *     several        perform-together → land-in-order, then perform-report for each (unless-aborted)
+ *     several        perform-together → land-in-order, then perform-report for each
  *     live texts     live-progress → show-at, progress-report
  *     the log        host-alarm
  *
