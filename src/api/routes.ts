@@ -9,7 +9,7 @@
  *     live-item.ts (live-job.ts), live-view.ts    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
  *     builds.ts, delays.ts, explanation.ts, components.ts, connections.ts, service.ts    one document, or a few small ones, each
- *     change-checks.ts                runs and results in the form of Gerrit's Checks tab
+ *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
  *
@@ -17,7 +17,7 @@
  * reads a clock or the store, except for what it is passed.
  */
 import { buildSchema, buildsetSchema } from './builds.ts';
-import { changeChecksSchema } from './change-checks.ts';
+import { changeChecksSchema } from './change-checks-schema.ts';
 import { componentsSchema, requestedStateSchema, STATE_ACTIONS } from './components.ts';
 import { connectionsSchema } from './connections.ts';
 import { delaysSchema } from './delays.ts';

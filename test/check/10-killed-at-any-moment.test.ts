@@ -16,7 +16,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createApi } from '../../src/cmd/client/api.ts';
 import { followTenant } from '../../src/cmd/client/follow.ts';
-import { DEMO_CHANGES, TENANT } from '../../src/cmd/quickstart/demo-files.ts';
+import { DEMO_CHANGES } from '../../src/cmd/quickstart/demo-changes.ts';
+import { TENANT } from '../../src/cmd/quickstart/demo-files.ts';
 import { approve, commitTopic, propose } from '../../src/cmd/quickstart/developer.ts';
 import { prepareSite, type Site } from '../../src/cmd/quickstart/prepare-site.ts';
 import {

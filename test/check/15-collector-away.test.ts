@@ -13,7 +13,6 @@ import { createSpanDrain, createSpanSender } from '../../src/cmd/service/span-de
 import { type Clock, fromMilliseconds } from '../../src/lib/clock.ts';
 import { spansCodec } from '../../src/model/codec/records.ts';
 import type { SpanRecord } from '../../src/model/span.ts';
-import { readTracing } from '../../src/settings/tracing-settings.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/server.ts';
 import { ensureNode } from '../../src/store/ensure-node.ts';
 import { outboxOperation } from '../../src/store/outbox.ts';
@@ -23,6 +22,7 @@ import { eventually } from '../conformance/store/eventually.ts';
 import { randomStory } from '../fake/item-stories.ts';
 import { checkTraces, startOtlpSink } from '../fake/otlp-sink.ts';
 import { SILENT } from '../fake/silent-log.ts';
+import { tracingTo } from '../fake/tracing-to.ts';
 
 const OUTAGE = 600_000;
 const BEGIN = 1_795_000_000_000;
@@ -125,14 +125,3 @@ test('check 15: the code that decides, merges or runs jobs does not know the sen
   });
   expect(known).toEqual([]);
 });
-
-function tracingTo(endpoint: string, protocol: string) {
-  const at = { file: 'gatehouse.conf', line: 1 };
-  const options = new Map([
-    ['endpoint', { value: endpoint, at }],
-    ['protocol', { value: protocol, at }],
-  ]);
-  const { tracing } = readTracing({ name: 'tracing', at, options }, {});
-  if (tracing.kind === 'off') throw new Error(tracing.why);
-  return tracing;
-}

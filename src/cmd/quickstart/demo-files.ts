@@ -1,10 +1,4 @@
-/**
- * Initial content of the demo's repositories, and the six changes its developers propose.
- *
- * The story: `acme/app` prices a shopping basket, `acme/api` serves it. Change 2 renames a function and its callers;
- * change 3 adds a caller under the old name. Each passes alone and git merges them without a conflict, but together they
- * break: a gate exists for this. Change 5 edits the line change 2 edits: a plain conflict. All others should merge.
- */
+/** Initial content of the demo's repositories: `acme/app` prices a shopping basket, `acme/api` serves it. */
 
 /** A file of a repository; it replaces one of the same path. */
 export interface DemoFile {
@@ -19,7 +13,8 @@ const script = (path: string, ...lines: readonly string[]): DemoFile => ({
   text: `#!/bin/sh\n${lines.join('\n')}\n`,
   executable: true,
 });
-const file = (path: string, ...lines: readonly string[]): DemoFile => ({
+/** A file of these lines, which nothing executes. */
+export const textFile = (path: string, ...lines: readonly string[]): DemoFile => ({
   path,
   text: `${lines.join('\n')}\n`,
 });
@@ -85,7 +80,7 @@ const GIT_PIPELINES: readonly string[] = [
 /** The config project: pipelines, the queue of both projects, and the jobs that theirs inherit from. */
 export function configFiles(pipelines: readonly string[]): readonly DemoFile[] {
   return [
-    file(
+    textFile(
       'zuul.yaml',
       '# Pipelines and base jobs of the demo. A change here takes effect when it is merged.',
       ...pipelines,
@@ -127,8 +122,8 @@ export const CONFIG_FILES: readonly DemoFile[] = configFiles(GIT_PIPELINES);
 
 /** In the gate its tests sleep 3 s, so that all changes are queued when one fails. */
 export const APP_FILES: readonly DemoFile[] = [
-  file('README.md', '# app', '', 'Prices a shopping basket.'),
-  file(
+  textFile('README.md', '# app', '', 'Prices a shopping basket.'),
+  textFile(
     'lib/price.sh',
     '# Prices are whole cents.',
     '# total: the sum of its arguments',
@@ -138,7 +133,7 @@ export const APP_FILES: readonly DemoFile[] = [
     '  echo "$sum"',
     '}',
   ),
-  file('lib/basket.sh', '. ./lib/price.sh', 'basket_price() { total "$@"; }'),
+  textFile('lib/basket.sh', '. ./lib/price.sh', 'basket_price() { total "$@"; }'),
   script(
     'tests/unit.sh',
     'set -eu',
@@ -150,7 +145,7 @@ export const APP_FILES: readonly DemoFile[] = [
     'done',
     'echo "all unit tests passed"',
   ),
-  file('tests/unit.d/basket.sh', '. ./lib/basket.sh', '[ "$(basket_price 100 250)" = 350 ]'),
+  textFile('tests/unit.d/basket.sh', '. ./lib/basket.sh', '[ "$(basket_price 100 250)" = 350 ]'),
   script(
     'tests/integration.sh',
     'set -eu',
@@ -159,7 +154,7 @@ export const APP_FILES: readonly DemoFile[] = [
     '. ./lib/basket.sh',
     'basket_price 1 2 3',
   ),
-  file(
+  textFile(
     '.zuul.yaml',
     '- job:',
     '    name: app-unit-tests',
@@ -184,8 +179,8 @@ export const APP_FILES: readonly DemoFile[] = [
 
 /** In the gate its test sleeps 3.5 s, longer than those of app. */
 export const API_FILES: readonly DemoFile[] = [
-  file('README.md', '# api', '', 'Serves the prices of app.'),
-  file('routes.txt', 'GET /price', 'GET /health'),
+  textFile('README.md', '# api', '', 'Serves the prices of app.'),
+  textFile('routes.txt', 'GET /price', 'GET /health'),
   script(
     'tests/routes.sh',
     'set -eu',
@@ -193,7 +188,7 @@ export const API_FILES: readonly DemoFile[] = [
     'if [ "$ZUUL_PIPELINE" = gate ]; then sleep 3.5; fi',
     '[ -d ../app ] && echo "app is checked out beside us: $(git -C ../app rev-parse --short HEAD)"',
   ),
-  file(
+  textFile(
     '.zuul.yaml',
     '- job:',
     '    name: api-contract-tests',
@@ -210,95 +205,4 @@ export const API_FILES: readonly DemoFile[] = [
     '    post:',
     '      jobs: [publish]',
   ),
-];
-
-/** A proposal to `master`. */
-export interface DemoChange {
-  readonly project: string;
-  /** Last part of its branch: `for/master/<topic>`. */
-  readonly topic: string;
-  readonly subject: string;
-  readonly files: readonly DemoFile[];
-  /** How it must end. */
-  readonly expected: 'merged' | 'failed' | 'conflict';
-}
-
-/** In the order they are approved. All are based on the same commit of their project. */
-export const DEMO_CHANGES: readonly DemoChange[] = [
-  {
-    project: APP,
-    topic: 'greeting',
-    subject: 'Greet the customer',
-    files: [
-      file('lib/greeting.sh', 'greeting() { echo "Good day, $1"; }'),
-      file('tests/unit.d/greeting.sh', '. ./lib/greeting.sh', '[ "$(greeting Ada)" = "Good day, Ada" ]'),
-    ],
-    expected: 'merged',
-  },
-  {
-    project: APP,
-    topic: 'rename-total',
-    subject: 'Call the sum of prices by its name',
-    files: [
-      file(
-        'lib/price.sh',
-        '# Prices are whole cents.',
-        '# price_sum: the sum of its arguments',
-        'price_sum() {',
-        '  sum=0',
-        '  for each in "$@"; do sum=$((sum + each)); done',
-        '  echo "$sum"',
-        '}',
-      ),
-      file('lib/basket.sh', '. ./lib/price.sh', 'basket_price() { price_sum "$@"; }'),
-    ],
-    expected: 'merged',
-  },
-  {
-    project: APP,
-    topic: 'discount',
-    subject: 'Give regular customers a discount',
-    files: [
-      file(
-        'lib/discount.sh',
-        '. ./lib/price.sh',
-        '# Ten percent off, rounded down.',
-        'discounted() { echo $(($(total "$@") * 9 / 10)); }',
-      ),
-      file('tests/unit.d/discount.sh', '. ./lib/discount.sh', '[ "$(discounted 100 100)" = 180 ]'),
-    ],
-    expected: 'failed',
-  },
-  {
-    project: API,
-    topic: 'basket-route',
-    subject: 'Serve the price of a basket',
-    files: [file('routes.txt', 'GET /price', 'GET /health', 'POST /basket')],
-    expected: 'merged',
-  },
-  {
-    project: APP,
-    topic: 'total-in-euros',
-    subject: 'Say which currency a total is in',
-    files: [
-      file(
-        'lib/price.sh',
-        '# Prices are whole cents.',
-        '# total: the sum of its arguments, in euro cents',
-        'total() {',
-        '  sum=0',
-        '  for each in "$@"; do sum=$((sum + each)); done',
-        '  echo "$sum"',
-        '}',
-      ),
-    ],
-    expected: 'conflict',
-  },
-  {
-    project: API,
-    topic: 'health-details',
-    subject: 'Report health in detail',
-    files: [file('doc/health.md', '# Health', '', '`GET /health` answers 200 while the service works.')],
-    expected: 'merged',
-  },
 ];

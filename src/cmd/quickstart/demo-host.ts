@@ -2,7 +2,7 @@
  * The code host of a demo, with the developers who work at it. `git-host.ts` is a directory of repositories; other hosts come with
  * the tests of their driver.
  */
-import type { DemoChange } from './demo-files.ts';
+import type { DemoChange } from './demo-changes.ts';
 
 /** A change as proposed. */
 export interface DemoProposal {

@@ -4,7 +4,7 @@
  *
  * Map of this folder:
  *
- *     prepare-site.ts        files of the demo (demo-files.ts); container-site.ts: the same among containers
+ *     prepare-site.ts        files of the demo (demo-files.ts, demo-changes.ts); container-site.ts: the same among containers
  *     service-process.ts     the service, a process of its own
  *     demo-host.ts           the code host, with developers (developer.ts); git-host.ts: repositories in a directory
  *     demo-run.ts            the six changes, with progress.ts on the screen (shown-item.ts); until-quiet.ts: when it is over

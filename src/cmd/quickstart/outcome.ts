@@ -3,7 +3,8 @@
 import type { FinishedItem } from '../../api/live-item.ts';
 import type { Explanation } from '../../explain/explain.ts';
 import type { Api } from '../client/api.ts';
-import { DEMO_CHANGES, type DemoChange, TENANT } from './demo-files.ts';
+import { DEMO_CHANGES, type DemoChange } from './demo-changes.ts';
+import { TENANT } from './demo-files.ts';
 import type { DemoHost, DemoProposals } from './demo-host.ts';
 import { git } from './developer.ts';
 import { isAbout } from './shown-item.ts';

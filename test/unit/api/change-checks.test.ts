@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type ChangeChecks, changeChecks } from '../../../src/api/change-checks.ts';
+import { changeChecks } from '../../../src/api/change-checks.ts';
+import type { ChangeChecks } from '../../../src/api/change-checks-schema.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import { checkedItems, gatedItem, newItem, unlandedItem } from '../../fake/gerrit-change-items.ts';
 import { uuidOf } from '../web/sample-item.ts';
