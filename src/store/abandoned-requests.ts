@@ -10,10 +10,11 @@ import {
   isReadable,
   type Requestable,
   type RequestQueue,
+  removalOf,
+  restated,
   type StoredRequest,
   type UnreadableRequest,
 } from './request-queue.ts';
-import { encodeRequestRecord } from './request-record.ts';
 
 /** A request that no worker will complete, and what its finder has to do about it. */
 export type Abandoned<T> =
@@ -52,14 +53,14 @@ export async function abandonedRequests<T extends Requestable>(
  */
 export function requeued<T extends Requestable>(
   queue: Pick<RequestQueue<T>, 'claimPath'>,
-  { bytes, attempt, losses, version, uuid, path }: StoredRequest<T>,
+  request: StoredRequest<T>,
   loss?: WorkerLoss,
 ): readonly Operation[] {
+  const { attempt, losses, version, uuid, path } = request;
   const all = [...(losses ?? []), ...(loss === undefined ? [] : [loss])];
-  const record = encodeRequestRecord({
+  const record = restated(request, {
     state: { kind: 'requested' },
     attempt: attempt + 1,
-    bytes,
     ...(all.length === 0 ? {} : { losses: all }),
   });
   return unclaimed(queue.claimPath(uuid), set(path, record, version));
@@ -70,7 +71,7 @@ export function discarded<T extends Requestable>(
   queue: Pick<RequestQueue<T>, 'claimPath' | 'cancelPath'>,
   { request, cancelled }: Abandoned<T>,
 ): readonly Operation[] {
-  const operations = unclaimed(queue.claimPath(request.uuid), remove(request.path, request.version));
+  const operations = unclaimed(queue.claimPath(request.uuid), ...removalOf(request));
   return cancelled ? [...operations, remove(queue.cancelPath(request.uuid))] : operations;
 }
 
@@ -84,7 +85,33 @@ export async function staleCancels<T extends Requestable>(
   return marked.filter(uuid => !present.has(uuid)).map(uuid => remove(queue.cancelPath(uuid)));
 }
 
+/**
+ * Bodies without a request: an operator removed the request, or a process died between the parts of a withdrawal. A commit that
+ * is carried out in parts writes the body first, so one is stale only when it was without a request the sweep before.
+ */
+export interface BodySweeper {
+  /** Each removal is its own operation; any of them may fail. Its first call gives none. */
+  stale(): Promise<readonly Operation[]>;
+}
+
+/** One for each term of the sweeper and queue. */
+export function createBodySweeper<T extends Requestable>(
+  queue: Pick<RequestQueue<T>, 'store' | 'bodiesPath' | 'bodyPath' | 'pathsOf'>,
+): BodySweeper {
+  let before: ReadonlySet<string> = new Set();
+  return {
+    async stale() {
+      const bodies = (await queue.store.children(queue.bodiesPath)) ?? [];
+      const present = bodies.length === 0 ? new Map() : await queue.pathsOf(bodies);
+      const alone = bodies.filter(uuid => !present.has(uuid));
+      const twice = alone.filter(uuid => before.has(uuid));
+      before = new Set(alone);
+      return twice.map(uuid => remove(queue.bodyPath(uuid)));
+    },
+  };
+}
+
 /** Creating and removing the claim in one multi proves that there is none. */
-function unclaimed(claim: string, operation: Operation): readonly Operation[] {
-  return [create(claim, undefined, { ephemeral: true }), operation, remove(claim)];
+function unclaimed(claim: string, ...operations: readonly Operation[]): readonly Operation[] {
+  return [create(claim, undefined, { ephemeral: true }), ...operations, remove(claim)];
 }

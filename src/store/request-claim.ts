@@ -88,11 +88,11 @@ export class Claim<T extends Requestable> {
    */
   async complete(operations: readonly Operation[] = []): Promise<ClaimOutcome> {
     const { claimPath, queue, request } = this.#deps;
-    const all = [remove(claimPath), remove(request.path), ...operations];
+    const own = [remove(claimPath), remove(request.path), ...this.#bodyRemoval()];
     // From here on a vanished claim is our own doing.
     this.#completing = true;
     try {
-      const outcome = await this.#inTurn(all, 2, async () =>
+      const outcome = await this.#inTurn([...own, ...operations], own.length, async () =>
         // Our session lives, so the claim was removed by that multi.
         (await queue.store.get(claimPath)) === undefined ? 'done' : undefined,
       );
@@ -104,6 +104,11 @@ export class Claim<T extends Requestable> {
       this.#check('synced');
       throw error;
     }
+  }
+
+  #bodyRemoval(): readonly Operation[] {
+    const { body } = this.#deps.request;
+    return body === undefined ? [] : [remove(body)];
   }
 
   #inTurn(
@@ -123,6 +128,7 @@ export class Claim<T extends Requestable> {
     outcomeInDoubt: () => Promise<ClaimOutcome | undefined>,
   ): Promise<ClaimOutcome> {
     const { store } = this.#deps.queue;
+    const { body } = this.#deps.request;
     for (;;) {
       if (this.#finished || this.#lost.signal.aborted) return 'lost';
       try {
@@ -130,6 +136,8 @@ export class Claim<T extends Requestable> {
         return 'done';
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
+        if (isMissing(body, error, own))
+          return this.#write(operations.toSpliced(own - 1, 1), own - 1, outcomeInDoubt);
         if (isLost(error, own)) return this.#lose(error);
         if (!isConnectionLoss(error)) throw callersError(error, own);
       }
@@ -183,6 +191,11 @@ export class Claim<T extends Requestable> {
       if (!(error instanceof StoreError)) throw error;
     }
   }
+}
+
+/** The body was removed by hand. It is the last of our own: the claim and the request are there. */
+function isMissing(body: string | undefined, error: StoreError, own: number): boolean {
+  return error.code === 'NoNode' && error.failedOperation === own - 1 && error.path === body;
 }
 
 function isLost({ code, failedOperation }: StoreError, own: number): boolean {

@@ -1,7 +1,8 @@
 /**
  * Requests for workers (merges, builds), from the requester's side.
  *
- *     <path>/queue/<priority>-<uuid>-<seq>   the request, persistent until done
+ *     <path>/queue/<priority>-<uuid>-<seq>   the request's state, persistent until done
+ *     <path>/bodies/<uuid>                   what is asked for, written once; it goes with the request
  *     <path>/claimed/<uuid>                  ephemeral: its worker is alive
  *     <path>/cancelled/<uuid>                a taken request is to stop
  *
@@ -13,7 +14,7 @@
  *
  * The worker's side is request-worker.ts; abandoned-requests.ts handles requests whose worker is gone.
  */
-import { isNewerRecord } from '../model/codec/record.ts';
+import { isNewerRecord, RecordError } from '../model/codec/record.ts';
 import type { WorkerLoss } from '../model/worker-loss.ts';
 import { settle, withRetry } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
@@ -58,6 +59,8 @@ export interface StoredRequest<T> {
   readonly value: T;
   /** The request's own bytes. */
   readonly bytes: Uint8Array;
+  /** The node that holds these bytes; absent: the request's own, which a release up to 0.3 wrote. */
+  readonly body?: string;
 }
 
 /** A request this process cannot read, because it is broken or of a newer version; its uuid is known from its name. */
@@ -66,6 +69,8 @@ export interface UnreadableRequest {
   readonly uuid: string;
   readonly version: number;
   readonly error: unknown;
+  /** As above, where there is one. */
+  readonly body?: string;
 }
 
 const READ_AT_ONCE = 100;
@@ -97,6 +102,16 @@ export class RequestQueue<T extends Requestable> {
     return `${this.claimedPath}/${uuid}`;
   }
 
+  /** Parent of what requests ask for. */
+  get bodiesPath(): string {
+    return `${this.#deps.path}/bodies`;
+  }
+
+  /** What the request asks for, as long as it exists. */
+  bodyPath(uuid: string): string {
+    return `${this.bodiesPath}/${uuid}`;
+  }
+
   /** Parent of the cancel marks. */
   get cancelledPath(): string {
     return `${this.#deps.path}/cancelled`;
@@ -109,7 +124,7 @@ export class RequestQueue<T extends Requestable> {
 
   /** Creates the parents; call once, before anything else. */
   async prepare(signal?: AbortSignal): Promise<void> {
-    for (const name of ['queue', 'claimed', 'cancelled']) {
+    for (const name of ['queue', 'bodies', 'claimed', 'cancelled']) {
       await ensureNode(this.store, `${this.#deps.path}/${name}`, signal);
     }
   }
@@ -120,18 +135,26 @@ export class RequestQueue<T extends Requestable> {
    * @throws RangeError for a priority outside 0–999.
    */
   submit(request: T): readonly Operation[] {
-    return this.#append(request, { attempt: 1, bytes: this.#deps.codec.encode(request) });
+    return this.#append(request, this.#deps.codec.encode(request), { attempt: 1 });
   }
 
   /** Queues a request again for another worker, behind those that wait, in the multi in which its worker completes it. */
   resubmit({ value, losses, bytes }: StoredRequest<T>, attempt: number): readonly Operation[] {
-    return this.#append(value, { attempt, bytes, ...(losses === undefined ? {} : { losses }) });
+    return this.#append(value, bytes, { attempt, ...(losses === undefined ? {} : { losses }) });
   }
 
-  #append({ priority, uuid }: T, rest: Omit<RequestRecord, 'state'>): readonly Operation[] {
-    const record = encodeRequestRecord({ state: { kind: 'requested' }, ...rest });
+  /** The body first: in a commit so large that it is carried out in parts, no worker meets a request without it. */
+  #append(
+    { priority, uuid }: T,
+    bytes: Uint8Array,
+    tries: Pick<RequestRecord, 'attempt' | 'losses'>,
+  ): readonly Operation[] {
+    const record = encodeRequestRecord({ state: { kind: 'requested' }, ...tries });
     const prefix = requestNamePrefix(priority, uuid);
-    return [create(`${this.queuePath}/${prefix}`, record, { sequential: true })];
+    return [
+      create(this.bodyPath(uuid), bytes),
+      create(`${this.queuePath}/${prefix}`, record, { sequential: true }),
+    ];
   }
 
   /**
@@ -189,12 +212,14 @@ export class RequestQueue<T extends Requestable> {
     const wanted = [...paths.keys()];
     const nodes = await this.store.getMany([...paths.values()]);
     const marks = await this.store.getMany(wanted.map(uuid => this.cancelPath(uuid)));
+    const bodies = new Set(wanted.length === 0 ? [] : await this.store.children(this.bodiesPath));
     return wanted.flatMap((uuid, index) => {
       const node = nodes[index];
       const path = paths.get(uuid);
       if (node === undefined || path === undefined) return [];
       const taken = stateOf(node) === 'taken';
-      if (!taken) return [remove(path, node.stat.version)];
+      if (!taken)
+        return [remove(path, node.stat.version), ...(bodies.has(uuid) ? [remove(this.bodyPath(uuid))] : [])];
       return marks[index] === undefined ? [create(this.cancelPath(uuid), message(uuid))] : [];
     });
   }
@@ -222,12 +247,17 @@ export class RequestQueue<T extends Requestable> {
 
   /** Reads all in one call and decodes each on demand: a worker usually takes the first. */
   async read(names: readonly string[]): Promise<Iterable<StoredRequest<T> | UnreadableRequest>> {
-    const paths = names.map(name => `${this.queuePath}/${name}`);
-    const nodes = await this.store.getMany(paths);
-    return Iterator.from(paths.entries()).flatMap(([index, path]) => {
+    const wanted = names.flatMap(name => {
+      const uuid = parseRequestName(name)?.uuid;
+      return uuid === undefined ? [] : [{ path: `${this.queuePath}/${name}`, uuid }];
+    });
+    const nodes = await this.store.getMany([
+      ...wanted.map(({ path }) => path),
+      ...wanted.map(({ uuid }) => this.bodyPath(uuid)),
+    ]);
+    return Iterator.from(wanted.entries()).flatMap(([index, { path, uuid }]) => {
       const node = nodes[index];
-      const name = parseRequestName(names[index] ?? '');
-      return node === undefined || name === undefined ? [] : [this.#decode(path, name.uuid, node)];
+      return node === undefined ? [] : [this.#decode(path, uuid, node, nodes[wanted.length + index])];
     });
   }
 
@@ -248,13 +278,23 @@ export class RequestQueue<T extends Requestable> {
     return names.length === 0 ? [] : [...(await this.read(names))];
   }
 
-  #decode(path: string, uuid: string, node: StoredNode): StoredRequest<T> | UnreadableRequest {
+  #decode(
+    path: string,
+    uuid: string,
+    node: StoredNode,
+    body: StoredNode | undefined,
+  ): StoredRequest<T> | UnreadableRequest {
     const { version } = node.stat;
+    const place = body === undefined ? {} : { body: this.bodyPath(uuid) };
     try {
       const record = decodeRequestRecord(node.data);
-      return { path, uuid, version, ...record, value: this.#deps.codec.decode(record.bytes) };
+      const { bytes = body?.data } = record;
+      if (bytes === undefined)
+        throw new RecordError('broken', `request ${uuid} cannot be read: what it asks for is not there`);
+      const apart = record.bytes === undefined ? place : {};
+      return { path, uuid, version, ...record, ...apart, bytes, value: this.#deps.codec.decode(bytes) };
     } catch (error) {
-      return { path, uuid, version, error };
+      return { path, uuid, version, ...place, error };
     }
   }
 
@@ -269,6 +309,23 @@ export class RequestQueue<T extends Requestable> {
     }
     return paths;
   }
+}
+
+/** Removes it as it was when read, with what it asks for. */
+export function removalOf({
+  path,
+  version,
+  body,
+}: StoredRequest<unknown> | UnreadableRequest): readonly Operation[] {
+  return [remove(path, version), ...(body === undefined ? [] : [remove(body)])];
+}
+
+/** The record of the same request in another state, for its node. */
+export function restated<T>(
+  { bytes, body }: StoredRequest<T>,
+  rest: Omit<RequestRecord, 'bytes'>,
+): Uint8Array {
+  return encodeRequestRecord(body === undefined ? { ...rest, bytes } : rest);
 }
 
 /** Whether this process or an upgraded one can read it. */

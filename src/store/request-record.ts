@@ -1,15 +1,18 @@
 /**
- * How a request for a worker is stored: `queue/<priority>-<uuid>-<seq>`, one line of JSON for its state, then the request's
- * own bytes, which never change. Both are records of their own, so each has its version.
+ * How a request for a worker is stored. Its state is in `queue/<priority>-<uuid>-<seq>` and is rewritten by the worker that
+ * takes it and by the sweeper that puts it back; the request's own bytes, which never change, are in `bodies/<uuid>` and are written once. Both are records of
+ * their own, so each has its version.
  *
- *     {"k":"request","v":1,"d":{"state":"taken","attempt":1,"worker":"executor1","at":"1795000000000000000"}}⏎<request>
+ *     {"k":"request","v":2,"d":{"state":"taken","attempt":1,"apart":true,"worker":"executor1","at":"1795000000000000000"}}
  *
+ * Releases up to 0.3 wrote both into one node, with a line end between them; such a request stays in that form.
  * Priority and number are in the name, so that listing names is enough to know the order.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
-import { enveloped, RecordError, recordCodec } from '../model/codec/record.ts';
-import { added, list, nullable, optional, tagged, text, time, whole } from '../model/codec/schema.ts';
+import { enveloped, RecordError, recordCodec, upgradeFrom } from '../model/codec/record.ts';
+import { added, list, mark, nullable, optional, tagged, text, time, whole } from '../model/codec/schema.ts';
 import { workerLossSchema } from '../model/codec/schemas/merges.ts';
+import { sameForm } from '../model/codec/upgrades.ts';
 import type { WorkerLoss } from '../model/worker-loss.ts';
 
 /** requested → taken → (node gone: done, withdrawn or failed); a vanished worker: taken → requested, attempt + 1. */
@@ -23,15 +26,15 @@ export type RequestState =
       readonly session: string | null;
     };
 
-/** A request's node: what changes, and the bytes of the request. */
+/** A request's node in the queue: what changes, and, of an earlier release, the bytes of the request. */
 export interface RequestRecord {
   readonly state: RequestState;
   /** 1, plus one for each worker that vanished with it. */
   readonly attempt: number;
   /** Of the workers that vanished with it, where that is known, oldest first; absent: none. */
   readonly losses?: readonly WorkerLoss[];
-  /** Encoded by the requester; the queue only copies them. */
-  readonly bytes: Uint8Array;
+  /** Encoded by the requester; the queue only copies them. Absent: they are in a node of their own. */
+  readonly bytes?: Uint8Array;
 }
 
 /** What the name of a request's node says of it. */
@@ -43,23 +46,25 @@ export interface RequestName {
   readonly sequence: number;
 }
 
-type Tries = Pick<RequestRecord, 'attempt' | 'losses'>;
+/** `apart`: the request's bytes are in a node of their own; absent: they follow. */
+type Tries = Pick<RequestRecord, 'attempt' | 'losses'> & { readonly apart?: true };
 
 /** The first line. */
 type RequestHead =
   | ({ readonly state: 'requested' } & Tries)
   | ({ readonly state: 'taken' } & Tries & Omit<Extract<RequestState, { readonly kind: 'taken' }>, 'kind'>);
 
-const tries = { attempt: whole, losses: optional(list(workerLossSchema)) };
+const tries = { attempt: whole, losses: optional(list(workerLossSchema)), apart: optional(mark) };
 
-/** The first line of a request's node. */
+/** A request's node in the queue, or its first line. */
 export const requestHeadCodec = recordCodec(
   'request',
-  1,
+  2,
   tagged<RequestHead, 'state'>('state', {
     requested: tries,
     taken: { ...tries, worker: text, at: time, session: added(nullable(text), () => null) },
   }),
+  [upgradeFrom(sameForm)],
 );
 
 const LINE_END = 10;
@@ -90,13 +95,18 @@ export function inServiceOrder(names: readonly string[]): readonly string[] {
   return names.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** Also writes a request back with another state; its bytes stay as they are. */
+/** Also writes a request back with another state; its bytes stay where they are. */
 export function encodeRequestRecord({ state, bytes, ...tries }: RequestRecord): Uint8Array {
-  return Buffer.concat([requestHeadCodec.encode(headOf(state, tries)), Buffer.of(LINE_END), bytes]);
+  const head = requestHeadCodec.encode(headOf(state, tries, bytes === undefined ? { apart: true } : {}));
+  return bytes === undefined ? head : Buffer.concat([head, Buffer.of(LINE_END), bytes]);
 }
 
-function headOf({ kind, ...rest }: RequestState, { attempt, losses }: Tries): RequestHead {
-  const tries = losses === undefined ? { attempt } : { attempt, losses };
+function headOf(
+  { kind, ...rest }: RequestState,
+  { attempt, losses }: Tries,
+  apart: Pick<Tries, 'apart'>,
+): RequestHead {
+  const tries = { attempt, ...apart, ...(losses === undefined ? {} : { losses }) };
   // TypeScript does not carry the kind over to the rest.
   return 'worker' in rest ? { state: 'taken', ...tries, ...rest } : { state: 'requested', ...tries };
 }
@@ -104,14 +114,17 @@ function headOf({ kind, ...rest }: RequestState, { attempt, losses }: Tries): Re
 /** @throws RecordError when the first line is not a state, or one of a newer version. */
 export function decodeRequestRecord(stored: Uint8Array): RequestRecord {
   const end = stored.indexOf(LINE_END);
-  // A later version may have no lines at all: decoding the whole reports that.
   const line = end === -1 ? stored : stored.subarray(0, end);
   // 0.1.0 wrote the state without an envelope.
   const head = requestHeadCodec.decode(enveloped(requestHeadCodec.kind, line));
-  if (end === -1)
+  if (end === -1 && head.apart === undefined)
     throw new RecordError('broken', 'a request record cannot be read: nothing follows its state');
   const { attempt, losses } = head;
-  const rest = { attempt, ...(losses === undefined ? {} : { losses }), bytes: stored.slice(end + 1) };
+  const rest = {
+    attempt,
+    ...(losses === undefined ? {} : { losses }),
+    ...(head.apart === undefined ? { bytes: stored.slice(end + 1) } : {}),
+  };
   switch (head.state) {
     case 'requested':
       return { state: { kind: 'requested' }, ...rest };

@@ -13,8 +13,14 @@ import { withRetry } from './connection.ts';
 import { create, type Store, StoreError, set } from './port.ts';
 import { readNow } from './read-now.ts';
 import { Claim } from './request-claim.ts';
-import { isReadable, type Requestable, type RequestQueue, type StoredRequest } from './request-queue.ts';
-import { encodeRequestRecord, parseRequestName } from './request-record.ts';
+import {
+  isReadable,
+  type Requestable,
+  type RequestQueue,
+  restated,
+  type StoredRequest,
+} from './request-queue.ts';
+import { parseRequestName } from './request-record.ts';
 import { wakeUps } from './wake-ups.ts';
 
 /** Passed by a merger or an executor for its own queue. */
@@ -98,8 +104,8 @@ export async function claimRequest<T extends Requestable>(
   const claimPath = queue.claimPath(request.uuid);
   const at = clock.now();
   const state = { kind: 'taken', worker, at, session: store.sessionId } as const;
-  const { attempt, losses, bytes } = request;
-  const taken = encodeRequestRecord({ state, attempt, bytes, ...(losses === undefined ? {} : { losses }) });
+  const { attempt, losses } = request;
+  const taken = restated(request, { state, attempt, ...(losses === undefined ? {} : { losses }) });
   const token = `${worker} ${at}`;
   const claim = create(claimPath, new TextEncoder().encode(token), { ephemeral: true });
   try {

@@ -9,7 +9,7 @@
 
 import { addMilliseconds } from '../../lib/clock.ts';
 import { pause } from '../../lib/pause.ts';
-import { staleCancels } from '../../store/abandoned-requests.ts';
+import { createBodySweeper, staleCancels } from '../../store/abandoned-requests.ts';
 import type { Fence } from '../../store/fence.ts';
 import { type Operation, StoreError } from '../../store/port.ts';
 import { sweepSeen } from '../../store/seen.ts';
@@ -81,6 +81,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
   const { store, paths, clock, connections, ids, log } = shared.deps;
   const { mergeRequests, buildRequests } = shared;
   const blobs = createBlobSweeper(store, paths);
+  const bodies = [createBodySweeper(mergeRequests), createBodySweeper(buildRequests)];
 
   /** One commit each: a record that was written meanwhile stays. @returns how many were removed. */
   async function removeAll(
@@ -114,7 +115,10 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
     await shared.changes.fresh();
     const holdings = await readHoldings(store, paths);
     if (holdings.unreadable.length > 0)
-      log.warn({ paths: holdings.unreadable }, 'unreadable records: job graphs and changes are not swept');
+      log.warn(
+        { paths: holdings.unreadable },
+        'unreadable records: job graphs, changes and bodies of requests are not swept',
+      );
     else {
       await pass.part('CacheCleanup', 'job-graphs', () =>
         removeAll(blobs.unused(candidates, holdings.blobs).map(operation => [operation])),
@@ -124,6 +128,10 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
       await pass.part('CacheCleanup', 'closed-changes', () =>
         removeAll(shared.changes.forget(old).map(operation => [operation])),
       );
+      await pass.part('Sweep', 'request-bodies', async () => {
+        const stale = await Promise.all(bodies.map(each => each.stale()));
+        return removeAll(stale.flat().map(operation => [operation]));
+      });
     }
     await pass.part('Sweep', 'stale-cancels', async () => {
       const stale = [mergeRequests, buildRequests].map(requests => staleCancels(requests));

@@ -10,8 +10,8 @@ import type { BuildRequest } from '../../model/build-request.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
-import { type Operation, remove, type Store, StoreError } from '../../store/port.ts';
-import type { RequestQueue, StoredRequest } from '../../store/request-queue.ts';
+import { type Operation, type Store, StoreError } from '../../store/port.ts';
+import { type RequestQueue, removalOf, type StoredRequest } from '../../store/request-queue.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { buildLogFacts } from '../../tracing/log-facts.ts';
 import { buildSpanOf } from '../../tracing/span-ids.ts';
@@ -86,7 +86,7 @@ async function end(
   await pass.part('Sweep', 'unservable-build', async () => ({ settled: 1 }));
   try {
     // A worker that has claimed it meanwhile has written its record.
-    await fence.commit([remove(request.path, request.version), ...result, ...pass.rows()], ids.uuid());
+    await fence.commit([...removalOf(request), ...result, ...pass.rows()], ids.uuid());
     const facts = buildLogFacts({ uuid, item, buildset });
     log.warn({ ...facts, job: jobName, tenant, pipeline }, `a build that waited cannot run: ${detail}`);
   } catch (error) {

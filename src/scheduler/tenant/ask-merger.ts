@@ -50,6 +50,7 @@ export async function askMerger(
   void watch;
   asked.add(request.uuid);
   try {
+    await mergeRequests.prepare(signal);
     await mergeRequests.submitNow(request);
     void wakeRegularly(dirty, over.signal);
     for (;;) {

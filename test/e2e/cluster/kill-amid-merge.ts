@@ -1,7 +1,8 @@
 /** SIGKILL of a merger that has taken the merge of an item and has not answered it. */
-import type { Uuid } from '../../../src/lib/ids.ts';
+import path from 'node:path';
+import { parseUuid, type Uuid } from '../../../src/lib/ids.ts';
 import { mergerRequestCodec } from '../../../src/model/codec/records.ts';
-import { decodeRequestRecord } from '../../../src/store/request-record.ts';
+import { parseRequestName } from '../../../src/store/request-record.ts';
 import type { Cluster } from './cluster.ts';
 import { claimers, type Struck, strike } from './strike.ts';
 import type { TermWatch } from './term-watch.ts';
@@ -24,10 +25,11 @@ export async function killAmidMerge(
   next: () => Promise<void>,
 ): Promise<KilledAmidMerge> {
   const taking = claimers(cluster, terms, 'merge');
+  const asked = new Set<string>();
   for (;;) {
     let request: Uuid | undefined;
     const striking = strike(cluster, terms, 'freeze', transaction => {
-      request = requestOfItem(transaction);
+      request = requestOfItem(transaction, asked);
       return request === undefined ? undefined : taking(transaction);
     });
     await next();
@@ -40,12 +42,20 @@ export async function killAmidMerge(
   }
 }
 
-/** The request that this transaction takes; undefined: none, or one without an item (a tenant's configuration is read). */
-function requestOfItem({ operations }: LoggedTransaction): Uuid | undefined {
+/**
+ * The request that this transaction takes; undefined: none, or one without an item (a tenant's configuration is read).
+ *
+ * @param asked requests of items so far; those that this transaction makes are added.
+ */
+function requestOfItem({ operations }: LoggedTransaction, asked: Set<string>): Uuid | undefined {
   for (const operation of operations) {
+    if (operation.kind === 'create' && operation.path.includes('/requests/merge/default/bodies/')) {
+      const { uuid, item } = mergerRequestCodec.decode(operation.data);
+      if (item !== undefined) asked.add(uuid);
+    }
     if (operation.kind !== 'set' || !operation.path.includes('/requests/merge/default/queue/')) continue;
-    const { uuid, item } = mergerRequestCodec.decode(decodeRequestRecord(operation.data).bytes);
-    if (item !== undefined) return uuid;
+    const { uuid } = parseRequestName(path.posix.basename(operation.path)) ?? {};
+    if (uuid !== undefined && asked.has(uuid)) return parseUuid(uuid);
   }
   return undefined;
 }

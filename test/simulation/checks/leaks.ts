@@ -31,8 +31,10 @@ export class Leaks implements Check {
       if (twice !== undefined) this.#complain('leak', `session ${twice} stands twice at ${lock.path}`);
     }
     if (this.#unswept) return;
-    for (const kind of ['merge', 'build'] as const)
+    for (const kind of ['merge', 'build'] as const) {
       this.#none(`${paths.requests(kind)}/cancelled`, 'marks to cancel');
+      this.#none(`${paths.requests(kind)}/bodies`, 'bodies of requests');
+    }
     this.#none(paths.tenant('acme').answers, 'answers of mergers');
     this.#none(paths.blobs, 'job graphs');
   }

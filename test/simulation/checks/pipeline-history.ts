@@ -23,7 +23,6 @@ import type { ManagerName } from '../../../src/model/pipeline.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { Command, TurnInput, TurnOutput } from '../../../src/pipeline/turn.ts';
-import { decodeRequestRecord } from '../../../src/store/request-record.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
 import { HistoryChecker } from '../../invariants/history-checker.ts';
 import type { StoreServer, Transaction } from '../store/server.ts';
@@ -207,8 +206,8 @@ export class PipelineHistory implements Check {
     after: PipelineState,
   ): readonly Command[] {
     const { path, data } = operation;
-    if (path.includes('/requests/merge/default/queue/')) {
-      const request = mergerRequestCodec.decode(decodeRequestRecord(data).bytes);
+    if (path.includes('/requests/merge/default/bodies/')) {
+      const request = mergerRequestCodec.decode(data);
       if (request.kind !== 'merge' || request.item === undefined) return [];
       return [
         {
@@ -219,10 +218,8 @@ export class PipelineHistory implements Check {
         },
       ];
     }
-    if (path.includes('/requests/build/default/queue/')) {
-      const { uuid, item, buildset, jobName, attempt } = buildRequestCodec.decode(
-        decodeRequestRecord(data).bytes,
-      );
+    if (path.includes('/requests/build/default/bodies/')) {
+      const { uuid, item, buildset, jobName, attempt } = buildRequestCodec.decode(data);
       return [{ kind: 'request-build', build: uuid, item, buildset, job: jobName, attempt }];
     }
     if (!path.includes('/outbox/reports/')) return [];

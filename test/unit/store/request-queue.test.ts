@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   abandonedRequests,
+  createBodySweeper,
   discarded,
   requeued,
   staleCancels,
@@ -11,6 +12,7 @@ import { create, type Operation, remove, type Store } from '../../../src/store/p
 import type { Claim } from '../../../src/store/request-claim.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
 import { claimRequest, createRequestWorker } from '../../../src/store/request-worker.ts';
+import { operationBytes } from '../../../src/store/size.ts';
 import { eventually } from '../../conformance/store/eventually.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { manualClock, textCodec } from './test-bench.ts';
@@ -104,6 +106,92 @@ describe('a request queue', () => {
   });
 });
 
+describe('what a request asks for', () => {
+  const large = job('x', 200, 'x'.repeat(100_000));
+  const bodies = () => scheduler.children('/requests/build/default/bodies');
+  const recorded = (store: Store) => {
+    const written: Operation[] = [];
+    const multi = store.multi.bind(store);
+    store.multi = operations => {
+      written.push(...operations);
+      return multi(operations);
+    };
+    return { bytes: () => written.reduce((sum, operation) => sum + operationBytes(operation), 0) };
+  };
+
+  test('is written once: taking, moving, putting back and completing a request write its state alone', async () => {
+    await submit(large);
+    const worker = hire();
+    const byWorker = recorded(worker.store);
+    const byScheduler = recorded(scheduler);
+    for (const move of await asking.reprioritize(new Map([['x', 150]]))) await scheduler.multi(move);
+    expect((await worker.next()).request.value).toEqual(large);
+    await server.expire(worker.store.sessionId);
+    const [abandoned] = await abandonedRequests(asking);
+    if (abandoned?.kind !== 'lost-worker') throw new Error('expected a lost worker');
+    await scheduler.multi(requeued(asking, abandoned.request));
+    const other = hire();
+    const byOther = recorded(other.store);
+    const claim = await other.next();
+    expect(claim.request).toMatchObject({ attempt: 2, value: large });
+    expect(await claim.complete()).toBe('done');
+    expect(byScheduler.bytes() + byWorker.bytes() + byOther.bytes()).toBeLessThan(3000);
+    expect(await bodies()).toEqual([]);
+  });
+
+  test('goes with a request that is withdrawn or given up, and comes again with one that is queued again', async () => {
+    await submit(job('x'), job('y'), job('z', 300));
+    await scheduler.multi(await asking.withdraw('x'));
+    expect(await bodies()).toEqual(['y', 'z']);
+    const worker = hire();
+    const claim = await worker.next();
+    expect(await claim.complete(worker.queue.resubmit(claim.request, 2))).toBe('done');
+    expect((await asking.list()).map(({ uuid, attempt }) => [uuid, attempt])).toEqual([
+      ['y', 2],
+      ['z', 1],
+    ]);
+    await worker.next();
+    await server.expire(worker.store.sessionId);
+    const [abandoned] = await abandonedRequests(asking);
+    await scheduler.multi(discarded(asking, abandoned!));
+    expect(await bodies()).toEqual(['z']);
+  });
+
+  test('is not there: the request is broken and can be given up or withdrawn', async () => {
+    await submit(job('x'), job('y'));
+    await scheduler.multi([remove(asking.bodyPath('x')), remove(asking.bodyPath('y'))]);
+    const [abandoned] = await abandonedRequests(asking);
+    expect(abandoned).toMatchObject({ kind: 'unreadable', request: { uuid: 'x' } });
+    await scheduler.multi(discarded(asking, abandoned!));
+    await scheduler.multi(await asking.withdraw('y'));
+    expect(await asking.everything()).toEqual([]);
+  });
+
+  test('vanishes under a worker, who completes the request all the same', async () => {
+    await submit(job('x'));
+    const claim = await hire().next();
+    await scheduler.multi([remove(asking.bodyPath('x'))]);
+    expect(await claim.complete([create('/result')])).toBe('done');
+    expect(await scheduler.get('/result')).toBeDefined();
+    expect(await asking.everything()).toEqual([]);
+  });
+
+  test('is swept when it was without a request twice, never beside one', async () => {
+    await submit(job('x'), job('held'));
+    await scheduler.multi([create(asking.bodyPath('early')), create(asking.bodyPath('orphan'))]);
+    const sweeper = createBodySweeper(asking);
+    expect(await sweeper.stale()).toEqual([]);
+    await submit(job('late'));
+    await scheduler.multi([
+      create('/requests/build/default/queue/200-early-', undefined, { sequential: true }),
+    ]);
+    const stale = await sweeper.stale();
+    expect(stale.map(({ path }) => path)).toEqual(['/requests/build/default/bodies/orphan']);
+    await scheduler.multi(stale);
+    expect(await sweeper.stale()).toEqual([]);
+  });
+});
+
 describe('taking requests', () => {
   test('a waiting worker is woken by a new request', async () => {
     const waiting = hire().next();
@@ -149,8 +237,8 @@ describe('taking requests', () => {
     const read = store.calls.get;
     await submit(job('cpu1'));
     expect((await first).request.value.uuid).toBe('cpu1');
-    // The new one, and the read of the own claim.
-    expect(store.calls.get - read).toBeLessThanOrEqual(3);
+    // The new one and its body, and the read of the own claim.
+    expect(store.calls.get - read).toBeLessThanOrEqual(4);
     expect(asked).toHaveLength(21);
   });
 
@@ -421,9 +509,10 @@ describe('lost workers', () => {
     expect(await abandonedRequests(counted, new Set(['lost', 'waiting7', 'ended']))).toMatchObject([
       { kind: 'lost-worker', request: { uuid: 'lost' } },
     ]);
-    expect(read).toHaveLength(2);
+    // Each with its body.
+    expect(read).toHaveLength(4);
     expect(await abandonedRequests(counted, new Set(['ended']))).toEqual([]);
-    expect(read).toHaveLength(2);
+    expect(read).toHaveLength(4);
   });
 
   test('are replaced: the request goes back to its place with one attempt more', async () => {

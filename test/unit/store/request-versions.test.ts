@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isBrokenRecord, isNewerRecord, recordCodec } from '../../../src/model/codec/record.ts';
 import { object, text, whole } from '../../../src/model/codec/schema.ts';
-import { abandonedRequests, discarded } from '../../../src/store/abandoned-requests.ts';
+import { abandonedRequests, discarded, requeued } from '../../../src/store/abandoned-requests.ts';
 import { decodeDeadLetter } from '../../../src/store/dead-letter.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { create, type Store } from '../../../src/store/port.ts';
@@ -98,6 +98,25 @@ test.each([
   expect(await queue.everything()).toEqual([]);
 });
 
+test('a request as 0.3 wrote it, in one node with its state, is taken, put back, moved and completed in that form', async () => {
+  const bytes = codec.encode({ uuid: 'old', priority: 100 });
+  const head = '{"k":"request","v":1,"d":{"state":"requested","attempt":1}}\n';
+  const path = await plant('old', Buffer.concat([Buffer.from(head), bytes]));
+  const [request] = await queue.list();
+  expect(request).toMatchObject({ uuid: 'old', attempt: 1, value: { uuid: 'old' } });
+  await store.multi(requeued(queue, { ...request!, attempt: 1 }));
+  const back = await store.get(path);
+  expect(decodeRequestRecord(back?.data ?? new Uint8Array())).toMatchObject({ attempt: 2, bytes });
+  for (const move of await queue.reprioritize(new Map([['old', 150]]))) await store.multi(move);
+  const claim = await createRequestWorker(queue, { worker: 'w', clock: manualClock() }).next(
+    AbortSignal.timeout(5000),
+  );
+  expect(claim.request).toMatchObject({ uuid: 'old', attempt: 2, value: { uuid: 'old' } });
+  expect(await store.children(queue.bodiesPath)).toEqual([]);
+  expect(await claim.complete()).toBe('done');
+  expect(await queue.everything()).toEqual([]);
+});
+
 test('the state of a request is a record of its own', () => {
   const taken = {
     state: { kind: 'taken', worker: 'ci1', at: manualClock().now(), session: null },
@@ -106,11 +125,11 @@ test('the state of a request is a record of its own', () => {
   } as const;
   const stored = encodeRequestRecord(taken);
   expect(new TextDecoder().decode(stored)).toMatch(
-    /^\{"k":"request","v":1,"d":\{"state":"taken","attempt":2,/,
+    /^\{"k":"request","v":2,"d":\{"state":"taken","attempt":2,/,
   );
   const { bytes, ...rest } = decodeRequestRecord(stored);
   expect(rest).toEqual({ state: taken.state, attempt: 2 });
-  expect([...bytes]).toEqual([1, 10, 2]);
+  expect([...(bytes ?? [])]).toEqual([1, 10, 2]);
 });
 
 test('a state as 0.1.0 wrote it is read', () => {
