@@ -3,13 +3,14 @@
  * beside the same Gerrit can be measured, too.
  *
  *   patch set    a push has returned → the job's one step has begun; → our vote stands
- *   gate of n    first approval → last submit, with jobs that end at once; processor time of this process, writes and requests
- *                that reached ZooKeeper
+ *   gate of n    first approval → last submit, with jobs that end at once; processor time of this process and of ZooKeeper; what
+ *                reached that: writes, requests, bytes
  *   reset        a gate of ten whose head fails once all ten run
  *
  * Approvals go one after the other, as fast as Gerrit takes them, and count. Oracle: all land but the head that fails, which is
  * tested once; without a failure each is tested once.
  */
+import { readFile } from 'node:fs/promises';
 import { startZooKeeper, type ZooKeeperServer } from '../fake/zookeeper/server.ts';
 import { askWell } from '../gerrit/real/account.ts';
 import type { PushedChange } from '../gerrit/real/deeds.ts';
@@ -24,17 +25,17 @@ const WARM_UP = 2;
 const GATES = [1, 5, 10, 20];
 const RESET = 10;
 
-export async function benchRealGerrit(): Promise<readonly Row[]> {
+/** Row by row: it takes minutes. */
+export async function* benchRealGerrit(): AsyncGenerator<Row> {
   await using stack = new AsyncDisposableStack();
   const gerrit = stack.use(await startGerrit());
   const zookeeper = stack.use(
     await startZooKeeper({ durable: true, tickMs: 2000, javaOptions: ['-Xmx512m'] }),
   );
   process.stdout.write(`  Gerrit ${gerrit.version}\n`);
-  const rows = [...(await latencies(gerrit, zookeeper))];
-  for (const size of GATES) rows.push(...(await gate(gerrit, zookeeper, size)));
-  rows.push(...(await reset(gerrit, zookeeper)));
-  return rows;
+  yield* await latencies(gerrit, zookeeper);
+  for (const size of GATES) yield* await gate(gerrit, zookeeper, size);
+  yield* await reset(gerrit, zookeeper);
 }
 
 function open(gerrit: GerritOfTests, { host, port }: ZooKeeperServer, name: string): Promise<RealWorld> {
@@ -145,14 +146,36 @@ async function measured(
   return [
     { name, value: seconds, unit: 's' },
     { name: '  processor time of the service', value: (user + system) / 1e6, unit: 's' },
+    { name: '  processor time of ZooKeeper', value: (after.ticks - before.ticks) / TICKS, unit: 's' },
     { name: '  ZooKeeper, written', value: after.writes - before.writes, unit: 'transactions' },
     { name: '  ZooKeeper, received', value: after.received - before.received, unit: 'packets' },
+    { name: '  ZooKeeper, received', value: (after.bytes - before.bytes) / 1000, unit: 'kB' },
   ];
 }
 
+/** Of `/proc`, each second. */
+const TICKS = 100;
+
 async function storeTraffic(zookeeper: ZooKeeperServer) {
-  const text = (await zookeeper.ask('srvr')) ?? '';
-  const number = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? Number.NaN);
-  // The upper half is the epoch.
-  return { writes: number(/^Zxid: (0x[0-9a-f]+)$/m) % 2 ** 32, received: number(/^Received: (\d+)$/m) };
+  const [summary, counters] = [await zookeeper.ask('srvr'), await zookeeper.ask('mntr')];
+  const stat = await readFile(`/proc/${zookeeper.pid()}/stat`, 'latin1');
+  // The name, in parentheses, may contain anything.
+  const [user, system] = stat
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return {
+    // The upper half is the epoch.
+    writes: number(summary, /^Zxid: (0x[0-9a-f]+)$/m) % 2 ** 32,
+    received: number(summary, /^Received: (\d+)$/m),
+    bytes: number(counters, /^zk_bytes_received_count\s+(\d+)$/m),
+    ticks: (user ?? Number.NaN) + (system ?? Number.NaN),
+  };
+}
+
+function number(text: string | undefined, pattern: RegExp): number {
+  const found = pattern.exec(text ?? '')?.[1];
+  if (found === undefined) throw new Error(`ZooKeeper does not say ${pattern}: ${text}`);
+  return Number(found);
 }

@@ -11,13 +11,14 @@ import { benchRealGerrit } from './gerrit-real.ts';
 import { benchForeignEvents, benchGerritIntake } from './gerrit-stream.ts';
 import type { Row } from './main.ts';
 
-export async function benchGerrit(): Promise<readonly Row[]> {
+export async function* benchGerrit(): AsyncGenerator<Row> {
   const { GERRIT_WAR, GERRIT_URL } = process.env;
-  if (GERRIT_WAR || GERRIT_URL) return await benchRealGerrit();
-  return [
-    ...(await benchGerritIntake()),
-    ...(await benchForeignEvents()),
-    ...(await benchPatchsetLatency()),
-    ...(await benchGerritGates()),
-  ];
+  if (GERRIT_WAR || GERRIT_URL) {
+    yield* benchRealGerrit();
+    return;
+  }
+  yield* await benchGerritIntake();
+  yield* await benchForeignEvents();
+  yield* benchPatchsetLatency();
+  yield* benchGerritGates();
 }

@@ -13,7 +13,10 @@ export interface Row {
   readonly unit: string;
 }
 
-const BENCHMARKS: { readonly [name: string]: () => Promise<readonly Row[]> } = {
+/** Rows at its end, or each as soon as it is known. */
+type Benchmark = () => Promise<readonly Row[] | AsyncIterable<Row>>;
+
+const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   async merge() {
     const { benchMergeChain } = await import('./merge-chain.ts');
     const { queue, ...figures } = await benchMergeChain();
@@ -59,7 +62,7 @@ async function runHere(name: string): Promise<void> {
   const benchmark = BENCHMARKS[name];
   if (benchmark === undefined)
     throw new Error(`no benchmark "${name}"; there are: ${Object.keys(BENCHMARKS).join(', ')}`);
-  for (const { name: what, value, unit } of await benchmark()) {
+  for await (const { name: what, value, unit } of await benchmark()) {
     process.stdout.write(`  ${what.padEnd(72)} ${figure(value).padStart(10)} ${unit}\n`);
   }
   process.exit(0);

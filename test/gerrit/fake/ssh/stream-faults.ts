@@ -1,4 +1,4 @@
-/** What a stream does to its lines: doubles them, swaps them, cuts them in pieces. */
+/** What a stream does to its lines: doubles them, swaps them, cuts them in pieces, keeps them for a while. */
 
 export interface StreamFaults {
   /** The next `count` lines are sent twice. */
@@ -9,6 +9,8 @@ export interface StreamFaults {
   halve(): void;
   /** Ends {@link StreamFaults.halve}: what is held back is written. */
   whole(): void;
+  /** From now on lines are kept. @returns what writes them, and ends that */
+  hold(): () => void;
 }
 
 /** @param write gets pieces of the stream. */
@@ -21,6 +23,7 @@ export function createStreamFaults(write: (piece: string) => void): {
   let isHalving = false;
   let swapped: string | undefined;
   let rest = '';
+  let held: string[] | undefined;
 
   function put(line: string): void {
     const text = `${rest}${line}\n`;
@@ -31,6 +34,10 @@ export function createStreamFaults(write: (piece: string) => void): {
   }
 
   function send(line: string): void {
+    if (held !== undefined) {
+      held.push(line);
+      return;
+    }
     if (isSwapping && swapped === undefined) {
       swapped = line;
       return;
@@ -62,6 +69,14 @@ export function createStreamFaults(write: (piece: string) => void): {
         isHalving = false;
         if (rest !== '') write(rest);
         rest = '';
+      },
+      hold: () => {
+        held = [];
+        return () => {
+          const lines = held ?? [];
+          held = undefined;
+          for (const line of lines) send(line);
+        };
       },
     },
   };
