@@ -24,7 +24,8 @@ import { createGerritAnswerer } from './reporting/answer-message.ts';
 import { createGerritReporter } from './reporting/gerrit-reporter.ts';
 import { createOwnAccount } from './reporting/own-account.ts';
 import { fileOfThisMachine, sshPlace } from './ssh/ssh-place.ts';
-import { createSshSession } from './ssh/ssh-session.ts';
+import { createSshSession, type SshSession } from './ssh/ssh-session.ts';
+import { uploadPackOf } from './ssh/upload-pack.ts';
 import { createGerritUsage } from './usage.ts';
 
 /** Contacts nothing yet. */
@@ -36,7 +37,8 @@ export function createGerritConnection(
   const { canonicalHostname, baseUrl, server } = options;
   const usage = createGerritUsage();
   const health: HostHealth = createHostHealth(() => null);
-  const remote = createGerritRemote(options);
+  const reading = sshReadingOf(options);
+  const remote = createGerritRemote(options, project => reading && uploadPackOf(reading, project));
   const repositoryOf = (project: ProjectKey) => repositories.repository(name, projectIdOf(project).name);
   const client: OpenGerritClient = openGerritClient(options, {
     connection: name,
@@ -83,6 +85,7 @@ export function createGerritConnection(
     checkOnline: createGerritOnlineCheck(options, { api, clock, wait: pause }),
     async close() {
       client.close();
+      reading?.close();
     },
   };
 }
@@ -101,6 +104,15 @@ function sshCarrierOf(
     username: place.user,
     ...{ listRefs, submitsWholeTopic, deadlinesMs, pause },
   });
+}
+
+/** Of one answer about objects. What is larger is git's. */
+const MOST_READ = 4 * 1024 * 1024;
+
+/** For git's reads, beside what asks Gerrit: neither waits for the other's answers. Opened with the first one. */
+function sshReadingOf(options: GerritOptions): SshSession | undefined {
+  const place = sshPlace(options);
+  return place && createSshSession({ place, readFile: fileOfThisMachine, mostBytes: MOST_READ });
 }
 
 function webhookOf({ webhookTokens, webhookRate }: GerritOptions): Pick<Connection, 'webhook'> {

@@ -11,6 +11,7 @@
  */
 import type { Connection } from '../../src/driver/connection.ts';
 import type { HostLater } from '../../src/driver/host-later.ts';
+import type { AskUploadPack } from '../../src/git/remote.ts';
 import { sshEnvironment } from '../../src/git/ssh.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 import type { GerritAuth, GerritOptions } from './options.ts';
@@ -30,18 +31,24 @@ class BadProjectName extends Error {
   }
 }
 
+/** How a project, by its name, is read over SSH without git; undefined: by git alone. */
+type SshReading = (project: string) => AskUploadPack | undefined;
+
 /** Contacts nothing: neither address nor credentials change while it lives. */
-export function createGerritRemote(options: Options): Connection['remote'] {
+export function createGerritRemote(options: Options, overSsh?: SshReading): Connection['remote'] {
   const { server, baseUrl, auth, ssh, gitOverSsh } = options;
   const headers = headersOf(auth);
   // git cannot answer a digest challenge from a header.
   const usesSsh = ssh !== undefined && (gitOverSsh || headers === undefined);
   const environment = ssh && sshEnvironment({ keyFile: ssh.key, knownHostsFile: ssh.knownHosts });
   return async project => {
-    const path = encodedProject(projectIdOf(project).name);
+    const { name } = projectIdOf(project);
+    const path = encodedProject(name);
     if (usesSsh && environment !== undefined) {
       const authority = `${encodeURIComponent(ssh.user)}@${ssh.host ?? server}:${ssh.port}`;
-      return { url: `ssh://${authority}/${path}`, environment };
+      const askUploadPack = overSsh?.(name);
+      const url = `ssh://${authority}/${path}`;
+      return { url, environment, ...(askUploadPack === undefined ? {} : { askUploadPack }) };
     }
     return headers === undefined ? { url: `${baseUrl}/${path}` } : { url: `${baseUrl}/a/${path}`, headers };
   };

@@ -13,7 +13,21 @@ export interface Remote {
   readonly headers?: readonly string[];
   /** Further environment variables for git, from the operator's settings, never from a change. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Asks its `git-upload-pack` over a connection that stays open; absent: HTTP is asked by its URL, and others by git alone. */
+  readonly askUploadPack?: AskUploadPack;
 }
+
+/**
+ * One conversation of protocol 2.
+ *
+ * @param question packets, of which the last one ends the conversation. @param bounds milliseconds until the last byte.
+ * @returns what the host wrote, its greeting in front; `refused`: it said no at once; `failed`: it took time, or the connection broke.
+ *   Nothing rejects.
+ */
+export type AskUploadPack = (
+  question: string,
+  bounds: { readonly deadlineMs: number; readonly signal: AbortSignal },
+) => Promise<Buffer | 'refused' | 'failed'>;
 
 /** Protocols git may use by default. `ext` and `fd` run commands and must never be allowed. */
 export const DEFAULT_PROTOCOLS: readonly string[] = ['file', 'git', 'http', 'https', 'ssh'];

@@ -186,6 +186,7 @@ export interface RunningCommand {
 export function execOverSsh(
   { client, trouble }: SshConnection,
   command: string,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<RunningCommand | string> {
   return new Promise(resolve => {
     const lost = () => resolve(trouble() ?? 'the connection was closed');
@@ -196,7 +197,7 @@ export function execOverSsh(
     };
     const name = command.split(' ', 2).join(' ');
     try {
-      client.exec(command, (error, channel) => {
+      client.exec(command, { env: { ...environment } }, (error, channel) => {
         if (error !== undefined) return settle(`${name} was not started: ${error.message}`);
         let code: number | null = null;
         // Of a quick command both come at once, before a caller that awaits the channel could listen.

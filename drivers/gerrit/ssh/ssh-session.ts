@@ -22,8 +22,12 @@ import type { ReadFile, SshPlace } from './ssh-place.ts';
 interface SshCommand {
   /** E.g. `gerrit query change:12`. Gerrit logs it: nothing secret, and nothing long. */
   readonly line: string;
-  /** For its standard input; absent: empty. */
+  /** For its standard input, which ends behind it; absent: empty. */
   readonly input?: string;
+  /** In place of `input`, for a command that ends by what is said in it: its input stays open. */
+  readonly conversation?: string;
+  /** Variables of its environment, as far as the server takes them. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** From its start to its exit status, milliseconds; connecting has a bound of its own. */
   readonly deadlineMs: number;
 }
@@ -155,10 +159,11 @@ function notConnected({ kind, text }: SshFailure): SshRan {
 
 async function runOn(
   connection: SshConnection,
-  { line, input, deadlineMs }: SshCommand,
+  command: SshCommand,
   mostBytes: number,
   signal: AbortSignal,
 ): Promise<SshRan> {
+  const { line, environment, deadlineMs } = command;
   const deadline = AbortSignal.timeout(deadlineMs);
   const late: SshRan = {
     kind: 'silent',
@@ -167,12 +172,12 @@ async function runOn(
     isSent: true,
   };
   const either = AbortSignal.any([signal, deadline]);
-  const begun = execOverSsh(connection, line);
+  const begun = execOverSsh(connection, line, environment);
   try {
     const running = await orAborted(begun, either);
     if (typeof running === 'string')
       return { kind: 'silent', reason: 'unreachable', text: running, isSent: false };
-    return await orAborted(resultOf(running, connection, input, mostBytes), either);
+    return await orAborted(resultOf(running, connection, command, mostBytes), either);
   } catch (error) {
     void begun.then(running => typeof running === 'string' || running.channel.close());
     signal.throwIfAborted();
@@ -184,7 +189,7 @@ async function runOn(
 function resultOf(
   { channel, code: codeOf, closed }: RunningCommand,
   { trouble }: SshConnection,
-  input: string | undefined,
+  { input, conversation }: SshCommand,
   mostBytes: number,
 ): Promise<SshRan> {
   return new Promise(resolve => {
@@ -211,5 +216,6 @@ function resultOf(
     });
     // Gerrit ends a command whose input ends before it has, without an exit status: only one that has input gets the end of it.
     if (input !== undefined) channel.end(input);
+    if (conversation !== undefined) channel.write(conversation);
   });
 }

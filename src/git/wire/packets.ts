@@ -40,3 +40,8 @@ export function readPackets(bytes: Buffer): readonly GitPacket[] | undefined {
   }
   return packets;
 }
+
+/** How many bytes packets take. */
+export function bytesOf(packets: readonly GitPacket[]): number {
+  return packets.reduce((sum, each) => sum + DIGITS + (each.kind === 'content' ? each.content.length : 0), 0);
+}

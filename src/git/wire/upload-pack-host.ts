@@ -1,5 +1,5 @@
 /**
- * Asks hosts behind HTTP for refs and packs over connections that stay open. `git fetch` takes three requests in a row on a new
+ * Asks hosts behind HTTP, or behind SSH where the driver has a connection, for refs and packs over connections that stay open. `git fetch` takes three requests in a row on a new
  * connection, of which the first only says which protocol the host speaks; this takes one on a connection that is there:
  *
  *     git fetch    connect → TLS → hello → list → objects
@@ -19,8 +19,9 @@ import {
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import type { ObjectId } from '../object-id.ts';
 import type { RefName } from '../ref-name.ts';
-import type { Remote } from '../remote.ts';
-import { listingRequest, packRequest, readListing, readPack } from './upload-pack.ts';
+import type { AskUploadPack, Remote } from '../remote.ts';
+import { FLUSH } from './packets.ts';
+import { listingRequest, packRequest, readListing, readPack, withoutGreeting } from './upload-pack.ts';
 
 /** Undefined as an answer: not served. Nothing rejects. */
 export interface UploadPackHost {
@@ -68,14 +69,22 @@ export function createUploadPackHost(options: UploadPackHostOptions): UploadPack
     });
   }
 
+  async function overHttp(remote: Remote, question: string): Promise<Exchanged> {
+    const first = await exchange(begin(remote), question);
+    // The host closed a kept connection as it was used again: that says nothing about the host.
+    return first === 'stale' ? exchange(begin(remote), question) : first;
+  }
+
   async function ask(remote: Remote, question: string): Promise<Buffer | undefined> {
     underWay += 1;
     try {
-      const first = await exchange(begin(remote), question);
-      // The host closed a kept connection as it was used again: that says nothing about the host.
-      const answer = first === 'stale' ? await exchange(begin(remote), question) : first;
+      const { askUploadPack } = remote;
+      const answer =
+        askUploadPack === undefined
+          ? await overHttp(remote, question)
+          : await converse(askUploadPack, question, { deadlineMs, signal: ended.signal });
       if (Buffer.isBuffer(answer)) return answer;
-      if (answer !== 'refused') pausedUntil.set(new URL(remote.url).origin, performance.now() + PAUSE_MS);
+      if (answer !== 'refused') pausedUntil.set(placeOf(remote), performance.now() + PAUSE_MS);
       return undefined;
     } finally {
       underWay -= 1;
@@ -84,11 +93,9 @@ export function createUploadPackHost(options: UploadPackHostOptions): UploadPack
 
   return {
     canAsk(remote) {
-      if (proxied || remote.environment !== undefined || ended.signal.aborted) return false;
-      if (underWay >= MOST_REQUESTS) return false;
-      const url = URL.parse(remote.url);
-      if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') return false;
-      return (pausedUntil.get(url.origin) ?? 0) <= performance.now();
+      if (ended.signal.aborted || underWay >= MOST_REQUESTS) return false;
+      if (remote.askUploadPack === undefined && (proxied || !isPlainHttp(remote))) return false;
+      return (pausedUntil.get(placeOf(remote)) ?? 0) <= performance.now();
     },
     async refs(remote, refs) {
       const answer = await ask(remote, listingRequest(refs));
@@ -103,6 +110,33 @@ export function createUploadPackHost(options: UploadPackHostOptions): UploadPack
       for (const agent of [agents.plain, agents.secure]) agent.destroy();
     },
   };
+}
+
+function isPlainHttp({ url, environment }: Remote): boolean {
+  const parsed = URL.parse(url);
+  return (
+    environment === undefined &&
+    parsed !== null &&
+    /^https?:$/.test(parsed.protocol) &&
+    parsed.username === ''
+  );
+}
+
+/** The server, of a URL that is one. */
+function placeOf({ url }: Remote): string {
+  const parsed = URL.parse(url);
+  return `${parsed?.protocol}//${parsed?.host}`;
+}
+
+async function converse(
+  ask: AskUploadPack,
+  question: string,
+  bounds: Parameters<AskUploadPack>[1],
+): Promise<Exchanged> {
+  // A second end of a question is the end of the conversation.
+  const answer = await ask(`${question}${FLUSH}`, bounds);
+  if (!Buffer.isBuffer(answer)) return answer;
+  return (answer.length <= MOST_BYTES ? withoutGreeting(answer) : undefined) ?? 'refused';
 }
 
 const ANSWER_TYPE = 'application/x-git-upload-pack-result';

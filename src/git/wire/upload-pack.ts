@@ -4,7 +4,10 @@
  */
 import { isObjectId, type ObjectId } from '../object-id.ts';
 import { isRefName, type RefName } from '../ref-name.ts';
-import { DELIMITER, FLUSH, type GitPacket, packet, readPackets } from './packets.ts';
+import { bytesOf, DELIMITER, FLUSH, type GitPacket, packet, readPackets } from './packets.ts';
+
+/** What a connection that is not HTTP writes first. */
+const GREETING = packet('version 2');
 
 /** @param refs full names; the answer holds others that begin with one of these, too. */
 export function listingRequest(refs: readonly RefName[]): string {
@@ -60,6 +63,14 @@ export function readPack(answer: Buffer): Buffer | undefined {
     else if (band !== PROGRESS) return undefined;
   }
   return Buffer.concat(parts);
+}
+
+/** What follows the greeting. @returns undefined: the host speaks another protocol, or its greeting has no end. */
+export function withoutGreeting(answer: Buffer): Buffer | undefined {
+  if (!answer.subarray(0, GREETING.length).equals(Buffer.from(GREETING))) return undefined;
+  const packets = readPackets(answer);
+  const greeting = packets?.findIndex(({ kind }) => kind === 'flush') ?? -1;
+  return greeting < 0 ? undefined : answer.subarray(bytesOf(packets?.slice(0, greeting + 1) ?? []));
 }
 
 function request(command: string, lines: readonly string[]): string {

@@ -11,14 +11,21 @@ import type { GerritApi } from '../../../drivers/gerrit/api/port.ts';
 import { createPatchsetNames } from '../../../drivers/gerrit/api/ssh/patchset-names.ts';
 import { createSshCarrier } from '../../../drivers/gerrit/api/ssh/ssh-carrier.ts';
 import { fileOfThisMachine } from '../../../drivers/gerrit/ssh/ssh-place.ts';
-import { createSshSession } from '../../../drivers/gerrit/ssh/ssh-session.ts';
+import { createSshSession, type SshSession } from '../../../drivers/gerrit/ssh/ssh-session.ts';
+import { uploadPackOf } from '../../../drivers/gerrit/ssh/upload-pack.ts';
+import { parseObjectId } from '../../../src/git/object-id.ts';
+import { parseRefName } from '../../../src/git/ref-name.ts';
+import type { Remote } from '../../../src/git/remote.ts';
+import { createUploadPackHost } from '../../../src/git/wire/upload-pack-host.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { Json } from '../../../src/model/job.ts';
+import { basicAuthorization } from './account.ts';
 import { type GerritOfTests, startGerrit } from './start-gerrit.ts';
 
 let gerrit: GerritOfTests;
 let folder: string;
 let api: GerritApi;
+let session: SshSession;
 const ending = new AsyncDisposableStack();
 beforeAll(async () => {
   gerrit = ending.use(await startGerrit());
@@ -30,6 +37,8 @@ beforeAll(async () => {
   await writeFile(knownHosts, stdout);
   const { username, keyFile } = gerrit.ci;
   const place = { ...gerrit.ssh, user: username, key: keyFile, knownHosts: [knownHosts], keepAlive: 15 };
+  session = createSshSession({ place, readFile: fileOfThisMachine, mostBytes: 1_000_000 });
+  ending.defer(() => session.close());
   const client = openGerritClient(
     { baseUrl: gerrit.url, auth: { kind: 'ssh', submitsWholeTopic: false }, verifySsl: true, concurrency: 4 },
     {
@@ -158,4 +167,23 @@ test('the version, the stream and what is built on a change are known', async ()
   expect(await got('GET', `changes/${child.number}/submitted_together?o=NON_VISIBLE_CHANGES`)).toMatchObject({
     changes: [{ _number: base.number }],
   });
+});
+
+test('refs, and objects by the id of a commit, are read without a greeting over HTTP and over a kept connection', async () => {
+  const project = gerrit.project('acme/app');
+  const { commit } = await gerrit.push({ by: gerrit.alice, subject: 'Fetch me' });
+  const master = parseObjectId(await gerrit.tip(project, gerrit.admin));
+  const ref = parseRefName('refs/heads/master');
+  const host = createUploadPackHost({ proxied: false, deadlineMs: 60_000 });
+  ending.defer(() => host.close());
+  const askUploadPack = uploadPackOf(session, project) ?? expect.unreachable('a plain name');
+  const remotes: readonly Remote[] = [
+    { url: `${gerrit.url}/a/${project}`, headers: [`Authorization: ${basicAuthorization(gerrit.ci)}`] },
+    { url: `ssh://${gerrit.ssh.host}:${gerrit.ssh.port}/${project}`, askUploadPack },
+  ];
+  for (const remote of remotes) {
+    expect(await host.refs(remote, [ref])).toEqual(new Map([[ref, master]]));
+    const pack = await host.pack(remote, [parseObjectId(commit)], [master]);
+    expect(pack?.subarray(0, 4).toString()).toBe('PACK');
+  }
 });
