@@ -36,8 +36,13 @@ export interface StoryHost extends AsyncDisposable {
   takeViolations(): readonly string[];
 }
 
+/** As {@link StoryHost} has it. */
+type FarHost = Pick<StoryHost, 'driverLines' | 'projects' | 'notify' | 'settled'>;
+
 /** What a story of any host may set. */
 export interface HostedSetup {
+  /** A host of the connection `far`, which the story starts and ends. */
+  readonly far?: FarHost;
   /** Lines of the executor's own connection section, of a service of its own. Both use this store. */
   readonly executorApart?: {
     readonly store: Extract<SiteStore, { readonly kind: 'zookeeper' }>;
@@ -107,6 +112,7 @@ export async function openHostedWorld<Host extends StoryHost>(
   setup: HostedSetup,
   openHost: (stage: Stage) => Promise<Host>,
 ): Promise<{ readonly host: Host; readonly world: HostedWorld }> {
+  const { far } = setup;
   const stage = await openStage(path.join(root, 'stage'));
   const host = await openHost(stage);
   const sink = await startOtlpSink({ protocol: 'grpc' });
@@ -125,9 +131,11 @@ export async function openHostedWorld<Host extends StoryHost>(
     ...(setup.executorApart === undefined ? {} : { components: ['scheduler', 'merger', 'web'] as const }),
     clock: setup.clock ?? systemClock(),
     driverLines: host.driverLines,
+    ...(far === undefined ? {} : { far: far.projects, farLines: far.driverLines }),
   };
   const observed = (service: Service): Running => {
     host.notify(service.url);
+    far?.notify(service.url);
     const api = createApi(service.url);
     const observer: Observer = observe({
       api,
@@ -299,7 +307,7 @@ async function endStory({ host, setup, log, sink, apart, running }: Parts): Prom
     await observer.settle();
     return observer.items().length === 0;
   });
-  await host.settled();
+  await Promise.all([host.settled(), setup.far?.settled()]);
   await observer[Symbol.asyncDispose]();
   await apart.disposeAsync();
   await running().service.close();

@@ -25,6 +25,8 @@ export interface SiteOptions {
   readonly far?: readonly string[];
   /** That connection only reads. */
   readonly farReadOnly?: boolean;
+  /** Its lines in place of those of the git driver. */
+  readonly farLines?: readonly string[];
   /** Besides {@link TENANT}, with the same projects. */
   readonly moreTenants: readonly string[];
   /** Options of each untrusted project, a mapping of YAML. */
@@ -117,6 +119,7 @@ function settingsText({
   connection = [],
   far = [],
   farReadOnly = false,
+  farLines = gitLinesOfFar(root, farReadOnly),
   maxBuilds = 30,
   baseurl,
   driverLines = [
@@ -149,19 +152,17 @@ ${sections.join('\n')}
 webhook_token = ${TOKEN}
 ${driverLines.join('\n')}
 ${connection.join('\n')}
-${far.length === 0 ? '' : farText(root, farReadOnly)}`;
+${far.length === 0 ? '' : `\n[connection ${FAR}]\nwebhook_token = ${TOKEN}\n${farLines.join('\n')}\n`}`;
 }
 
-function farText(root: string, readOnly: boolean): string {
-  return `
-[connection ${FAR}]
-driver = git
-baseurl = ${path.join(root, 'repositories')}
-${readOnly ? '' : 'proposals = for/{branch}/{topic}'}
-canonical_hostname = far.example.org
-webhook_token = ${TOKEN}
-poll_interval = 0
-`;
+function gitLinesOfFar(root: string, readOnly: boolean): readonly string[] {
+  return [
+    'driver = git',
+    `baseurl = ${path.join(root, 'repositories')}`,
+    ...(readOnly ? [] : ['proposals = for/{branch}/{topic}']),
+    'canonical_hostname = far.example.org',
+    'poll_interval = 0',
+  ];
 }
 
 function storeText(store: SiteStore): string {

@@ -50,7 +50,7 @@ export interface GerritSetup extends HostedSetup {
   readonly before?: (gerrit: FakeGerrit) => Promise<void>;
 }
 
-export interface GerritWorld extends Omit<HostedWorld, 'left' | 'live'> {
+export interface GerritWorld extends Omit<HostedWorld, 'live'> {
   readonly gerrit: FakeGerrit;
   /** The stream and its network. @throws Error unless the stream announces changes */
   readonly ssh: FakeSsh;
