@@ -42,25 +42,29 @@ test('a dependency of another project lands first', async () => {
   await world.end();
 });
 
-test('changes of two projects that need each other are tested as one, and both are submitted', async () => {
+test('a cycle of three changes over two projects is tested as one, and all of it is submitted', async () => {
   const layout = (options: object) =>
     gerritLayout({ ...options, queue: ['allow-circular-dependencies: true'] });
   await using world = await openRealWorld(gerrit, 'cycle', { layout });
   const one = await world.push({ subject: 'One', project: 'library' });
-  const other = await world.push({ subject: 'Other', body: dependsOn(one) });
-  const again = await world.push({ subject: 'One', body: dependsOn(other), amends: one, project: 'library' });
-  await world.observer.until('both to be checked as one', () =>
-    world.observer.items().some(({ changes }) => changes.length === 2),
+  const two = await world.push({ subject: 'Two', body: dependsOn(one) });
+  const three = await world.push({ subject: 'Three', body: dependsOn(two), project: 'library' });
+  const again = await world.push({
+    ...{ subject: 'One', body: dependsOn(three), amends: one, project: 'library' },
+  });
+  await world.observer.until('all to be checked as one', () =>
+    world.observer.items().some(({ changes }) => changes.length === 3),
   );
   world.free();
-  await world.leaves(other, 'SUCCESS', 'check');
-  await world.approve(again);
+  await world.leaves(three, 'SUCCESS', 'check');
+  for (const change of [again, two]) await world.approve(change);
   await world.observer.settle();
   expect(world.observer.items()).toEqual([]);
-  await world.approve(other);
-  const left = await world.leaves(other, 'SUCCESS');
-  expect(left.changes).toHaveLength(2);
-  expect([await world.status(again), await world.status(other)]).toEqual(['MERGED', 'MERGED']);
+  await world.approve(three);
+  const left = await world.leaves(three, 'SUCCESS');
+  expect(left.changes).toHaveLength(3);
+  const landed = await Promise.all([again, two, three].map(world.status));
+  expect(landed).toEqual(['MERGED', 'MERGED', 'MERGED']);
   await world.end();
 });
 

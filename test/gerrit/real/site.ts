@@ -29,7 +29,7 @@ export interface Site extends AsyncDisposable {
 }
 
 /** Milliseconds: of making a site, and of a start until the first answer. */
-const PATIENCE = 240_000;
+const PATIENCE = 900_000;
 const MEMORY = '-Xmx512m';
 
 export async function startSite(
