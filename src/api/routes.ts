@@ -224,6 +224,10 @@ const READ: readonly RouteDescription[] = [
     },
   ),
   read(`${TENANT}/buildset/{uuid}`, 'One buildset with its builds', { document: 'Buildset' }),
+  read(`${TENANT}/key/{project}.pub`, "Public key for a project's secrets", { media: ['text/plain'] }),
+  read(`${TENANT}/project-ssh-key/{project}.pub`, "Public ssh key of a project's jobs", {
+    media: ['text/plain'],
+  }),
   read(`${TENANT}/badge`, 'Badge for a README', { media: ['image/svg+xml'] }, { query: QUERIES.badge }),
 ];
 

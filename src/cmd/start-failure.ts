@@ -1,6 +1,7 @@
 /** Start failures that an operator can fix in the settings or on the machine, as one line each. */
 import type { Settings } from '../settings/settings.ts';
 import { StoreFileError } from '../store/embedded/journal.ts';
+import { KeystoreLocked } from '../store/keystore/keyring.ts';
 import { StoreError } from '../store/port.ts';
 import { SocketPathError } from '../web/local-socket.ts';
 import { MetricsPortError } from './service/metrics-server.ts';
@@ -10,7 +11,12 @@ export function startFailureText(
   error: unknown,
   { web, scheduler }: Pick<Settings, 'web' | 'scheduler'>,
 ): string | undefined {
-  if (error instanceof MetricsPortError || error instanceof SocketPathError) return error.message;
+  if (
+    error instanceof MetricsPortError ||
+    error instanceof SocketPathError ||
+    error instanceof KeystoreLocked
+  )
+    return error.message;
   if (error instanceof StoreFileError) return `${error.message}; see [store] path`;
   const refusedBy = refusalOfStore(error);
   if (refusedBy !== undefined) return refusedBy;

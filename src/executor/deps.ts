@@ -11,6 +11,7 @@ import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
+import type { ProjectKeysForSecrets } from './playbook-secrets.ts';
 import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
 import type { TimeStep } from './time-step.ts';
 
@@ -99,6 +100,8 @@ export interface ExecutorDeps {
   readonly queue: BuildQueue;
   readonly repositories: Repositories;
   readonly log: Pick<Log, 'info' | 'warn' | 'child'>;
+  /** Absent: no `[keystore] password`; builds with encrypted secrets are left to other executors. */
+  readonly secretKeys?: ProjectKeysForSecrets;
   /** Room on the disks with builds, logs and mirrors. */
   readonly room: DiskRoom;
   /** Called with the counts of the spans a job handed in, when its build has ended. */

@@ -11,6 +11,7 @@ import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 import { createHalt } from './halt.ts';
 import { type JobLog, openJobLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
+import { buildMasks } from './playbook-secrets.ts';
 import type { BuildRelay, Relay } from './relay/relay.ts';
 import { countsText } from './relay/relay-quota.ts';
 import { type FinishedBuild, runBuild } from './run-build.ts';
@@ -130,16 +131,17 @@ async function runWithLog(
   const places = placesOf(runner.jobDir, request.uuid);
   const log = await openJobLog(logPathOf(options.logDir, request.uuid), options.outputMaxBytes, deps.clock);
   const reports: Promise<void>[] = [];
+  const masks = buildMasks();
   const relay = machinery.relay?.open(request) ?? null;
   let finished: FinishedBuild;
   let spans: readonly SpanRecord[] = [];
   try {
     finished = await runBuild(
       { onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
-      { deps, options, runner, request, places, log, relay, ...started },
+      { deps, options, runner, request, places, log, relay, masks, ...started },
     );
     if (relay !== null) {
-      spans = await takeSpans(relay, finished.execution, taken, log);
+      spans = masks.mask(await takeSpans(relay, finished.execution, taken, log));
       deps.onJobSpans?.(relay.counts());
       if (relay.counts().unheard > 0 && !started.halt.signal.aborted)
         deps.log.warn({}, 'the sandbox could not listen for its job; spans of the job are lost');

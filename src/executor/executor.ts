@@ -14,6 +14,7 @@
  *     run-build.ts         workspace, plan, phases, outcome (plan-playbooks, resolve-playbook, job-environment, build-steps,
  *                          split-trace, inbound-trace, change-messages)
  *     run-playbook.ts      one playbook and its verdict (judge-playbook, outcome)
+ *     playbook-secrets.ts  what one playbook gets decrypted, and secret-file.ts, how it sees it
  *     runner.ts            the contract of the place where playbooks run; sandbox-runner.ts is this machine's
  *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, borrow-access,
  *                          git-process)
@@ -42,6 +43,7 @@ import { startRelay } from './relay/relay.ts';
 import { claimJobUsers } from './sandbox/job-users.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
+import { prepareSecretFiles, removeSecretFiles } from './secret-file.ts';
 import type { StopMode } from './spawner/protocol.ts';
 import { createSpawner } from './spawner/spawner.ts';
 import { sweepLeftovers } from './sweep.ts';
@@ -116,6 +118,10 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   deps.log[sandbox.isolated ? 'info' : 'warn']({ isolated: sandbox.isolated }, sandbox.report);
   const own = createOwnProcesses(spawner, sandbox);
   const { removed, inUse } = await sweepLeftovers(sandbox.jobDir, own);
+  if (!sandbox.isolated) {
+    prepareSecretFiles(sandbox.jobDir);
+    opening.defer(() => removeSecretFiles(sandbox.jobDir));
+  }
   const facts = { jobDir: sandbox.jobDir };
   if (removed.length > 0)
     deps.log.info({ ...facts, builds: removed }, 'removed leftovers of builds of an earlier run');

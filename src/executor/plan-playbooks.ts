@@ -22,6 +22,8 @@ export interface PlannedPlaybook {
   readonly argv: readonly string[];
   /** In addition to the environment of every playbook. */
   readonly environment: { readonly [name: string]: string };
+  /** What reads its file of secrets. */
+  readonly reader: 'script' | 'ansible';
 }
 
 /** In each phase in the order in which they run. */
@@ -50,7 +52,9 @@ export async function planPlaybooks(facts: PlanFacts): Promise<PlaybookPlan | st
       const resolved = await resolvePlaybook(playbook, facts.workspace.treeOf(playbook));
       if (resolved.kind === 'unusable') return resolved.reason;
       const start =
-        resolved.kind === 'program' ? { argv: [resolved.path], environment: {} } : await ansible(resolved);
+        resolved.kind === 'program'
+          ? { argv: [resolved.path], environment: {}, reader: 'script' as const }
+          : await ansible(resolved);
       if (typeof start === 'string') return start;
       plan[phase].push({ playbook, index, ...start });
     }
@@ -59,7 +63,7 @@ export async function planPlaybooks(facts: PlanFacts): Promise<PlaybookPlan | st
 }
 
 type AnsiblePlaybook = Extract<ResolvedPlaybook, { kind: 'ansible' }>;
-type Start = Pick<PlannedPlaybook, 'argv' | 'environment'>;
+type Start = Pick<PlannedPlaybook, 'argv' | 'environment' | 'reader'>;
 
 /** Located and prepared for the first playbook that needs it. */
 function ansibleOnce({
@@ -73,8 +77,12 @@ function ansibleOnce({
       program = await findAnsible(view.path);
       if (program === undefined)
         return `playbook ${name} is one for Ansible, and this executor has no ansible-playbook (looked for in ${view.path})`;
-      await placeAnsibleFiles(places.info, variables);
+      await placeAnsibleFiles(places.info, variables, view.secrets);
     }
-    return { argv: ansibleArgv(program, path, view.info), environment: ansibleEnvironment(view, tree) };
+    return {
+      argv: ansibleArgv(program, path, view.info),
+      environment: ansibleEnvironment(view, tree),
+      reader: 'ansible',
+    };
   };
 }

@@ -122,6 +122,8 @@ function refusal({ request, runner, options }: BuildContext): string | undefined
   if (request.job.network && options.allowHostNetwork !== true)
     return `job ${request.jobName} asks for network; this executor grants none ([executor] allow_host_network)`;
   if (runner.isolated || (options.untrustedWithoutSandbox ?? true)) return undefined;
+  if (Object.keys(request.secrets ?? {}).length > 0)
+    return `job ${request.jobName} has secrets and this executor has no sandbox to keep them in`;
   const untrusted = [...preRun, ...run, ...postRun].find(({ trusted }) => !trusted);
   if (untrusted === undefined) return undefined;
   return `playbook ${untrusted.canonicalName}/${untrusted.path} is not trusted and this executor has no sandbox to run it in`;

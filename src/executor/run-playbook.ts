@@ -4,18 +4,22 @@ import type { Step } from '../model/step.ts';
 import type { ExecutorDeps, ExecutorOptions } from './deps.ts';
 import { halted, judge, timedOut, unreachable, withLimit } from './judge-playbook.ts';
 import type { PlaybookEnd } from './outcome.ts';
+import { openSecrets } from './playbook-secrets.ts';
 import type { ReportedSteps, StepBudget } from './reported-steps.ts';
 import type { PlaybookRun, Runner, RunnerBuild, RunningPlaybook } from './runner.ts';
 import type { Workspace } from './workspace.ts';
 
 /** One build with its executor's machinery: what all functions of a running build need. */
 export interface BuildContext extends RunnerBuild {
-  readonly deps: Pick<ExecutorDeps, 'clock' | 'room' | 'repositories'>;
+  readonly deps: Pick<ExecutorDeps, 'clock' | 'room' | 'repositories' | 'secretKeys'>;
   readonly options: ExecutorOptions;
   readonly runner: Runner;
   /** Resolves when the build's start is stored, which no playbook may precede; rejects when it cannot be. */
   readonly startStored: Promise<void>;
 }
+
+/** Its secrets are decrypted when nothing stands in its way. */
+type UnopenedRun = Omit<PlaybookRun, 'secrets'>;
 
 /** One playbook's contribution to its build: its end, its step, and the budget it has left. */
 export interface EndedPlaybook {
@@ -29,7 +33,7 @@ export interface EndedPlaybook {
 export async function runPlaybook(
   context: BuildContext,
   workspace: Workspace,
-  run: PlaybookRun,
+  run: UnopenedRun,
 ): Promise<EndedPlaybook> {
   const { clock } = context.deps;
   const name = `${run.playbook.canonicalName}/${run.playbook.path}`;
@@ -69,11 +73,11 @@ export async function runPlaybook(
 
 async function reportedSteps(
   context: BuildContext,
-  run: PlaybookRun,
+  run: UnopenedRun,
   at: Nanoseconds,
 ): Promise<ReportedSteps> {
   try {
-    return await context.runner.collect(context, run, at);
+    return context.masks.mask(await context.runner.collect(context, run, at));
   } catch (error) {
     // A disk error: the steps are lost, but they never change the verdict.
     const reason = error instanceof Error ? error.message : String(error);
@@ -96,7 +100,7 @@ const STEP_RESULTS: { readonly [kind in PlaybookEnd['kind']]: NonNullable<Step['
 async function obstacleOf(
   context: BuildContext,
   workspace: Workspace,
-  run: PlaybookRun,
+  run: UnopenedRun,
 ): Promise<PlaybookEnd | undefined> {
   const { runner, halt } = context;
   if (halt.signal.aborted) return halted(halt);
@@ -107,17 +111,23 @@ async function obstacleOf(
   return run.timeoutMs <= 0 ? timedOut(run) : undefined;
 }
 
-async function attempt(context: BuildContext, workspace: Workspace, run: PlaybookRun) {
+async function attempt(context: BuildContext, workspace: Workspace, run: UnopenedRun) {
   const obstacle = await obstacleOf(context, workspace, run);
   if (obstacle !== undefined) return { startedAt: context.deps.clock.now(), attempted: obstacle };
-  const playbook = await context.runner.start(context, workspace, run);
+  const { request, deps, masks } = context;
+  const opened = await openSecrets(request, run.playbook, deps.secretKeys, masks);
+  if (opened.kind === 'unavailable') {
+    const broken: PlaybookEnd = { kind: 'broken', detail: opened.reason };
+    return { startedAt: deps.clock.now(), attempted: broken };
+  }
+  const playbook = await context.runner.start(context, workspace, { ...run, secrets: opened.values });
   return { startedAt: playbook.startedAt, attempted: await endOf(context, playbook, run) };
 }
 
 async function endOf(
   context: BuildContext,
   playbook: RunningPlaybook,
-  run: PlaybookRun,
+  run: UnopenedRun,
 ): Promise<PlaybookEnd> {
   const { halt, log } = context;
   const stop = () => playbook.stop(halt.reason() === 'cancelled' ? 'graceful' : 'immediate');

@@ -18,17 +18,20 @@
  * - `stop` and the timeout reach every process of the playbook on the node; `ended` waits until they are gone.
  * - The node outlives neither its build nor, for longer than the store session, its executor: a lease there takes the part of the
  *   spawner's watchdog.
+ * - Secrets of a playbook reach the node by memory alone, are readable for its user alone, and are gone when it has ended.
  * - `collect` fetches the step file; `remove` releases the node.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
+import type { Json } from '../model/job.ts';
 import type { BuildPlaces } from './build-places.ts';
 import type { BuildSteps } from './build-steps.ts';
 import type { Halt } from './halt.ts';
 import type { PlaybookFacts } from './job-environment.ts';
 import type { JobLog } from './job-log.ts';
 import type { PlannedPlaybook } from './plan-playbooks.ts';
+import type { BuildMasks } from './playbook-secrets.ts';
 import type { BuildRelay } from './relay/relay.ts';
 import type { ReportedSteps, StepBudget } from './reported-steps.ts';
 import type { JobView } from './sandbox/sandbox.ts';
@@ -45,12 +48,16 @@ export interface RunnerBuild {
   readonly halt: Halt;
   /** Null: spans of its jobs are not collected. */
   readonly relay: BuildRelay | null;
+  /** Secrets that its playbooks got so far. */
+  readonly masks: BuildMasks;
 }
 
 /** One playbook to start: how, for how long, and with which budget. */
 export interface PlaybookRun extends PlaybookFacts, PlannedPlaybook {
   /** Milliseconds left to it. */
   readonly timeoutMs: number;
+  /** What it alone gets decrypted; undefined: none. */
+  readonly secrets: { readonly [name: string]: Json } | undefined;
   /** Budget left for the steps it reports. */
   readonly budget: StepBudget;
 }
@@ -90,7 +97,7 @@ export interface Runner {
   /** Resolves also when the process could not be started: its end says why. */
   start(build: RunnerBuild, workspace: Workspace, run: PlaybookRun): Promise<RunningPlaybook>;
   /** @param at when the playbook ended. @throws Error of the file system. */
-  collect(build: RunnerBuild, run: PlaybookRun, at: Nanoseconds): Promise<ReportedSteps>;
+  collect(build: RunnerBuild, run: Pick<PlaybookRun, 'budget'>, at: Nanoseconds): Promise<ReportedSteps>;
   /**
    * Returns once the place is free for another build; the deletion continues in the background.
    *

@@ -16,6 +16,7 @@ import { deleteTree, renameAway } from './remove-build.ts';
 import type { ReportedSteps } from './reported-steps.ts';
 import type { EndedProcess, PlaybookRun, Runner, RunnerBuild, RunningPlaybook } from './runner.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
+import { removeSecretFile, secretFileText, writeSecretFile } from './secret-file.ts';
 import type { RunningProcess, Spawner } from './spawner/spawner.ts';
 import { takeStepFile } from './step-file.ts';
 import { prepareWorkspace, tamperedPlace, type Workspace, type WorkspaceDeps } from './workspace.ts';
@@ -94,16 +95,24 @@ class SandboxRunner implements Runner {
   async start(build: RunnerBuild, workspace: Workspace, run: PlaybookRun): Promise<RunningPlaybook> {
     const { spawner, cgroups, clock } = this.#deps;
     const cgroup = await cgroups.forBuild(build.request.uuid);
+    const secretFile = this.#placeSecrets(build, run);
     const startedAt = clock.now();
     const spec = this.#spec(build, workspace, run, cgroup !== null);
     const process = spawner.start(
       cgroup === null ? spec : { ...spec, cgroups: cgroup.groups },
       build.relay?.serve,
     );
-    return { startedAt, stop: mode => process.stop(mode), ended: this.#ended(build, process, cgroup) };
+    const ended = this.#ended(build, process, cgroup).finally(() => {
+      if (secretFile !== undefined) removeSecretFile(secretFile);
+    });
+    return { startedAt, stop: mode => process.stop(mode), ended };
   }
 
-  collect({ places }: RunnerBuild, run: PlaybookRun, at: Nanoseconds): Promise<ReportedSteps> {
+  collect(
+    { places }: RunnerBuild,
+    run: Pick<PlaybookRun, 'budget'>,
+    at: Nanoseconds,
+  ): Promise<ReportedSteps> {
     return takeStepFile(places.work, run.budget, at);
   }
 
@@ -146,6 +155,15 @@ class SandboxRunner implements Runner {
     return { process: ended, limited, diskExcess };
   }
 
+  /** Without a sandbox: a file of memory. @returns its path; undefined: there is none. */
+  #placeSecrets({ places, slot }: RunnerBuild, { secrets, reader }: PlaybookRun): string | undefined {
+    const { sandbox } = this.#deps;
+    if (secrets === undefined || sandbox.isolated) return undefined;
+    const { secrets: path } = sandbox.view(places);
+    writeSecretFile(path, secretFileText(secrets, reader), sandbox.ownerOf(slot));
+    return path;
+  }
+
   #spec(build: RunnerBuild, workspace: Workspace, run: PlaybookRun, grouped: boolean) {
     const { sandbox, options } = this.#deps;
     const { request, places, slot, log, relay } = build;
@@ -160,11 +178,15 @@ class SandboxRunner implements Runner {
           ...(request.trace === null ? options.inboundTrace : {}),
           ...playbookEnvironment(request, view, run),
           ...run.environment,
+          ...(run.secrets === undefined || run.reader !== 'script'
+            ? {}
+            : { ZUUL_SECRETS_FILE: view.secrets }),
           ...relay?.environment(sandbox.ownLoopback(request.job)),
         },
         cwd: workingDirectory(request, view),
         network: request.job.network,
         listen: relay !== null,
+        secrets: run.secrets === undefined ? null : secretFileText(run.secrets, run.reader),
         limits: {
           processes: maxProcessesOf(options) + (grouped ? BEYOND_GROUP : 0),
           openFiles: OPEN_FILES,
@@ -176,7 +198,7 @@ class SandboxRunner implements Runner {
     );
     return {
       ...launch,
-      output: { kind: 'log', path: log.path, limit: log.remaining() },
+      output: { kind: 'log', path: log.path, limit: log.remaining(), masks: build.masks.list() },
       timeoutMs: run.timeoutMs,
       graceMs: (options.graceSeconds ?? DEFAULT_GRACE_SECONDS) * 1000,
     } as const;

@@ -33,7 +33,7 @@ const QUEUE_PAUSE_MS = 1_000;
 
 /** @param execute runs a build in a slot; never rejects. */
 export function takeBuilds(
-  deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room'>,
+  deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room' | 'secretKeys'>,
   options: Pick<ExecutorOptions, 'labels' | 'maxBuilds'>,
   gate: WorkGate,
   execute: (taken: TakenBuild, slot: number) => Promise<void>,
@@ -41,7 +41,18 @@ export function takeBuilds(
   const running = new Map<number, RunningBuild>();
   const builds = new Set<Promise<void>>();
 
-  function accepts({ job }: BuildRequest): boolean {
+  let warned = false;
+
+  function accepts({ job, secrets = {} }: BuildRequest): boolean {
+    if (
+      deps.secretKeys === undefined &&
+      Object.values(secrets).some(({ encrypted }) => encrypted.length > 0)
+    ) {
+      if (!warned)
+        deps.log.warn({ job: job.name }, 'builds with secrets are not taken: [keystore] password is not set');
+      warned = true;
+      return false;
+    }
     return job.nodes.every(({ label }) => options.labels.includes(label));
   }
 

@@ -27,6 +27,7 @@ import {
 } from './config-files.ts';
 import { labelRule } from './label-rule.ts';
 import type { Layout, LayoutFile, ProjectConfig } from './layout.ts';
+import { placedSecret } from './layout-secret.ts';
 import { configurePermission } from './may-configure.ts';
 import type { ParseCache } from './parse-cache.ts';
 import { applyPatterns } from './project-patterns.ts';
@@ -69,6 +70,9 @@ export function buildLayout({ tenant, configs, proposed = [], languages, cache }
     pipelines: collected.pipelines,
     jobs: collected.jobs,
     nodesets: stanzasOf(collected.nodesets),
+    secrets: new Map(
+      [...collected.secrets].map(([name, { stanza, file }]) => [name, placedSecret(stanza, file)]),
+    ),
     queues: stanzasOf(collected.queues),
     templates: collected.templates,
     projects: new Map(tenant.projects.map(project => [project.project, projectConfig(project, collected)])),

@@ -8,6 +8,7 @@ import { errorAt, placeText } from './config-place.ts';
 import { notUndone, onlyAbstract } from './job-draft.ts';
 import { tooManyNodes } from './job-variant.ts';
 import type { JobVariant, LayoutFile } from './layout.ts';
+import { secretError } from './layout-secret.ts';
 import { NOOP_JOB } from './noop-job.ts';
 import { shortList } from './short-list.ts';
 import type { JobStanza } from './stanzas.ts';
@@ -112,13 +113,14 @@ function parentReferenceError(
   return undefined;
 }
 
-/** Nodeset, required and allowed projects, of a definition or of a project's override. */
+/** Nodeset, secrets, required and allowed projects, of a definition or of a project's override. */
 export function referenceError(
   stanza: JobStanza,
   file: LayoutFile,
-  { nodesets, brokenNodesets, hints }: Collected,
+  collected: Collected,
   { resolve, tenant }: CollectContext,
 ): ConfigError | undefined {
+  const { nodesets, brokenNodesets, hints } = collected;
   const { nodeset, requiredProjects = [], allowedProjects = [] } = stanza.attributes;
   if (nodeset?.kind === 'named' && !nodesets.has(nodeset.name)) {
     const broken = brokenNodesets.has(nodeset.name);
@@ -142,7 +144,7 @@ export function referenceError(
     const resolved = resolve(name);
     if (resolved.kind === 'unknown') return errorAt(file, offset, resolved.code, resolved.text);
   }
-  return undefined;
+  return secretError(stanza, file, collected);
 }
 
 /**

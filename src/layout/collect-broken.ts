@@ -31,6 +31,7 @@ export function collectBroken(
     into.pipelineNames.set(name, { place: placeText(file, stanza.offset) });
   }
   if (stanza.of === 'nodeset') into.brokenNodesets.add(name);
+  if (stanza.of === 'secret') into.brokenSecrets.add(name);
   if (stanza.of === 'job') addToOwner(into.jobs, name, brokenVariant(stanza, name, file, error));
   if (stanza.of === 'project-template') {
     const template = {

@@ -25,6 +25,7 @@ import type {
   ProjectStanza,
   ProviderStanza,
   QueueStanza,
+  SecretStanza,
   TemplateStanza,
 } from './stanzas.ts';
 
@@ -73,6 +74,9 @@ function collectStanza(
       break;
     case 'nodeset':
       collectNodeset(stanza, file, into, context);
+      break;
+    case 'secret':
+      collectUnique('secret', into.secrets, stanza, file, into, isSameSecret);
       break;
     case 'pragma':
       // It counts for its file: `branch-scope.ts`.
@@ -179,7 +183,7 @@ function collectTemplate(stanza: TemplateStanza, file: LayoutFile, into: Collect
   append(into.templates, stanza.name, { file, stanza, scope, broken: unknownScopeError(scope) });
 }
 
-/** Queues and nodesets are unique in a tenant; the same definition in several branches of one project is allowed. */
+/** Queues, nodesets and secrets are unique in a tenant; the same definition in several branches of one project is allowed. */
 function collectUnique<T extends { readonly name: string; readonly offset: number }>(
   kind: string,
   map: Map<string, { readonly stanza: T; readonly file: LayoutFile }>,
@@ -213,6 +217,10 @@ function collectNodeset(
   into.brokenNodesets.add(stanza.name);
   const text = `nodeset ${stanza.name} cannot be used: ${forbidden}`;
   into.errors.push(errorAt(file, stanza.offset, 'not-permitted', text));
+}
+
+function isSameSecret(a: SecretStanza, b: SecretStanza): boolean {
+  return JSON.stringify(a.data) === JSON.stringify(b.data);
 }
 
 function nodesText(stanza: NodesetStanza): string {

@@ -8,7 +8,7 @@ import type { LabelRule } from './label-rule.ts';
 import type { BrokenProject, JobVariant, LayoutFile, ProjectVariant } from './layout.ts';
 import type { ConfigurePermission } from './may-configure.ts';
 import type { ProjectResolver } from './resolve-project.ts';
-import type { NodesetStanza, QueueStanza } from './stanzas.ts';
+import type { NodesetStanza, QueueStanza, SecretStanza } from './stanzas.ts';
 
 /** The parts of a layout under construction. */
 export interface Collected {
@@ -17,6 +17,7 @@ export interface Collected {
   readonly pipelineNames: Map<string, { readonly place: string }>;
   readonly jobs: Map<string, JobVariant[]>;
   readonly nodesets: Map<string, { readonly stanza: NodesetStanza; readonly file: LayoutFile }>;
+  readonly secrets: Map<string, { readonly stanza: SecretStanza; readonly file: LayoutFile }>;
   readonly queues: Map<string, { readonly stanza: QueueStanza; readonly file: LayoutFile }>;
   readonly templates: Map<string, ProjectVariant[]>;
   readonly projects: Map<ProjectKey, ProjectVariant[]>;
@@ -30,6 +31,8 @@ export interface Collected {
   readonly brokenProjects: Map<ProjectKey, BrokenProject[]>;
   /** Named in the error of a job that uses one. */
   readonly brokenNodesets: Set<string>;
+  /** Likewise. */
+  readonly brokenSecrets: Set<string>;
   readonly errors: ConfigError[];
   /** For all hints of the layout. */
   readonly hints: HintBudget;
@@ -51,6 +54,7 @@ export function emptyCollection(): Collected {
     pipelineNames: new Map(),
     jobs: new Map(),
     nodesets: new Map(),
+    secrets: new Map(),
     queues: new Map(),
     templates: new Map(),
     projects: new Map(),
@@ -58,6 +62,7 @@ export function emptyCollection(): Collected {
     patternTries: 0,
     brokenProjects: new Map(),
     brokenNodesets: new Set(),
+    brokenSecrets: new Set(),
     errors: [],
     hints: hintBudget(),
   };

@@ -102,7 +102,7 @@ function draftJob(
   if (collected.kind === 'error') return collected;
   let draft = emptyDraft(name);
   for (const { stanza, file } of [...collected.variants, ...counting]) {
-    const applied = applyStanza(draft, stanza, file, layout.resolveProject);
+    const applied = applyStanza(draft, stanza, file, layout);
     if (applied.kind === 'error') return applied;
     draft = applied.draft;
   }

@@ -11,7 +11,8 @@ import type { ConfigError } from '../model/config-error.ts';
 import type { Json, Playbook, RequiredProject } from '../model/job.ts';
 import { type JobName, type ProjectKey, projectIdOf } from '../model/project.ts';
 import { errorAt, placeText } from './config-place.ts';
-import type { LayoutFile } from './layout.ts';
+import { exposes, givenSecrets, passed } from './job-secrets.ts';
+import type { Layout, LayoutFile } from './layout.ts';
 import type { Matcher } from './matcher.ts';
 import { mergeVars } from './merge-vars.ts';
 import type { ProjectResolver } from './resolve-project.ts';
@@ -103,33 +104,42 @@ export function applyStanza(
   before: JobDraft,
   stanza: JobStanza,
   file: LayoutFile,
-  resolve: ProjectResolver,
+  layout: Pick<Layout, 'resolveProject' | 'secrets'>,
 ): AppliedStanza {
   const error = forbidden(before, stanza, file);
   if (error !== undefined) return { kind: 'error', error };
   const { attributes } = stanza;
+  const resolve = layout.resolveProject;
+  const given = givenSecrets(attributes, file, layout);
   const inherits = before.name !== stanza.name;
   const playbooks = (paths: readonly string[] | undefined): readonly Playbook[] =>
-    (paths ?? []).map(path => ({ project: file.project, branch: file.branch, path, trusted: file.trusted }));
+    (paths ?? []).map(path => ({
+      ...{ project: file.project, branch: file.branch, path, trusted: file.trusted },
+      ...(given.own.length === 0 ? {} : { secrets: given.own }),
+    }));
+  const pass = passed(given.passed);
   const draft: JobDraft = {
     name: stanza.name,
     settings: { ...before.settings, ...overridden(attributes) },
-    preRun: [...before.preRun, ...playbooks(attributes.preRun)],
-    run: attributes.run === undefined ? before.run : playbooks(attributes.run),
-    postRun: [...playbooks(attributes.postRun), ...before.postRun],
+    preRun: [...pass(before.preRun), ...playbooks(attributes.preRun)],
+    run: attributes.run === undefined ? pass(before.run) : playbooks(attributes.run),
+    postRun: [...playbooks(attributes.postRun), ...pass(before.postRun)],
     dependencies: attributes.dependencies ?? before.dependencies,
     dependenciesFile: attributes.dependencies === undefined ? before.dependenciesFile : file,
     files: attributes.files ?? before.files,
     irrelevantFiles: attributes.irrelevantFiles ?? before.irrelevantFiles,
     vars: mergeVars(before.vars, attributes.vars ?? {}),
     requiredProjects: addProjects(before.requiredProjects, attributes, resolve),
-    allowedProjects: stillAllowed(before.allowedProjects, attributes, resolve),
+    allowedProjects: given.restricts
+      ? intersected(before.allowedProjects, [file.project])
+      : stillAllowed(before.allowedProjects, attributes, resolve),
     tags: [...new Set([...before.tags, ...(attributes.tags ?? [])])],
     nodeset: attributes.nodeset ?? before.nodeset,
     // These two are not inherited; within a job, one variant sets them for all.
     abstract: (inherits ? false : before.abstract) || attributes.abstract === true,
     intermediate: (inherits ? false : before.intermediate) || attributes.intermediate === true,
-    postReview: before.postReview || attributes.postReview === true,
+    postReview:
+      before.postReview || attributes.postReview === true || given.restricts || exposes(before, given),
     final: before.final ?? (attributes.final === true ? placeText(file, stanza.offset) : undefined),
     protectedBy: before.protectedBy ?? (attributes.protected === true ? file.project : undefined),
     definedAt: [...before.definedAt, placeText(file, stanza.offset)],
@@ -224,6 +234,13 @@ function stillAllowed(
     const resolved = resolve(name);
     return resolved.kind === 'unknown' ? [] : [resolved.project];
   });
+  return intersected(before, named);
+}
+
+function intersected(
+  before: readonly ProjectKey[] | undefined,
+  named: readonly ProjectKey[],
+): readonly ProjectKey[] {
   return before === undefined ? named : before.filter(project => named.includes(project));
 }
 

@@ -5,6 +5,7 @@ import type { ConfigError } from '../model/config-error.ts';
 import type { MergeMode } from '../model/merge-mode.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
+import type { PlacedSecret } from '../model/secret.ts';
 import { boundedErrors } from './bounded-errors.ts';
 import type { Layout, ProjectConfig } from './layout.ts';
 
@@ -18,6 +19,8 @@ export interface LayoutFacts {
   /** The first ones; `errorCount` counts all. */
   readonly errors: readonly ConfigError[];
   readonly errorCount: number;
+  /** All of the tenant, for the check whether they can be decrypted. */
+  readonly secrets: readonly PlacedSecret[];
 }
 
 interface ProjectFacts {
@@ -53,6 +56,7 @@ export function layoutFacts(layout: Layout): LayoutFacts {
     projects: new Map([...layout.projects].map(([key, config]) => [key, projectFacts(config, layout)])),
     errors: boundedErrors(layout.errors),
     errorCount: layout.errors.length,
+    secrets: [...layout.secrets.values()],
   };
 }
 

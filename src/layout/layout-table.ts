@@ -10,6 +10,7 @@ import type { ConfigError } from '../model/config-error.ts';
 import type { FreezeOutcome, Tenant } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
+import type { PlacedSecret } from '../model/secret.ts';
 import { boundedErrors } from './bounded-errors.ts';
 import { buildLayout, type LayoutInput } from './build-layout.ts';
 import type { Languages } from './build-pipeline.ts';
@@ -17,6 +18,7 @@ import { freezeItemGraph, type ItemChange } from './freeze-item-graph.ts';
 import type { FreezeChange } from './freeze-request.ts';
 import type { Layout } from './layout.ts';
 import { type LayoutFacts, layoutFacts } from './layout-facts.ts';
+import { secretsOfJobs } from './layout-secret.ts';
 import { parseCache } from './parse-cache.ts';
 import { type SpeculativeLayout, speculativeLayout } from './speculative-layout.ts';
 
@@ -61,6 +63,8 @@ export interface FreezeAnswer {
   /** Jobs that run, in the order of the configuration; of many only the slowest. In milliseconds since the freeze began. */
   readonly jobTimes: readonly JobTime[];
   readonly outcome: FreezeOutcome;
+  /** Those of the jobs that run, and those that the proposed configuration adds: all must be decryptable. */
+  readonly secrets: readonly PlacedSecret[];
   /** Of every project of the tenant, with the proposed configuration. */
   readonly defaultBranches: ReadonlyMap<ProjectKey, BranchName>;
 }
@@ -110,7 +114,7 @@ export function layoutTable(languages: Languages, monotonic: () => number): Layo
         const outcome = { kind: 'misconfigured', errors: [first, ...rest] } as const;
         return {
           kind: 'answered',
-          answer: { cached, freezeMs: null, jobTimes: [], outcome, defaultBranches },
+          answer: { cached, freezeMs: null, jobTimes: [], outcome, secrets: [], defaultBranches },
         };
       }
       const [lead] = changes;
@@ -123,10 +127,12 @@ export function layoutTable(languages: Languages, monotonic: () => number): Layo
         times.push({ name, from, to: monotonic() - begun });
         return frozen;
       };
-      const outcome = bounded(freezeItemGraph({ layout, pipeline, changes, ...before, timed }), lead.change);
+      const frozen = freezeItemGraph({ layout, pipeline, changes, ...before, timed });
+      const secrets = neededSecrets(frozen, layout, known.layout);
+      const outcome = bounded(frozen, secrets, lead.change);
       const freezeMs = monotonic() - begun;
       const jobTimes = slowest(times, outcome);
-      return { kind: 'answered', answer: { cached, freezeMs, jobTimes, outcome, defaultBranches } };
+      return { kind: 'answered', answer: { cached, freezeMs, jobTimes, outcome, secrets, defaultBranches } };
     },
   };
 }
@@ -163,15 +169,28 @@ function keepNewest<Key>(map: Map<Key, unknown>, most: number): void {
   }
 }
 
-function bounded(outcome: FreezeOutcome, change: FreezeChange): FreezeOutcome {
+/** @param usual the tenant's layout: its own secrets are checked when it is built. */
+function neededSecrets(frozen: FreezeOutcome, layout: Layout, usual: Layout): readonly PlacedSecret[] {
+  const used = secretsOfJobs(frozen.kind === 'frozen' ? frozen.jobs : []);
+  const known = new Set(layout === usual ? [] : [...usual.secrets.values()].map(({ sha256: hash }) => hash));
+  return [...layout.secrets.values()].filter(
+    ({ sha256: hash }) => used.has(hash) || (layout !== usual && !known.has(hash)),
+  );
+}
+
+function bounded(
+  outcome: FreezeOutcome,
+  secrets: readonly PlacedSecret[],
+  change: FreezeChange,
+): FreezeOutcome {
   if (outcome.kind === 'misconfigured') {
     const [first, ...rest] = boundedErrors(outcome.errors);
     return first === undefined ? outcome : { kind: 'misconfigured', errors: [first, ...rest] };
   }
   if (outcome.kind !== 'frozen') return outcome;
-  const bytes = Buffer.byteLength(JSON.stringify(outcome.jobs));
+  const bytes = Buffer.byteLength(JSON.stringify([outcome.jobs, secrets]));
   if (bytes <= MOST_GRAPH_BYTES) return outcome;
-  const text = `the ${outcome.jobs.length} jobs of this change and their variables take ${bytes} bytes; at most ${MOST_GRAPH_BYTES} can be stored, so list fewer jobs or shorten their variables`;
+  const text = `the ${outcome.jobs.length} jobs of this change and their variables and secrets take ${bytes} bytes; at most ${MOST_GRAPH_BYTES} can be stored, so list fewer jobs or shorten their variables`;
   return { kind: 'misconfigured', errors: [wholeConfigError(change, 'job-graph-too-large', text)] };
 }
 

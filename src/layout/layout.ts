@@ -14,9 +14,9 @@
  *     stanzas → layout      build-layout.ts: config-files.ts chooses branches and files; collect-stanzas.ts puts each stanza in
  *                           its place (collected.ts, job-variant.ts, collect-broken.ts); check-jobs.ts and check-projects.ts check references; build-pipeline.ts asks the drivers;
  *                           resolve-project.ts, project-patterns.ts, may-configure.ts, branch-scope.ts, label-rule.ts,
- *                           noop-job.ts
+ *                           noop-job.ts, layout-secret.ts
  *     layout → job graph    freeze-item-graph.ts → freeze-job-graph.ts (freeze-request.ts): project-jobs.ts, freeze-job.ts,
- *                           collect-variants.ts, job-draft.ts, merge-vars.ts, file-verdict.ts
+ *                           collect-variants.ts, job-draft.ts (job-secrets.ts), merge-vars.ts, file-verdict.ts
  *     layout of a change    speculative-layout.ts
  *     the room's callers    layout-table.ts (builds and freezes, in a thread) and layout-facts.ts (what schedulers keep:
  *                           change-queue.ts, project-uses.ts)
@@ -29,6 +29,7 @@ import type { Tenant } from '../model/layout.ts';
 import type { MergeMode } from '../model/merge-mode.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
+import type { PlacedSecret } from '../model/secret.ts';
 import type { Matcher } from './matcher.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import type {
@@ -114,8 +115,9 @@ export interface Layout {
   readonly pipelines: ReadonlyMap<PipelineName, Pipeline>;
   /** Variants in the order in which they apply. */
   readonly jobs: ReadonlyMap<JobName, readonly JobVariant[]>;
-  /** By name, and so the two below. */
+  /** By name, and so the three below. */
   readonly nodesets: ReadonlyMap<string, NodesetStanza>;
+  readonly secrets: ReadonlyMap<string, PlacedSecret>;
   readonly queues: ReadonlyMap<string, QueueStanza>;
   readonly templates: ReadonlyMap<string, readonly ProjectVariant[]>;
   /** Every project of the tenant, with or without stanzas. */

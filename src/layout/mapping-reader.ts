@@ -213,7 +213,7 @@ class ReportingReader implements MappingReader {
 
   #matcher(value: YamlNode, key: string): Matcher | undefined {
     if (value.kind === 'scalar') return this.#compiled(this.#text(value, key), false, value.offset);
-    if (value.kind === 'sequence')
+    if (value.kind !== 'mapping')
       return this.#wrongType(value, key, 'a regular expression or {regex, negate}');
     const read = mappingReader(value, `${key} of ${this.#subject}`, this.#context);
     const regex = read.required('regex');

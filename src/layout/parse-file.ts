@@ -8,6 +8,7 @@ import { parsePipeline } from './parse-pipeline.ts';
 import { parsePragma } from './parse-pragma.ts';
 import { parseProject, parseTemplate } from './parse-project.ts';
 import { parseQueue } from './parse-queue.ts';
+import { parseSecret } from './parse-secret.ts';
 import {
   type BrokenStanza,
   type ParsedFile,
@@ -19,6 +20,7 @@ import {
 } from './stanzas.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
+import { MISPLACED_SECRET } from './yaml-tree.ts';
 
 /**
  * Never throws for what the text holds. A text that is not a list has one problem and no stanza; after 1000 mistakes the rest is
@@ -139,7 +141,7 @@ function parseWhole(
   yamlProblems: readonly YamlProblem[],
   file: ParseContext,
 ): ParsedStanza {
-  const problems: YamlProblem[] = [...yamlProblems];
+  const problems = yamlProblems.filter(({ code }) => kind !== 'secret' || code !== MISPLACED_SECRET);
   const stanza = parserOf(kind)(value, offset, {
     ...file,
     problem: problem => (problem.severity === 'warning' ? file.problem(problem) : problems.push(problem)),
@@ -173,6 +175,7 @@ function parserOf(kind: StanzaKind): Parser {
     'project-template': parseTemplate,
     queue: parseQueue,
     nodeset: parseNodeset,
+    secret: parseSecret,
     pragma: parsePragma,
   };
   return parsers[kind];

@@ -3,6 +3,7 @@ import { reservedVariable } from '../model/reserved-variables.ts';
 import { type MappingReader, mappingReader, type PlacedName } from './mapping-reader.ts';
 import type { ParseContext } from './parse-context.ts';
 import { parseNodes } from './parse-nodeset.ts';
+import { parseSecretUses } from './parse-secret.ts';
 import type {
   DependencyEntry,
   JobAttributes,
@@ -27,7 +28,6 @@ const UNSUPPORTED = [
   'provides',
   'requires',
   'roles',
-  'secrets',
   'semaphore',
   'semaphores',
   'workspace-checkout',
@@ -117,6 +117,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     successMessage: read.string('success-message'),
     failureMessage: read.string('failure-message'),
     tags: read.names('tags')?.map(({ name }) => name),
+    secrets: parseSecretUses(read, subject, context),
     network: read.boolean('network'),
     trace: read.oneOf('trace', ['own', 'auto']),
     deduplicate: parseDeduplicate(read),
@@ -264,6 +265,8 @@ const OLD_BOOLEANS = /^(yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/;
 /** Elsewhere a wrong type is an error; a variable may be of any type. */
 function warnOfOldBooleans(node: YamlNode, context: ParseContext): void {
   switch (node.kind) {
+    case 'encrypted':
+      break;
     case 'sequence':
       for (const element of node.elements) warnOfOldBooleans(element, context);
       break;

@@ -6,7 +6,7 @@
  * `offset`s point into the file's text; `ParsedFile.positionOf` turns them into lines.
  */
 import type { Regex } from '../lib/regex.ts';
-import type { Json } from '../model/job.ts';
+import type { Json, SecretData } from '../model/job.ts';
 import type { MergeMode } from '../model/merge-mode.ts';
 import type { ManagerName, Pipeline, Precedence, ReportAction, WindowPolicy } from '../model/pipeline.ts';
 import type { PlacedName } from './mapping-reader.ts';
@@ -22,13 +22,14 @@ export const STANZA_KINDS = [
   'project-template',
   'queue',
   'nodeset',
+  'secret',
   'pragma',
 ] as const;
 /** The one key of a stanza: `job` of `- job:`. */
 export type StanzaKind = (typeof STANZA_KINDS)[number];
 
 /** Kinds of stanzas that Zuul has and we do not. */
-export const UNSUPPORTED_KINDS = ['secret', 'semaphore'] as const;
+export const UNSUPPORTED_KINDS = ['semaphore'] as const;
 /** Kinds that say where nodes come from: nothing here starts any, so they are taken with a warning. */
 export const PROVIDER_KINDS = ['image', 'flavor', 'label', 'section', 'provider'] as const;
 type UnsupportedKind = (typeof UNSUPPORTED_KINDS)[number];
@@ -49,6 +50,7 @@ export type ParsedStanza =
   | TemplateStanza
   | QueueStanza
   | NodesetStanza
+  | SecretStanza
   | PragmaStanza
   | ProviderStanza
   | BrokenStanza;
@@ -103,6 +105,14 @@ export interface DependencyEntry extends PlacedName {
   readonly soft: boolean;
 }
 
+/** A secret that a job uses. The name is checked when the layout is built. */
+export interface SecretEntry extends PlacedName {
+  /** Name of the variable. */
+  readonly alias: string;
+  /** `pass-to-parent`: playbooks of the parents get it as well. */
+  readonly passToParent: boolean;
+}
+
 /** The name is checked when the layout is built. */
 export interface RequiredProjectEntry extends PlacedName {
   /** Branch or tag to check out instead of the change's branch. */
@@ -147,6 +157,7 @@ export interface JobAttributes {
   readonly successMessage?: string | undefined;
   readonly failureMessage?: string | undefined;
   readonly tags?: readonly string[] | undefined;
+  readonly secrets?: readonly SecretEntry[] | undefined;
   readonly network?: boolean | undefined;
   /** `auto`: by the time it is expected to take. */
   readonly trace?: 'own' | 'auto' | undefined;
@@ -216,6 +227,12 @@ export interface QueueStanza extends CommonStanza {
 export interface NodesetStanza extends CommonStanza {
   readonly kind: 'nodeset';
   readonly nodes: readonly { readonly name: string; readonly label: string }[];
+}
+
+/** Data that is encrypted with the key of its project; jobs of the project name it in `secrets`. */
+export interface SecretStanza extends CommonStanza {
+  readonly kind: 'secret';
+  readonly data: SecretData;
 }
 
 /** Changes how its file is read; it defines nothing. */

@@ -2,7 +2,7 @@
 import type { Json } from '../model/job.ts';
 
 /** An alias is the node of its anchor, with the place there. */
-export type YamlNode = YamlScalar | YamlSequence | YamlMapping;
+export type YamlNode = YamlScalar | YamlSequence | YamlMapping | YamlEncrypted;
 
 interface CommonNode {
   /** Where it starts in the text, counted in UTF-16 units; turned into line and column only for errors. */
@@ -20,6 +20,13 @@ interface YamlScalar extends CommonNode {
   readonly text: string;
   /** Written without quotes. */
   readonly plain: boolean;
+}
+
+/** `!encrypted/pkcs1-oaep`: allowed in the data of secrets alone, a problem of the document elsewhere. */
+interface YamlEncrypted extends CommonNode {
+  readonly kind: 'encrypted';
+  /** Base64 as written, white space included. */
+  readonly chunks: readonly string[];
 }
 
 interface YamlSequence extends CommonNode {
@@ -45,6 +52,9 @@ export function jsonOf(node: YamlNode): Json {
   switch (node.kind) {
     case 'scalar':
       return node.value;
+    case 'encrypted':
+      // Read by `parse-secret.ts`; elsewhere the document has a problem in this place.
+      return null;
     case 'sequence':
       return node.elements.map(jsonOf);
     case 'mapping':
@@ -71,6 +81,8 @@ export function nodeAt(node: YamlNode, path: readonly (string | number)[]): { re
 /** Its name in an error: `a list`, `the string "no"`, `nothing`. */
 export function describeNode(node: YamlNode): string {
   switch (node.kind) {
+    case 'encrypted':
+      return 'an encrypted value';
     case 'sequence':
       return 'a list';
     case 'mapping':

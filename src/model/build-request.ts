@@ -1,7 +1,7 @@
 /** Requests of the scheduler to executors: everything a build needs, so that its executor makes no other request. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
-import type { FrozenJob, Json, Playbook } from './job.ts';
+import type { FrozenJob, Json, Playbook, SecretsByHash } from './job.ts';
 import type { BranchName, CommitId, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
 
 /** One checkout of the workspace: `src/<host>/<project>` at `commit`. */
@@ -57,6 +57,8 @@ export interface BuildRequest {
     readonly run: readonly BuildPlaybook[];
     readonly postRun: readonly BuildPlaybook[];
   };
+  /** All that the playbooks name, encrypted. Absent: none. */
+  readonly secrets?: SecretsByHash;
   /** The `zuul` variables (build, buildset, change, items, project, ...), complete: written to the job as JSON. */
   readonly zuul: { readonly [name: string]: Json };
   /** Null: tracing is off for this item and nothing of it reaches the job. */

@@ -8,6 +8,39 @@ import type { BranchName, JobName, ProjectKey } from './project.ts';
 /** Any value of JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** One encrypted value of a secret; see `secret.ts`. */
+export interface EncryptedValue {
+  /** Keys and indices that lead to its place in `plain`, which is null there. */
+  readonly at: readonly (string | number)[];
+  /** Base64; decrypted one by one and joined. */
+  readonly chunks: readonly string[];
+}
+
+/** What a secret holds. */
+export interface SecretData {
+  /** With null in the places of encrypted values. */
+  readonly plain: { readonly [name: string]: Json };
+  readonly encrypted: readonly EncryptedValue[];
+}
+
+/** A secret as jobs need it. Named by the SHA-256 of its JSON wherever it is used. */
+export interface FrozenSecret extends SecretData {
+  readonly name: string;
+  /** Whose key decrypts it. */
+  readonly project: ProjectKey;
+}
+
+/** A secret that one playbook gets. */
+export interface PlaybookSecret {
+  /** Of the variable. */
+  readonly name: string;
+  /** SHA-256 of the {@link FrozenSecret}, in hexadecimal. */
+  readonly secret: string;
+}
+
+/** Secrets by their SHA-256. */
+export type SecretsByHash = { readonly [sha256: string]: FrozenSecret };
+
 /** One script of a job, run in the order of its phase. */
 export interface Playbook {
   /** Project that holds it; its checkout at the buildset's state of that project is what runs. */
@@ -18,6 +51,8 @@ export interface Playbook {
   readonly path: string;
   /** Defined by a config-project. */
   readonly trusted: boolean;
+  /** What it alone gets decrypted. Absent: none. */
+  readonly secrets?: readonly PlaybookSecret[];
 }
 
 /** A job of the same buildset that must end well first. */
@@ -99,6 +134,8 @@ export interface JobNode {
 export interface JobGraph {
   /** In configuration order; dependencies name jobs of this list (soft ones to absent jobs are dropped). */
   readonly jobs: readonly FrozenJob[];
+  /** All that playbooks of the jobs name. Absent: none. */
+  readonly secrets?: SecretsByHash;
 }
 
 /** The part of a frozen job that its item keeps. */

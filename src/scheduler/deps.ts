@@ -13,6 +13,7 @@ import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
 import type { ExplainChange } from './events/answer-questions.ts';
+import type { SecretKeys } from './tenant/check-secrets.ts';
 import type { ProjectPlaces } from './turn/build-projects.ts';
 import type { RecordedDuration } from './turn/expected-durations.ts';
 
@@ -31,6 +32,8 @@ export interface SchedulerDeps {
   readonly tenants: readonly Tenant[];
   /** Opens the thread that builds and queries the layouts of one tenant, with the drivers of its connections; closed with the scheduler. */
   openLayouts(drivers: ReadonlyMap<ConnectionName, Driver>): Calls<LayoutTable>;
+  /** Keys that decrypt secrets, to check them; absent: the installation has no keystore. */
+  readonly secretKeys?: SecretKeys;
   readonly places: Omit<ProjectPlaces, 'defaultBranch'>;
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;

@@ -42,6 +42,7 @@ import { runConnection, type TenantsOf } from './events/connection-runner.ts';
 import { createFairShare } from './fair-share.ts';
 import { createPauseSwitch } from './pause-switch.ts';
 import type { SchedulerShared } from './shared.ts';
+import { createSecretCheck } from './tenant/check-secrets.ts';
 import { createLayouts } from './tenant/layouts.ts';
 import { createTenantRunner, type TenantRunner } from './tenant/tenant-runner.ts';
 import { createExpectedDurations, followHistory } from './turn/expected-durations.ts';
@@ -89,10 +90,11 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
     await ensureNode(store, path);
   const loops = trackedLoops(deps);
   const runners = new Map<TenantName, TenantRunner>();
+  const secrets = createSecretCheck(deps.secretKeys);
   const shared = await share(deps, loops.track, name => projectsOf(name, runners));
   const { pauseSwitch } = shared;
   const tenants = deps.tenants.map(tenant => {
-    const layouts = createLayouts(deps.openLayouts(shared.driversOfConnections));
+    const layouts = createLayouts(deps.openLayouts(shared.driversOfConnections), secrets);
     const runner = createTenantRunner(tenant, layouts, shared);
     runners.set(tenant.name, runner);
     return { layouts, runner };

@@ -22,6 +22,7 @@ import { parseConnection } from './connection-section.ts';
 import { readHistory } from './history-section.ts';
 import { type IniSection, parseIni } from './ini-file.ts';
 import { type Environment, interpolate } from './interpolate.ts';
+import { readKeystore } from './keystore-section.ts';
 import { readMetrics } from './metrics-section.ts';
 import { RawOption } from './raw-option.ts';
 import {
@@ -115,6 +116,7 @@ export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
   const settings: Settings = {
     scheduler,
     store,
+    keystore: read('keystore', readKeystore),
     database: read('database', reader => readDatabase(reader, directory, stateDir)),
     history: read('history', readHistory),
     web: read('web', reader => readWeb(reader, stateDir)),
@@ -143,6 +145,7 @@ const SECTIONS = [
   'scheduler',
   'store',
   'zookeeper',
+  'keystore',
   'database',
   'history',
   'web',
@@ -155,7 +158,6 @@ const SECTIONS = [
 
 /** Sections of zuul.conf (the part before the first blank) without effect here, with the remedy. */
 const SECTIONS_OF_ZUUL: ReadonlyMap<string, string> = new Map([
-  ['keystore', 'secrets are not supported yet; remove the section'],
   ['fingergw', 'logs are served by [web]; remove the section'],
   ['statsd', 'metrics are read from /metrics, see [metrics]; remove the section'],
   ['webclient', 'remove the section'],

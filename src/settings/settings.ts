@@ -10,7 +10,8 @@
  *     read-settings        the file, at the start of a process; section-filter: which errors concern one command
  *     parse-settings       text to settings (decode-lines, ini-file, interpolate, raw-option)
  *     read-sections        the sections, with names, bounds and defaults; sections of several options have a file of their own:
- *                          zookeeper-section, connection-section, auth-section, history-section, metrics-section
+ *                          zookeeper-section, connection-section, auth-section, history-section, metrics-section,
+ *                          keystore-section
  *     tracing-settings     `[tracing]` and the standard variables (collector-options, keep-option, otel-environment,
  *                          otel-pairs, otel-variable)
  *     auth-keys, tls-files PEM files, read when a process starts; loopback: addresses of this machine
@@ -21,6 +22,7 @@ import type { OptionSection } from '../lib/option-reader.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { TextPosition } from '../lib/text-position.ts';
 import type { HistorySettings } from './history-section.ts';
+import type { KeystoreSettings } from './keystore-section.ts';
 import type { MetricsSettings } from './metrics-section.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
@@ -28,6 +30,8 @@ import type { TracingSettings } from './tracing-settings.ts';
 export interface Settings {
   readonly scheduler: SchedulerSettings;
   readonly store: StoreSettings;
+  /** Undefined: projects have no keys. */
+  readonly keystore: KeystoreSettings | undefined;
   readonly database: DatabaseSettings;
   readonly history: HistorySettings;
   readonly web: WebSettings;

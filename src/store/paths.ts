@@ -112,8 +112,10 @@ export function storePaths(root = '/gatehouse') {
     /** Unreadable records; see quarantine.ts. */
     quarantine: `${root}/quarantine`,
 
-    /** Outlives a wipe of the state. */
+    /** How the keys of projects are sealed; see keystore/keyring.ts. */
+    keystore: `${root}/keystore`,
     keys: `${root}/keys`,
+    /** Of one project; see keystore/keystore.ts. */
     key: (connection: string, project: string) => `${root}/keys/${nodeName(connection)}/${nodeName(project)}`,
   };
 }

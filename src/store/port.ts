@@ -29,6 +29,7 @@
  *     components              which processes there are and what they offer (component-node, component-view)
  *     wake-ups, refresher     from watches to loops and copies (live-tenants, live-counts, load-pipeline, published-record)
  *     tree-copy               the whole tree, for backup (dump-format)
+ *     keystore/               keys of projects: keyring (the password), keystore (the keys), zuul-keys (Zuul's file of them)
  *
  * Nothing here decides: what is written is up to the caller. Records are encoded by `src/model/codec`. Only `zookeeper/` and
  * `embedded/` know how a store works; everything else goes through this port.

@@ -47,6 +47,7 @@ import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
+import { addKeyRoutes } from './key-routes.ts';
 import { type LocalSocket, listenLocally } from './local-socket.ts';
 import { refusalForLostCall } from './lost-call.ts';
 import { addMetricsRoute } from './metrics-route.ts';
@@ -199,6 +200,7 @@ function apiRoutes(
   addChecksRoute(tenant, deps, expected);
   addDelaysRoute(tenant, deps);
   addBadgeRoute(tenant, deps);
+  addKeyRoutes(tenant, deps);
   tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {
     const name = request.params.tenant;
     if (deps.snapshot(name) === undefined)

@@ -13,11 +13,12 @@ import type { TraceId } from '../lib/ids.ts';
 import type { ComponentState } from '../model/component.ts';
 import type { ConnectionReport } from '../model/connection-health.ts';
 import type { Pipeline } from '../model/pipeline.ts';
-import type { ConnectionName, TenantName } from '../model/project.ts';
+import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
+import type { PublicKeys } from '../store/keystore/keystore.ts';
 import type { Installation } from '../tracing/resource.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
 import type { Tokens } from './auth/caller.ts';
@@ -125,6 +126,8 @@ export interface WebDeps {
   /** Calls back after a tenant's snapshot changed. Ends with its disposal. */
   readonly onChange: (listener: (tenant: TenantName) => void) => Disposable;
   readonly history: History;
+  /** Makes the keys where the project has none yet, which takes seconds. Absent: the installation has no keystore. */
+  readonly publicKeys?: (project: ProjectKey) => Promise<PublicKeys | 'busy'>;
   /** Wanted items among those that left but are not in the history yet (their rows wait in the outbox). */
   readonly leavingItems?: (wanted: (item: QueueItem) => boolean) => Promise<readonly QueueItem[]>;
   /** All spans of an item, open ones included: `itemSpans` of `src/tracing/`. */

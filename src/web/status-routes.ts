@@ -104,6 +104,8 @@ const INDEX = {
   buildsets: '/api/tenant/{tenant}/buildsets',
   buildset: '/api/tenant/{tenant}/buildset/{uuid}',
   badge: '/api/tenant/{tenant}/badge',
+  key: '/api/tenant/{tenant}/key/{project}.pub',
+  project_ssh_key: '/api/tenant/{tenant}/project-ssh-key/{project}.pub',
   config_errors: '/api/tenant/{tenant}/config-errors',
   items: '/api/tenant/{tenant}/items',
   item: '/api/tenant/{tenant}/item/{uuid}',

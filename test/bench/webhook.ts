@@ -101,6 +101,7 @@ export async function startWeb(store: string, stack: AsyncDisposableStack, conne
     clock,
     ids: randomIds(),
     host: 'bench',
+    keyring: undefined,
     paths,
     connections,
     drivers: loaded,
@@ -113,7 +114,7 @@ export async function startWeb(store: string, stack: AsyncDisposableStack, conne
     connect: (name, signal) => sessions.connect(name, signal),
   };
   const web = stack.use(await openWeb(core, { history, health: () => [], realms: [] }));
-  web.join(await sessions.connect('web'));
+  await web.join(await sessions.connect('web'));
   await web.ready;
   const reader = await sessions.connect('oracle');
   const queue = paths.connection('local').queue;

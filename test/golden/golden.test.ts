@@ -49,6 +49,8 @@ function bytesOf(record: StoredRecord): Uint8Array {
 
 /** Kinds of records that did not exist before this release. */
 const CAME_WITH: ReadonlyMap<string, string> = new Map([
+  ['keystore', '0.4'],
+  ['project-keys', '0.4'],
   ['sender-report', '0.3.0'],
   ['connection-report', '0.4.0'],
   ['access-request', '0.4.0'],

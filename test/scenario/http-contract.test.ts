@@ -75,6 +75,9 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
     ),
     ...[sets[0]?.uuid, UNKNOWN_UUID].map(uuid => `${TENANT}/buildset/${uuid}`),
     ...['status', 'items', 'badge'].map(name => `/api/tenant/nobody/${name}`),
+    ...['key', 'project-ssh-key'].flatMap(name =>
+      ['org/project', 'nothing'].map(project => `${TENANT}/${name}/${project}.pub`),
+    ),
     '/api/tenant/%ff/status',
   ];
   for (const path of paths) await ask(path);

@@ -66,6 +66,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     sections: setup.sections ?? [],
     store,
     clock: setup.clock ?? systemClock(),
+    ...(setup.keys === undefined ? {} : { keys: setup.keys }),
     ...(setup.drivers === undefined ? {} : { drivers: setup.drivers }),
     ...(setup.maxBuilds === undefined ? {} : { maxBuilds: setup.maxBuilds }),
     ...(host === undefined ? {} : { baseurl: host.url }),

@@ -3,11 +3,15 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ComponentName } from '../../src/cmd/service/core.ts';
 import type { DriverTable } from '../../src/cmd/service/driver-table.ts';
+import { openStoreSource } from '../../src/cmd/service/open-store-source.ts';
 import { type Service, startService } from '../../src/cmd/service/service.ts';
-import type { Clock } from '../../src/lib/clock.ts';
+import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
-import { COMPONENT_KINDS } from '../../src/store/paths.ts';
+import { createKeyring } from '../../src/store/keystore/keyring.ts';
+import { readZuulKeys } from '../../src/store/keystore/zuul-keys.ts';
+import { COMPONENT_KINDS, storePaths } from '../../src/store/paths.ts';
+import { SILENT } from '../fake/silent-log.ts';
 
 export const TENANT = 'tenant-one';
 export const CONNECTION = 'local';
@@ -42,6 +46,8 @@ export interface SiteOptions {
   readonly scheduler?: readonly string[];
   readonly sections: readonly string[];
   readonly store: SiteStore;
+  /** A file of keys of projects that is imported before the start; needs `[keystore]` among the sections. */
+  readonly keys?: string;
   readonly clock: Clock;
   /** Lines of the connection in place of those of the git driver. */
   readonly driverLines?: readonly string[];
@@ -77,6 +83,7 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, settingsText(options), { mode: 0o600 });
   await writeFile(path.join(options.root, 'etc/tenants.yaml'), tenantsText(options));
+  if (options.keys !== undefined) await importKeys(file, options.keys);
   return startAgain(options, log);
 }
 
@@ -94,6 +101,23 @@ async function startAgain(options: SiteOptions, log: Log): Promise<Service> {
   if (started.kind === 'refused') throw new Error(started.errors.join('\n'));
   await started.service.ready;
   return started.service;
+}
+
+/** As `gatehouse import-keys`, into a store that does not exist yet. */
+async function importKeys(config: string, keys: string): Promise<void> {
+  const read = readSettings(config, {});
+  if (read.kind === 'invalid' || read.settings.keystore === undefined) throw new Error('no [keystore]');
+  const { store: settings, keystore } = read.settings;
+  const clock = systemClock();
+  const opened = await openStoreSource(settings, { clock, log: SILENT });
+  if (opened.kind === 'refused') throw new Error(opened.errors.join('\n'));
+  await using source = opened.source;
+  const store = await source.connect('import');
+  const kept = await createKeyring(keystore.password).open(store, storePaths(settings.root), clock);
+  const found = readZuulKeys(keys, keystore.password);
+  if (found.kind === 'invalid') throw new Error(found.text);
+  for (const each of found.projects) await kept.write(each.project, each.keys, false);
+  await store.close();
 }
 
 /** As after an edit of the tenant file: the tenants have these projects now. */

@@ -57,6 +57,8 @@ export interface WorldSetup {
   readonly tracing?: readonly string[];
   /** More sections of gatehouse.conf, as they stand. */
   readonly sections?: readonly string[];
+  /** A file of keys of projects (Zuul's format) that is imported before the start; needs `[keystore]` in `sections`. */
+  readonly keys?: string;
   /** True: the collector refuses everything until the story says otherwise (`world.sink.answerAlways`). */
   readonly collectorDown?: boolean;
   /** What the collector speaks; default gRPC. With `http` the site's `protocol` is http/protobuf. */

@@ -9,6 +9,7 @@
  *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, log.ts     commands that read; find-item.ts: the item a user names;
  *                                         lines-of.ts: a stream by lines
  *     dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
+ *     encrypt.ts, keys.ts                 keys of projects: open-keystore.ts
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
  *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,
  *                                         stopped-store.ts
@@ -30,9 +31,11 @@ import { addConfigCheckCommand } from './config-check.ts';
 import { addCreateAuthTokenCommand } from './create-auth-token.ts';
 import { addDelaysCommand } from './delays.ts';
 import { addDequeueCommand } from './dequeue.ts';
+import { addEncryptCommand } from './encrypt.ts';
 import { addExplainCommand } from './explain.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
 import { addGithubCommands } from './github.ts';
+import { addKeyCommands } from './keys.ts';
 import { addLogCommand } from './log.ts';
 import { addPromoteCommand } from './promote.ts';
 import { addStatusCommand } from './status.ts';
@@ -128,6 +131,8 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addComponentCommands(program, io, done);
   addConfigCheckCommand(program, io, done);
   addCreateAuthTokenCommand(program, io, done);
+  addEncryptCommand(program, io, done);
+  addKeyCommands(program, io, done);
   addGithubCommands(program, io, done);
   addStoreCommands(program, io, done);
   return program;

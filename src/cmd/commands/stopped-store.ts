@@ -1,4 +1,4 @@
-/** The store of a stopped installation, for commands that need it unchanged while they work. */
+/** The store of an installation for commands that open it themselves; most need it stopped, so that nothing changes meanwhile. */
 import { existsSync } from 'node:fs';
 import { systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -64,10 +64,19 @@ export async function openTarget(
   );
 }
 
+/** An existing store in which components may run: one of an ensemble. An embedded one is locked by the process that runs. */
+export async function openRunning(
+  config: string,
+  options: StoppedOptions,
+): Promise<{ readonly kind: 'opened'; readonly stopped: StoppedStore } | Refused> {
+  return openStopped(config, 'read', options, true);
+}
+
 async function openStopped(
   config: string,
   purpose: 'read' | 'write',
   options: StoppedOptions,
+  mayRun = false,
 ): Promise<{ readonly kind: 'opened'; readonly stopped: StoppedStore } | Refused> {
   const { io, signal, stack } = options;
   const read = readSections(config, io.environment, { wanted: ['store'] });
@@ -87,7 +96,7 @@ async function openStopped(
     stack.defer(() => store.close());
     const paths = storePaths(where.root);
     const stopped = { store, root: where.root, name, running: () => runningText(store, paths, name) };
-    const running = await stopped.running();
+    const running = mayRun ? undefined : await stopped.running();
     return running === undefined ? { kind: 'opened', stopped } : refused(running);
   } catch (error) {
     signal.throwIfAborted();

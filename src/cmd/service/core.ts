@@ -9,6 +9,7 @@ import type { ComponentRecord } from '../../model/component.ts';
 import type { Tenant } from '../../model/layout.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { Settings } from '../../settings/settings.ts';
+import type { Keyring } from '../../store/keystore/keyring.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 import type { LoadedDrivers } from './driver-table.ts';
@@ -31,6 +32,8 @@ export interface Core {
   readonly root: () => string;
   readonly tracing: TracingControl;
   readonly metrics: Metrics;
+  /** Undefined: without `[keystore]` projects have no keys. */
+  readonly keyring: Keyring | undefined;
   /**
    * The store session of the component being started: called once per start, closed by the component. Waits until the store is
    * reachable.

@@ -12,6 +12,7 @@ import type { Log } from '../../lib/log.ts';
 import { createMetrics } from '../../metrics/registry.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { createKeyring } from '../../store/keystore/keyring.ts';
 import { storePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 import type { ComponentName } from './core.ts';
@@ -78,6 +79,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     root,
     tracing: liveTracing(settings.tracing, connections, root),
     metrics,
+    keyring: settings.keystore === undefined ? undefined : createKeyring(settings.keystore.password),
     storeName: storeName(settings.store),
     async connect(name, signal) {
       const session = await source.connect(name, signal);

@@ -37,6 +37,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   await using opening = new AsyncDisposableStack();
   const store = await core.session();
   opening.defer(() => store.close());
+  const keystore = await core.keyring?.open(store, core.paths, core.clock);
   const { executor: settings } = core.settings;
   const log = core.log.child({ component: 'executor' });
   let builds = () => 0;
@@ -57,6 +58,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       repositories: providedRepositories(core, store, repositories),
       log,
       room,
+      ...(keystore === undefined ? {} : { secretKeys: keystore }),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
     },
     executorOptions(core),

@@ -15,6 +15,7 @@ export async function startScheduler(
 ): Promise<Component & { readonly ready: Promise<void> }> {
   const stop = new AbortController();
   const store = await core.session();
+  const keystore = await core.keyring?.open(store, core.paths, core.clock);
   const explainer = changeExplainer(core, store, history);
   const scheduler = await createScheduler({
     clock: core.clock,
@@ -26,6 +27,7 @@ export async function startScheduler(
     drivers: core.drivers.byName,
     tenants: core.tenants,
     openLayouts: drivers => openLayouts(drivers, core.drivers),
+    ...(keystore === undefined ? {} : { secretKeys: keystore }),
     places: { canonicalName: project => canonicalName(core, project) },
     webRoot: core.root(),
     tracing: core.tracing,

@@ -2,9 +2,9 @@
  * The web of this process. Its port stays open independently of the store; sessions with the store are attached and lost:
  *
  *     const web = await openWeb(core, parts);             // listens; answers 503 to requests that need the store
- *     const component = web.join(session);                // a session: the view is read (again), webhooks are stored
+ *     const component = await web.join(session);          // a session: the view is read (again), webhooks are stored
  *     …the session is lost: last known state, marked as stale; webhooks get 503…
- *     const again = web.join(anotherSession);
+ *     const again = await web.join(anotherSession);
  */
 import type { TenantSnapshot } from '../../api/tenant-snapshot.ts';
 import { explainItem } from '../../explain/explain.ts';
@@ -14,6 +14,7 @@ import { eventAgeSeconds } from '../../model/event-age.ts';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import { askComponent } from '../../store/component-view.ts';
 import { isOutOfContact } from '../../store/connection.ts';
+import type { Keystore } from '../../store/keystore/keystore.ts';
 import type { Store } from '../../store/port.ts';
 import { createRenewingStore } from '../../store/renewing-store.ts';
 import { itemSpans } from '../../tracing/spans/item-spans.ts';
@@ -50,8 +51,12 @@ export interface OpenWeb extends AsyncDisposable {
   readonly port: number;
   /** Resolves when the store was first read; rejects when it never will be. */
   readonly ready: Promise<void>;
-  /** Uses the session until the component is closed, which closes the session and leaves the port open. One at a time. */
-  join(session: Store): Component;
+  /**
+   * Uses the session until the component is closed, which closes the session and leaves the port open. One at a time.
+   *
+   * @throws KeystoreLocked
+   */
+  join(session: Store): Promise<Component>;
 }
 
 /** Listens at the address and, if no other process does, at the command socket. @throws when either cannot be bound. */
@@ -91,7 +96,8 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
   return {
     port,
     ready: shown.ready,
-    join(session) {
+    async join(session) {
+      await core.keyring?.open(session, paths, clock);
       renewing.attach(session);
       return webComponent(session, web, () => shown.view() !== undefined);
     },
@@ -156,6 +162,18 @@ function openShownView(store: Store, core: ProcessCore, contact: Contact): Shown
   };
 }
 
+/** With a keystore; opened when the first key is asked for, and over all sessions. */
+function publicKeysOf({ keyring, paths, clock }: ProcessCore, store: Store): Pick<WebDeps, 'publicKeys'> {
+  if (keyring === undefined) return {};
+  let opened: Keystore | undefined;
+  return {
+    async publicKeys(project) {
+      opened ??= await keyring.open(store, paths, clock);
+      return opened.publicKeys(project);
+    },
+  };
+}
+
 interface WebInsides extends WebParts {
   readonly store: Store;
   readonly contact: Contact;
@@ -187,6 +205,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     snapshot,
     onChange: shown.onChange,
     history: insides.history,
+    ...publicKeysOf(core, store),
     leavingItems: wanted => leavingItems(store, paths.historyOutbox, wanted),
     spansOf: item => itemSpans(item, core.tracing.spans() ?? DEFAULT_SPAN_OPTIONS),
     installation: () =>

@@ -6,7 +6,17 @@ import type { Core } from './core.ts';
 /** Dependencies of mergers and executors. */
 export type WorkerCore = Pick<
   Core,
-  'settings' | 'log' | 'clock' | 'ids' | 'host' | 'paths' | 'repositories' | 'session' | 'paused' | 'trouble'
+  | 'settings'
+  | 'log'
+  | 'clock'
+  | 'ids'
+  | 'host'
+  | 'paths'
+  | 'keyring'
+  | 'repositories'
+  | 'session'
+  | 'paused'
+  | 'trouble'
 > & {
   readonly metrics: MetricsSink;
   /** They only fetch. */

@@ -5,11 +5,12 @@
  *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is read
  *     <info>/ansible/inventory                            localhost
  *     <info>/ansible/callback_plugins/gatehouse_steps.py
- *     <info>/ansible/group_vars/all.yaml                  the job's variables and `zuul`, as data
+ *     <info>/ansible/group_vars/all/job.yaml              the job's variables and `zuul`, as data
+ *     <info>/ansible/group_vars/all/secrets.yaml          a link to the playbook's secrets, which win over them; to nothing where it has none
  *
  * Ansible itself is not part of Gatehouse: it is the `ansible-playbook` on the job's PATH.
  */
-import { copyFile, writeFile } from 'node:fs/promises';
+import { copyFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Json } from '../../model/job.ts';
@@ -49,17 +50,25 @@ export function findAnsible(path: string): Promise<string | undefined> {
  * Writes the files every Ansible playbook of a build needs, where jobs can only read.
  *
  * @param info the build's directory for that, on the host.
+ * @param secrets the file with secrets, as the job sees it.
  */
-export async function placeAnsibleFiles(info: string, variables: JobVariables): Promise<void> {
+export async function placeAnsibleFiles(
+  info: string,
+  variables: JobVariables,
+  secrets: string,
+): Promise<void> {
   const folder = join(info, FOLDER);
   makeDirectory(folder, 0o755, null);
   makeDirectory(join(folder, PLUGINS), 0o755, null);
+  const all = join(folder, VARIABLES, 'all');
   makeDirectory(join(folder, VARIABLES), 0o755, null);
+  makeDirectory(all, 0o755, null);
   await Promise.all([
     copyFile(ownFile('ansible.cfg'), join(folder, 'ansible.cfg')),
     copyFile(ownFile('inventory'), join(folder, 'inventory')),
     copyFile(ownFile(STEPS_PLUGIN), join(folder, PLUGINS, STEPS_PLUGIN)),
-    writeFile(join(folder, VARIABLES, 'all.yaml'), `${variablesYaml(ansibleVariables(variables))}\n`),
+    symlink(secrets, join(all, 'secrets.yaml')),
+    writeFile(join(all, 'job.yaml'), `${variablesYaml(ansibleVariables(variables))}\n`),
   ]);
 }
 
@@ -86,6 +95,9 @@ export function ansibleEnvironment(
 ): { readonly [name: string]: string } {
   return {
     ANSIBLE_CONFIG: `${view.info}/${FOLDER}/ansible.cfg`,
+    // Modules would write their arguments to the log of the machine, and failures show them.
+    ANSIBLE_NO_TARGET_SYSLOG: 'true',
+    ANSIBLE_DISPLAY_ARGS_TO_STDOUT: 'false',
     ANSIBLE_ROLES_PATH: `${tree}/roles`,
     // By default below `~<user>`, which does not exist without a sandbox: the host does not know the user `job`.
     ANSIBLE_REMOTE_TEMP: `${view.home}/.ansible/tmp`,

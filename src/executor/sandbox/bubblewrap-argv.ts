@@ -18,6 +18,8 @@ export const INSIDE = {
   git: '/git',
   /** Node, where it is not part of the runtime: see `relay/listen-in-sandbox.ts`. */
   node: '/run/gatehouse/node',
+  /** Of a playbook that has some, and in memory: see `secret-file.ts`. */
+  secrets: '/run/gatehouse/secrets.json',
   home: '/home/job',
 } as const;
 
@@ -83,6 +85,8 @@ export interface SandboxedCommand {
   readonly limits: Limits;
   /** Descriptor of the compiled filter of system calls; null: none. */
   readonly seccomp: number | null;
+  /** Descriptor from which the file of secrets is read; null: none. */
+  readonly secrets: number | null;
   readonly argv: readonly string[];
 }
 
@@ -111,6 +115,9 @@ export function bubblewrapArgv(runtime: Runtime, command: SandboxedCommand): str
     ...sizedTmpfs(INSIDE.home, HOME_BYTES, '0755'),
     ...['--ro-bind', command.info, INSIDE.info],
     ...command.readOnly.flatMap(({ from, to }) => ['--ro-bind', from, to]),
+    ...(command.secrets === null
+      ? []
+      : ['--perms', '0400', '--ro-bind-data', String(command.secrets), INSIDE.secrets]),
     ...['--bind', command.work, INSIDE.work],
     ...['--remount-ro', '/', '--chdir', command.cwd, '--json-status-fd', '3'],
     ...(command.seccomp === null ? [] : ['--seccomp', String(command.seccomp)]),

@@ -13,7 +13,8 @@ import { join } from 'node:path';
 import type { Wall } from '../../model/wall.ts';
 import { type BuildPlaces, TOOLS } from '../build-places.ts';
 import { listeningArgv } from '../relay/listen-in-sandbox.ts';
-import { MARK, type ProcessSpec, seccompDescriptor } from '../spawner/protocol.ts';
+import { hostSecretFile } from '../secret-file.ts';
+import { MARK, type ProcessSpec, seccompDescriptor, secretsDescriptor } from '../spawner/protocol.ts';
 import {
   bubblewrapArgv,
   INSIDE,
@@ -47,6 +48,8 @@ export interface JobView {
   readonly home: string;
   readonly tmp: string;
   readonly path: string;
+  /** The file with the secrets of a playbook that has some. */
+  readonly secrets: string;
   /** Below it, one directory per playbook project. */
   readonly playbooks: string;
   /** Where the objects of a cached repository are visible; `gitDir` is the host's path of the bare repository. */
@@ -66,12 +69,17 @@ export interface JobCommand {
   readonly network: boolean;
   /** Listen on its loopback before it begins, where it has one of its own ({@link Sandbox.ownLoopback}). */
   readonly listen: boolean;
+  /** Content of its file of secrets; in memory, for its user alone. Null: it has none. */
+  readonly secrets: string | null;
   readonly limits: Limits;
   /** Name of the build's directory: the next executor kills processes with this mark that have lost theirs ({@link MARK}). */
   readonly mark: string;
 }
 
-type Launch = Pick<ProcessSpec, 'argv' | 'env' | 'cwd' | 'user' | 'reach' | 'handsOver' | 'seccomp'>;
+type Launch = Pick<
+  ProcessSpec,
+  'argv' | 'env' | 'cwd' | 'user' | 'reach' | 'handsOver' | 'seccomp' | 'secrets'
+>;
 
 /** Turns commands into what the spawner starts; starts nothing itself. */
 export interface Sandbox {
@@ -165,6 +173,7 @@ const INSIDE_VIEW: JobView = {
   home: INSIDE.home,
   tmp: '/tmp',
   path: INSIDE_PATH,
+  secrets: INSIDE.secrets,
   playbooks: INSIDE.playbooks,
   objects: canonicalName => `${INSIDE.git}/${canonicalName}/objects`,
 };
@@ -176,6 +185,7 @@ function hostView(places: BuildPlaces, path: string): JobView {
     home: places.home,
     tmp: places.tmp,
     path: `${join(places.info, TOOLS)}:${path}`,
+    secrets: hostSecretFile(places),
     playbooks: places.playbooks,
     objects: (_canonicalName, gitDir) => `${gitDir}/objects`,
   };
@@ -200,6 +210,8 @@ function sandboxedLaunch(
       to,
     })),
     seccomp: seccomp === null ? null : seccompDescriptor(handsOver),
+    secrets:
+      command.secrets === null ? null : secretsDescriptor({ ...handsOver, filtered: seccomp !== null }),
     argv: listens ? listeningArgv(nodeInside(node), command.argv) : command.argv,
   });
   // The environment of bubblewrap itself can be read in the sandbox as /proc/1/environ: it is nearly empty. By the mark, the id of
@@ -210,6 +222,7 @@ function sandboxedLaunch(
     reach: { kind: 'namespace' },
     ...handsOver,
     ...(seccomp === null ? {} : { seccomp }),
+    ...(command.secrets === null ? {} : { secrets: command.secrets }),
   } as const;
   if (stage === null) return { ...common, argv, user: owner };
   return { ...common, argv: stagedArgv(stage, command.overlays, owner, argv), user: null };

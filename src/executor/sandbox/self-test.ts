@@ -86,6 +86,7 @@ export async function selfTest(
           cwd: sandbox.view(places).work,
           network: false,
           listen: false,
+          secrets: '{}\n',
           limits: { processes: 64, openFiles: 256, fileBytes: null },
           mark: basename(folder),
         },

@@ -59,7 +59,7 @@ type Sink =
 
 async function openSink({ output }: ProcessSpec): Promise<Sink> {
   if (output.kind === 'capture') return output;
-  const log = await openLineLog(output.path, output.limit, () => new Date());
+  const log = await openLineLog(output.path, output.limit, () => new Date(), output.masks);
   return { kind: 'log', log, pipe: await openOutputPipe() };
 }
 
@@ -92,6 +92,7 @@ function tryToSpawn(
         }),
       ),
     );
+    if (spec.secrets !== undefined) giveSecrets(child, spec.secrets);
     return { child, reason: '', memory: limitMemory(spec.cgroups ?? []) };
   } catch (error) {
     // Thrown, not emitted, for arguments no process can have (a NUL byte), for a filter that cannot be read,
@@ -101,6 +102,15 @@ function tryToSpawn(
   } finally {
     if (filter !== undefined) closeSync(filter);
   }
+}
+
+/** The last descriptor. Bubblewrap reads it to its end before it starts the job. */
+function giveSecrets({ stdio }: ChildProcess, secrets: string): void {
+  const pipe = stdio.at(-1);
+  if (pipe == null || !('end' in pipe)) return;
+  // A sandbox that could not be set up has not read it; how the process ended says so.
+  pipe.on('error', () => undefined);
+  pipe.end(secrets);
 }
 
 /** Once: later messages on the channel are ignored, since it should be closed by then. */
@@ -120,6 +130,7 @@ function stdioOf(spec: ProcessSpec, sink: Sink, filter: number | undefined): Std
   const more: ('pipe' | 'ipc' | number)[] = spec.reach.kind === 'namespace' ? ['pipe'] : [];
   if (spec.handsOver === true) more.push('ipc');
   if (filter !== undefined) more.push(filter);
+  if (spec.secrets !== undefined) more.push('pipe');
   return ['ignore', output, output, ...more];
 }
 

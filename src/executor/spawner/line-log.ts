@@ -8,6 +8,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { logStamp } from '../../lib/log-line.ts';
+import { maskedBytes } from '../../lib/secret-masks.ts';
 
 const NEWLINE = 0x0a;
 /** A line that never ends is cut here, so that it neither fills memory nor stays invisible. */
@@ -27,8 +28,16 @@ export interface LineLog {
   lastLine(): string;
 }
 
-/** Appends to the file. @param limit bytes this process may still write. @throws Error of the file system. */
-export async function openLineLog(path: string, limit: number, now: () => Date): Promise<LineLog> {
+/** Appends to the file. @param limit bytes this process may still write. @param masks texts of one line to write as `***`. @throws Error of the file system. */
+export async function openLineLog(
+  path: string,
+  limit: number,
+  now: () => Date,
+  masks: readonly string[] = [],
+): Promise<LineLog> {
+  const hidden = masks.map(mask => Buffer.from(mask));
+  // A line that is cut must not cut a secret, which is then found in neither part.
+  const beyond = Math.max(0, ...hidden.map(mask => mask.length));
   const file: FileHandle = await open(path, 'a', 0o644);
   let rest = Buffer.alloc(0);
   let written = 0;
@@ -52,12 +61,13 @@ export async function openLineLog(path: string, limit: number, now: () => Date):
   return {
     async write(chunk) {
       if (full) return;
-      const { lines, tail } = splitLines(Buffer.concat([rest, chunk]));
+      const { lines, tail } = splitLines(maskedBytes(Buffer.concat([rest, chunk]), hidden), beyond);
       rest = Buffer.from(tail);
       await append(lines);
     },
     async close() {
-      if (rest.length > 0) await append([rest]);
+      const { lines, tail } = splitLines(rest, 0);
+      await append(tail.length === 0 ? lines : [...lines, tail]);
       await file.close();
     },
     written: () => written,
@@ -66,7 +76,11 @@ export async function openLineLog(path: string, limit: number, now: () => Date):
   };
 }
 
-function splitLines(bytes: Buffer): { readonly lines: readonly Buffer[]; readonly tail: Buffer } {
+/** @param beyond bytes that must be known behind a cut. */
+function splitLines(
+  bytes: Buffer,
+  beyond: number,
+): { readonly lines: readonly Buffer[]; readonly tail: Buffer } {
   const lines: Buffer[] = [];
   let start = 0;
   for (;;) {
@@ -74,7 +88,7 @@ function splitLines(bytes: Buffer): { readonly lines: readonly Buffer[]; readonl
     if (end >= 0 && end - start <= MAX_LINE) {
       lines.push(withoutReturn(bytes.subarray(start, end)));
       start = end + 1;
-    } else if (bytes.length - start > MAX_LINE) {
+    } else if (bytes.length - start > MAX_LINE + beyond) {
       lines.push(bytes.subarray(start, start + MAX_LINE));
       start += MAX_LINE;
     } else {

@@ -49,6 +49,8 @@ export interface ProcessSpec {
   readonly handsOver?: true;
   /** Path of a compiled filter of system calls, for bubblewrap: open for reading at {@link seccompDescriptor}. */
   readonly seccomp?: string;
+  /** Content of its file of secrets, for bubblewrap to read at {@link secretsDescriptor}. On no disk, and in no argument. */
+  readonly secrets?: string;
   /** The control group it is started in. */
   readonly cgroups?: readonly ChildCgroup[];
 }
@@ -58,9 +60,23 @@ export function seccompDescriptor({ handsOver }: Pick<ProcessSpec, 'handsOver'>)
   return handsOver === true ? 5 : 4;
 }
 
+/** After the filter, where there is one. @param filtered whether there is. */
+export function secretsDescriptor({
+  handsOver,
+  filtered,
+}: Pick<ProcessSpec, 'handsOver'> & { readonly filtered: boolean }): number {
+  return seccompDescriptor({ ...(handsOver === true ? { handsOver } : {}) }) + (filtered ? 1 : 0);
+}
+
 type OutputSpec =
   /** Appended to a file, a time stamp before each line; at most `limit` bytes, then the process is stopped. */
-  | { readonly kind: 'log'; readonly path: string; readonly limit: number }
+  | {
+      readonly kind: 'log';
+      readonly path: string;
+      readonly limit: number;
+      /** Texts to write as `***`, the longest first (`src/lib/secret-masks.ts`). Absent: none. */
+      readonly masks?: readonly string[];
+    }
   /** The last `limit` bytes of both streams are returned with the end. */
   | { readonly kind: 'capture'; readonly limit: number };
 

@@ -1,7 +1,7 @@
 /**
  * One codec per stored record. A version is raised when an old reader must not read the new form; the step from the one before
  * goes into upgrades.ts. What a record may hold is in schemas/: one file for each record, and for what several hold (access, buildsets,
- * causes, change, events, intents, items, jobs, layout, merges, questions, reports, spans). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
+ * causes, change, events, intents, items, jobs, keys, layout, merges, questions, reports, spans). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
  */
 import { recordCodec, upgradeFrom } from './record.ts';
 import { json } from './schema.ts';
@@ -11,6 +11,7 @@ import { connectionEventSchema, pipelineEventSchema, tenantEventSchema } from '.
 import { reportIntentSchema } from './schemas/intents.ts';
 import { pipelineCountersSchema, queueItemSchema } from './schemas/items.ts';
 import { buildRequestSchema, jobGraphSchema } from './schemas/jobs.ts';
+import { keystoreSchema, projectKeysSchema } from './schemas/keys.ts';
 import { layoutSummarySchema } from './schemas/layout.ts';
 import { branchConfigSchema, mergerOutcomeSchema, mergerRequestSchema } from './schemas/merges.ts';
 import { questionSchema } from './schemas/questions.ts';
@@ -39,7 +40,7 @@ export const pipelineCountersCodec = recordCodec('pipeline', 1, pipelineCounters
 /** An entry of a connection's change cache. */
 export const changeRecordCodec = recordCodec('change', 1, changeRecordSchema);
 /** The frozen jobs of a buildset, a blob named by its hash. */
-export const jobGraphCodec = recordCodec('job-graph', 1, jobGraphSchema);
+export const jobGraphCodec = recordCodec('job-graph', 2, jobGraphSchema, [upgradeFrom(sameForm)]);
 /** Configuration files of one branch, in the configuration cache. */
 export const branchConfigCodec = recordCodec('branch-config', 1, branchConfigSchema);
 /** A request to mergers. */
@@ -47,7 +48,7 @@ export const mergerRequestCodec = recordCodec('merger-request', 2, mergerRequest
   upgradeFrom(sameForm),
 ]);
 /** A request to executors. */
-export const buildRequestCodec = recordCodec('build-request', 1, buildRequestSchema);
+export const buildRequestCodec = recordCodec('build-request', 2, buildRequestSchema, [upgradeFrom(sameForm)]);
 /** A row of the span outbox. */
 export const spansCodec = recordCodec('spans', 1, spansSchema);
 /** A row of the history outbox. */
@@ -70,3 +71,7 @@ export const reportIntentCodec = recordCodec('report-intent', 1, reportIntentSch
 export const accessRequestCodec = recordCodec('access-request', 1, accessRequestSchema);
 /** A question about a change, asked at the code host, in the queue of its connection. */
 export const questionCodec = recordCodec('question', 1, questionSchema);
+/** How the keys of projects are sealed. */
+export const keystoreCodec = recordCodec('keystore', 1, keystoreSchema);
+/** The keys of one project. */
+export const projectKeysCodec = recordCodec('project-keys', 1, projectKeysSchema);

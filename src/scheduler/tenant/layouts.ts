@@ -16,6 +16,7 @@ import type { Calls } from '../../lib/calls.ts';
 import { CallLost } from '../../lib/worker-calls.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { BranchConfig } from '../../model/merge.ts';
+import { createSecretCheck, type SecretCheck } from './check-secrets.ts';
 
 /** One for each tenant; disposing of it ends the thread. */
 export interface Layouts extends AsyncDisposable {
@@ -25,11 +26,31 @@ export interface Layouts extends AsyncDisposable {
   freeze(layout: LayoutFacts, question: Omit<FreezeQuestion, 'layout'>): Promise<FreezeAnswer>;
 }
 
+/** Chunks of secrets that a proposal may bring: some seconds of a thread. */
+const MOST_NEW_CHUNKS = 1000;
+const MOST_SECRET_ERRORS = 50;
+
+/** The same, or misconfigured by secrets that cannot be decrypted. */
+async function withUsableSecrets(answer: FreezeAnswer, secrets: SecretCheck): Promise<FreezeAnswer> {
+  if (answer.secrets.length === 0) return answer;
+  const [first, ...rest] = await secrets.unusable(answer.secrets, MOST_NEW_CHUNKS);
+  if (first === undefined) return answer;
+  const more = rest.slice(0, MOST_SECRET_ERRORS);
+  const errors = answer.outcome.kind === 'misconfigured' ? answer.outcome.errors : [];
+  return { ...answer, outcome: { kind: 'misconfigured', errors: [first, ...more, ...errors] } };
+}
+
 /** A limit that was exceeded once may be met on a less busy machine. */
 const TRIES = 2;
 
-/** @param calls to a thread of this tenant alone: the numbers of its layouts are given here. */
-export function createLayouts(calls: Calls<LayoutTable>): Layouts {
+/**
+ * @param calls to a thread of this tenant alone: the numbers of its layouts are given here.
+ * @param secrets the check that needs keys, which the thread has not. Default: there are none.
+ */
+export function createLayouts(
+  calls: Calls<LayoutTable>,
+  secrets: SecretCheck = createSecretCheck(undefined),
+): Layouts {
   /** The inputs of each layout, to build it again in a new thread. */
   const sources = new WeakMap<LayoutFacts, BuildQuestion>();
   let last = 0;
@@ -52,12 +73,18 @@ export function createLayouts(calls: Calls<LayoutTable>): Layouts {
       const built = await tried(() => calls.call('build', question));
       if (built instanceof CallLost)
         throw new Error(`the configuration of tenant ${tenant.name} cannot be read: ${limitText(built)}`);
-      sources.set(built, question);
-      return built;
+      const undecrypted = await secrets.unusable(built.secrets);
+      const facts: LayoutFacts = {
+        ...built,
+        errors: [...built.errors, ...undecrypted.slice(0, MOST_SECRET_ERRORS)],
+        errorCount: built.errorCount + undecrypted.length,
+      };
+      sources.set(facts, question);
+      return facts;
     },
     async freeze(layout, question) {
       const answer = await tried(() => freezeOnce(layout, question));
-      if (!(answer instanceof CallLost)) return answer;
+      if (!(answer instanceof CallLost)) return withUsableSecrets(answer, secrets);
       const text = `the configuration with this change cannot be read: ${limitText(answer)}; make it smaller`;
       const [{ change }] = question.changes;
       const error = wholeConfigError(change, 'too-costly', text);
@@ -65,6 +92,7 @@ export function createLayouts(calls: Calls<LayoutTable>): Layouts {
         cached: false,
         freezeMs: null,
         jobTimes: [],
+        secrets: [],
         outcome: { kind: 'misconfigured', errors: [error] },
         defaultBranches: new Map(),
       };

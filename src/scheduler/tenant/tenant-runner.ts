@@ -9,7 +9,7 @@
  *
  * A map of the folder, in the order of reading:
  *
- *     following       tenant-layout → tenant-config, config-cache, layouts (the thread that builds them)
+ *     following       tenant-layout → tenant-config, config-cache, layouts (the thread that builds them), check-secrets
  *     pipelines       tenant-pipelines → tenant-context; branch-exclusion (branches that a tenant leaves out)
  *     events          tenant-events (the loop) → held-places (events that wait), tenant-event → tenant-matching, tenant-event-rows (traces)
  *     configuration   initial-config, reconfigure → ask-merger

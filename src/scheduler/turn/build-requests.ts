@@ -1,11 +1,12 @@
 /** Build requests: all inputs of a build, from the item, its frozen job and the tested state. */
 
+import { secretsOfJobs } from '../../layout/layout-secret.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { spanIdOf, traceIdOf, type Uuid } from '../../lib/ids.ts';
 import { changeOfJob } from '../../model/about-item.ts';
 import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import { type BuildSet, type TestedMerge, testedMergeOf } from '../../model/build-set.ts';
-import type { JobGraph } from '../../model/job.ts';
+import type { FrozenJob, JobGraph } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { chainOf } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
@@ -77,6 +78,7 @@ export function buildRequestFor(
     priority: context.priority,
     projects,
     playbooks: { preRun, run, postRun },
+    ...secretsFor(job, context.graph),
     zuul: zuulVariables({
       item,
       chain,
@@ -90,6 +92,13 @@ export function buildRequestFor(
     trace: context.tracing === null ? null : traceOf(command.build, item, context.tracing),
   };
   return { kind: 'request', request };
+}
+
+/** Only those that the job's own playbooks get. */
+function secretsFor(job: FrozenJob, { secrets = {} }: JobGraph): Pick<BuildRequest, 'secrets'> {
+  const used = secretsOfJobs([job]);
+  if (used.size === 0) return {};
+  return { secrets: Object.fromEntries(Object.entries(secrets).filter(([sha256]) => used.has(sha256))) };
 }
 
 function traceOf(

@@ -5,12 +5,14 @@
  * A change that edits configuration is tested with a layout of its own: the tenant's files with those of the item and the
  * items ahead in their place. Files of config-projects are only checked: what they say counts after the merge.
  */
+import { secretsOfJobs } from '../../layout/layout-secret.ts';
 import { addMilliseconds, earlierOf, laterOf } from '../../lib/clock.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { type TurnWork, testedMergeOf } from '../../model/build-set.ts';
-import { jobNodeOf } from '../../model/job.ts';
+import { type FrozenJob, type JobGraph, jobNodeOf } from '../../model/job.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { ProjectKey } from '../../model/project.ts';
+import type { PlacedSecret } from '../../model/secret.ts';
 import type { FreezeFact, Need } from '../../pipeline/turn.ts';
 import { missingStates, neededStates } from './needed-states.ts';
 import type { PreparedFreeze } from './pending-freezes.ts';
@@ -27,7 +29,7 @@ export function freezeBuildset(
   if (item === undefined) throw new Error(`a job graph is needed for the unknown item ${need.item}`);
   if (prepared === undefined)
     throw new Error(`a job graph is needed for buildset ${need.buildset} without its merge result`);
-  const { outcome, defaultBranches } = prepared.answer;
+  const { outcome, secrets, defaultBranches } = prepared.answer;
   const work = workOf(prepared);
   switch (outcome.kind) {
     case 'not-in-pipeline':
@@ -42,7 +44,7 @@ export function freezeBuildset(
       return {
         kind: 'frozen',
         work,
-        blob: context.graphs.put({ jobs: outcome.jobs }),
+        blob: context.graphs.put(graphWith(outcome.jobs, secrets)),
         jobs: outcome.jobs.map(jobNodeOf),
         verdicts: outcome.verdicts.map(verdict => ({
           job: verdict.kind === 'runs' ? verdict.job.name : verdict.name,
@@ -53,6 +55,14 @@ export function freezeBuildset(
       };
     }
   }
+}
+
+/** Secrets stay encrypted in it; each is there once, for any number of jobs. */
+function graphWith(jobs: readonly FrozenJob[], secrets: readonly PlacedSecret[]): JobGraph {
+  const used = secretsOfJobs(jobs);
+  const named = secrets.filter(({ sha256 }) => used.has(sha256));
+  if (named.length === 0) return { jobs };
+  return { jobs, secrets: Object.fromEntries(named.map(({ sha256, secret }) => [sha256, secret])) };
 }
 
 /** The layout, including the wait for its thread; then the freeze. */

@@ -99,6 +99,7 @@ export async function openWorkerBench() {
           log: logInto(warnings),
           clock,
           ids: randomIds(),
+          keyring: undefined,
           metrics: {
             record: () => undefined,
             forget: () => undefined,

@@ -134,7 +134,17 @@ describe('configuration-language.md', () => {
     [
       'job',
       'src/layout/parse-job.ts',
-      ['run', 'pre-run', 'post-run', 'branches', 'parent', 'dependencies', 'required-projects', 'nodeset'],
+      [
+        'run',
+        'pre-run',
+        'post-run',
+        'branches',
+        'parent',
+        'dependencies',
+        'required-projects',
+        'nodeset',
+        'secrets',
+      ],
     ],
     ['pipeline', 'src/layout/parse-pipeline.ts', ['trigger', 'require', 'reject', ...REPORT_ACTIONS]],
     ['project', 'src/layout/parse-project.ts', PROJECT_KEYS],

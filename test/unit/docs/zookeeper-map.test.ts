@@ -155,11 +155,11 @@ describe('the map', () => {
     expect(problemsOf(tree.nodes, '/gatehouse', true)).toEqual([]);
     const missing = unseen(tree.nodes, '/gatehouse');
     // An election is in the tree only while another web stands by; a part is there before it is decided; and signs of life, reports of
-    // connections, requests for access, bodies of requests and questions came later.
+    // connections, requests for access, bodies of requests, questions and keys of projects came later.
     expect(
       missing.filter(
         each =>
-          !/^elections|^landings|^alive|^access|\/bodies\/|<connection>\/report$|events-dead|queue-dead|questions|staged\/decided$/.test(
+          !/^elections|^keystore$|^keys|^landings|^alive|^access|\/bodies\/|<connection>\/report$|events-dead|queue-dead|questions|staged\/decided$/.test(
             each,
           ),
       ),

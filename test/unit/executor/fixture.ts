@@ -127,7 +127,11 @@ export function projectAt(commit: string, facts: Partial<BuildProject> = {}): Bu
 
 export async function openBench(
   options: Partial<ExecutorOptions> = {},
-  places: { readonly folder?: string; readonly room?: DiskRoom } = {},
+  places: {
+    readonly folder?: string;
+    readonly room?: DiskRoom;
+    readonly secretKeys?: ExecutorDeps['secretKeys'];
+  } = {},
 ): Promise<Bench> {
   const folder = places.folder ?? (await mkdtemp(join(tmpdir(), 'gatehouse-executor-')));
   const gitDir = join(folder, 'git');
@@ -152,6 +156,7 @@ export async function openBench(
       },
       log: logInto(warnings),
       room: places.room ?? createDiskRoom([folder], { onChange: () => {} }),
+      ...(places.secretKeys === undefined ? {} : { secretKeys: places.secretKeys }),
     },
     {
       hostname: 'executor1',

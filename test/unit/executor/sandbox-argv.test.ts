@@ -27,6 +27,7 @@ const COMMAND: SandboxedCommand = {
   network: false,
   limits: { processes: 10, openFiles: 20, fileBytes: 30 },
   seccomp: 5,
+  secrets: null,
   argv: ['/playbooks/0/run.sh'],
 };
 
@@ -136,6 +137,7 @@ describe('a sandbox that listens for its job', () => {
       {
         ...{ places: placesOf('/jobs', randomIds().uuid()), overlays: [], mark: 'm', listen: true },
         ...COMMAND,
+        secrets: null,
         ...more,
       },
       null,

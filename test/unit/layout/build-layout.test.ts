@@ -198,17 +198,17 @@ describe('files and branches that are read', () => {
   });
 
   it('what is not supported is an error, unless the tenant file leaves just that kind out; a pragma counts always', () => {
-    const text = '- secret: {name: a}\n- pragma: {implied-branche: [a]}\n- queue: {name: q}\n';
+    const text = '- semaphore: {name: a}\n- pragma: {implied-branche: [a]}\n- queue: {name: q}\n';
     const errors = (itemKinds: readonly string[]) => {
       const projects = TENANT.projects.map(p => (p.project === APP ? { ...p, itemKinds } : p));
       const configs = [branchConfig(CONFIG, BASE), branchConfig(APP, text)];
       return errorsOf(buildLayout(layoutInput(configs, { ...TENANT, projects })));
     };
-    const [secret, pragma] = [
-      'local/acme/app@master:zuul.yaml:1:3: "secret" is not supported yet; remove it',
+    const [semaphore, pragma] = [
+      'local/acme/app@master:zuul.yaml:1:3: "semaphore" is not supported yet; remove it',
       'local/acme/app@master:zuul.yaml:2:12: unknown key "implied-branche" of pragma, did you mean "implied-branches"?',
     ];
-    expect(errors(['job', 'secret', 'pragma'])).toEqual([secret, pragma]);
+    expect(errors(['job', 'semaphore', 'pragma'])).toEqual([semaphore, pragma]);
     expect(errors(['job', 'pragma'])).toEqual([pragma]);
   });
 

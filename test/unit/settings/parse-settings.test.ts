@@ -192,14 +192,14 @@ describe('problems', () => {
       'an unknown section near nothing',
       `${MINIMAL}[kubernetes]\n`,
       [
-        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, database, history, web, merger, executor, tracing, metrics, log, auth NAME, connection NAME',
+        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, keystore, database, history, web, merger, executor, tracing, metrics, log, auth NAME, connection NAME',
       ],
     ],
     [
       'a section of zuul.conf',
-      `${MINIMAL}[keystore]\npassword = x\n`,
+      `${MINIMAL}[statsd]\nserver = x\n`,
       [
-        'gatehouse.conf:3: [keystore]: section is not supported yet; secrets are not supported yet; remove the section',
+        'gatehouse.conf:3: [statsd]: section is not supported yet; metrics are read from /metrics, see [metrics]; remove the section',
       ],
     ],
     [

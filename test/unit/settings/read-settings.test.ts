@@ -93,6 +93,7 @@ describe('reading the settings file', () => {
       .replaceAll('<[merger] git_dir>', '/var/lib/gatehouse/git')
       .replace('root = https://gatehouse.example.org', '')
       .replaceAll(/^(endpoint|tls_\w+|log_listen_address|log_port|log_token) = .*$/gm, '')
+      .replace('password = %(GATEHOUSE_KEYSTORE_PASSWORD)s', '')
       // Another name of the option above it.
       .replace(/^poll_delay = .*$/m, '')
       // For an https baseurl only; the sample's is another one.
@@ -110,7 +111,10 @@ describe('reading the settings file', () => {
     const sample = readFileSync(SAMPLE, 'utf8');
     const [section = ''] = /^#\[zookeeper\]\n(#.*\n)*/m.exec(sample) ?? [];
     const uncommented = section.replaceAll(/^#(?=\[|[a-z_]+ =)/gm, '');
-    const { store } = settingsOf(write(uncommented, 0o600), { GATEHOUSE_ZOOKEEPER_PASSWORD: 'x' });
+    const { store } = settingsOf(write(uncommented, 0o600), {
+      GATEHOUSE_ZOOKEEPER_PASSWORD: 'x',
+      GATEHOUSE_KEYSTORE_PASSWORD: 'y',
+    });
     expect(store).toMatchObject({ kind: 'zookeeper', sessionTimeout: 10, root: '/gatehouse' });
     expect(store.kind === 'zookeeper' && store.hosts).toHaveLength(3);
   });

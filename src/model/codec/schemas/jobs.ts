@@ -1,10 +1,22 @@
 /** Frozen jobs, and requests to executors to run them. */
 import type { BuildPlaybook, BuildProject, BuildRequest, BuildTrace } from '../../build-request.ts';
-import type { FrozenJob, JobDependency, JobGraph, JobNode, Playbook, RequiredProject } from '../../job.ts';
+import type {
+  EncryptedValue,
+  FrozenJob,
+  FrozenSecret,
+  JobDependency,
+  JobGraph,
+  JobNode,
+  Playbook,
+  PlaybookSecret,
+  RequiredProject,
+  SecretsByHash,
+} from '../../job.ts';
 import {
   added,
   byName,
   commit,
+  either,
   flag,
   json,
   list,
@@ -14,6 +26,7 @@ import {
   object,
   optional,
   project,
+  type Schema,
   spanId,
   text,
   time,
@@ -23,8 +36,22 @@ import {
   words,
 } from '../schema.ts';
 
-const playbookFields = { project, branch: text, path: text, trusted: flag };
+const playbookFields = {
+  project,
+  branch: text,
+  path: text,
+  trusted: flag,
+  secrets: optional(list(object<PlaybookSecret>({ name: text, secret: text }))),
+};
 const playbooks = list(object<Playbook>(playbookFields));
+const secrets: Schema<SecretsByHash> = byName(
+  object<FrozenSecret>({
+    name: text,
+    project,
+    plain: byName(json),
+    encrypted: list(object<EncryptedValue>({ at: list(either(text, whole)), chunks: list(text) })),
+  }),
+);
 const dependencies = list(object<JobDependency>({ name: text, soft: flag }));
 const ownTrace = words<'own'>({ own: 1 });
 
@@ -58,7 +85,7 @@ const frozenJobSchema = object<FrozenJob>({
 });
 
 /** {@link JobGraph}, the record `job-graph`. */
-export const jobGraphSchema = object<JobGraph>({ jobs: list(frozenJobSchema) });
+export const jobGraphSchema = object<JobGraph>({ jobs: list(frozenJobSchema), secrets: optional(secrets) });
 
 /** {@link JobNode} */
 export const jobNodeSchema = object<JobNode>({
@@ -111,6 +138,7 @@ export const buildRequestSchema = object<BuildRequest>({
     run: buildPlaybooks,
     postRun: buildPlaybooks,
   }),
+  secrets: optional(secrets),
   zuul: byName(json),
   trace: nullable(buildTraceSchema),
 });

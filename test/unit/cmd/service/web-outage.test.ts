@@ -63,6 +63,7 @@ beforeEach(async () => {
     clock,
     ids: randomIds(),
     host: 'ci1',
+    keyring: undefined,
     paths,
     connections,
     drivers: loaded,
@@ -131,7 +132,7 @@ describe('a web whose store is away', () => {
   test('shows what it knew last, marked as old, and what is so again after the next session', async () => {
     await addTenant('acme');
     const session = server.connect();
-    web.join(session);
+    await web.join(session);
     await web.ready;
     const fresh = await get('/api/tenant/acme/status');
     expect([fresh.status, fresh.headers.get('x-store-away-since')]).toEqual([200, null]);
@@ -143,7 +144,7 @@ describe('a web whose store is away', () => {
     expect(Date.parse(old.headers.get('x-store-away-since') ?? '')).toBeGreaterThan(Date.now() - 60_000);
     await addTenant('later');
 
-    web.join(server.connect());
+    await web.join(server.connect());
     await eventually(async () => (await get('/api/tenant/later/status')).status === 200);
     expect((await get('/api/tenants')).headers.has('x-store-away-since')).toBe(false);
   });
@@ -151,7 +152,7 @@ describe('a web whose store is away', () => {
   test('reports to live readers that their data is stale, and when it is current again', async () => {
     await addTenant('acme');
     const session = new FaultyStore(server.connect());
-    web.join(session);
+    await web.join(session);
     await web.ready;
     const stop = new AbortController();
     const stream = await fetch(`${url}/api/tenant/acme/events`, { signal: stop.signal });
@@ -171,7 +172,7 @@ describe('a web whose store is away', () => {
 
   test('never accepts a webhook it could not store: 503 within 8 s, at once when the store has been away for long', async () => {
     const session = new FaultyStore(server.connect());
-    web.join(session);
+    await web.join(session);
     await web.ready;
     expect((await push()).status).toBe(200);
     session.suspend();
@@ -189,7 +190,7 @@ describe('a web whose store is away', () => {
 
   test('a webhook that waits out a short absence is stored', async () => {
     const session = new FaultyStore(server.connect());
-    web.join(session);
+    await web.join(session);
     await web.ready;
     session.suspend();
     const answer = push();

@@ -15,6 +15,7 @@ const ANSWER: FreezeAnswer = {
   cached: true,
   freezeMs: 1,
   jobTimes: [],
+  secrets: [],
   outcome: { kind: 'not-in-pipeline' },
   defaultBranches: new Map(),
 };
@@ -78,7 +79,7 @@ function open() {
   const pending = pendingFreezes({
     clock: systemClock(),
     pipeline: 'gate',
-    layout: { pipelines: new Map(), jobs: [], projects: new Map(), errors: [], errorCount: 0 },
+    layout: { pipelines: new Map(), jobs: [], projects: new Map(), errors: [], errorCount: 0, secrets: [] },
     layouts: {
       freeze() {
         const question = Promise.withResolvers<FreezeAnswer>();
