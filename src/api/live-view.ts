@@ -14,6 +14,7 @@ import {
   uuid,
   whole,
 } from './schema.ts';
+import { countSemaphoreWaits } from './semaphores.ts';
 import { tracingSchema } from './status-schema.ts';
 import type { PipelineSnapshot as PipelineFacts, TenantSnapshot } from './tenant-snapshot.ts';
 
@@ -36,6 +37,7 @@ export const liveTenantSchema = document({
   connectionEvents: byName(whole(), 'Waiting events by connection'),
   projects: whole(),
   configErrors: whole(),
+  semaphoreWaits: whole('Jobs that could start but for a semaphore'),
   tracing: nullable(liveTracingSchema, 'Delivery of spans; null: tracing is off'),
 });
 /** What the page's header needs; items and pipelines are documents of their own, so that a change of one sends only that. */
@@ -82,6 +84,7 @@ export function liveTenant(
     connectionEvents: snapshot.connectionEvents,
     projects: snapshot.projects.length,
     configErrors: snapshot.configErrors.length + snapshot.hostFaults.length,
+    semaphoreWaits: countSemaphoreWaits(snapshot),
     tracing:
       tracing === null
         ? null

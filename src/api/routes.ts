@@ -8,7 +8,7 @@
  *     routes.ts, queries.ts           the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     builds.ts, delays.ts, explanation.ts, components.ts, connections.ts, service.ts    one document, or a few small ones, each
+ *     builds.ts, delays.ts, explanation.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -26,6 +26,7 @@ import { finishedItemSchema, liveItemSchema } from './live-item.ts';
 import { livePipelineSchema, liveTenantSchema } from './live-view.ts';
 import { QUERIES, type QueryTable } from './queries.ts';
 import { document, flag, json, list, oneOf, optional, type Schema, text } from './schema.ts';
+import { semaphoresSchema } from './semaphores.ts';
 import {
   aliveSchema,
   configErrorsSchema,
@@ -65,6 +66,7 @@ export const DOCUMENTS = {
   Pipelines: pipelinesSchema,
   Projects: projectsSchema,
   Refusal: refusalSchema,
+  Semaphores: semaphoresSchema,
   Status: statusSchema,
   StatusItem: statusItemSchema,
   Tenants: tenantsSchema,
@@ -172,6 +174,7 @@ const READ: readonly RouteDescription[] = [
   ),
   read(`${TENANT}/projects`, 'Projects', { document: 'Projects' }),
   read(`${TENANT}/jobs`, 'Jobs by name', { document: 'Jobs' }),
+  read(`${TENANT}/semaphores`, 'Semaphores, with who holds them and who waits', { document: 'Semaphores' }),
   read(`${TENANT}/config-errors`, 'Errors in the configuration', { document: 'ConfigErrors' }),
   read(
     `${TENANT}/items`,

@@ -4,6 +4,7 @@ import type { ConfigError } from '../model/config-error.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ConnectionName, ProjectKey } from '../model/project.ts';
+import type { SemaphoreRule } from '../model/semaphore.ts';
 import type { SenderReport } from '../model/sender-report.ts';
 
 /** A pipeline's configuration, state and queue lengths at one moment. */
@@ -62,6 +63,8 @@ export interface TenantSnapshot {
     readonly canonicalName: string;
     readonly trusted: boolean;
   }[];
+  /** Defined ones. */
+  readonly semaphores: readonly ({ readonly name: string } & SemaphoreRule)[];
   readonly jobs: readonly { readonly name: string; readonly description?: string }[];
   /** Null: tracing is off. */
   readonly tracing: TracingHealth | null;

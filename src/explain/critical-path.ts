@@ -2,7 +2,7 @@
  * What delayed an item, step by step: the longest chain of waits and work from enqueue to now.
  *
  * Waits and single pieces of work are the item's own states. While several jobs run, the chain follows the one that ended last, back
- * to what it waited for: its executor, its earlier attempt, the job it depends on.
+ * to what it waited for: its executor, its semaphores, its earlier attempt, the job it depends on.
  *
  *     12.1s  waited for a place in the window
  *     40ms   merge
@@ -16,6 +16,7 @@ import { type Build, endOfBuild, startOfBuild, unnoticedLoss } from '../model/bu
 import { type BuildSet, graphOf } from '../model/build-set.ts';
 import { ITEM_STATES, type StretchState } from '../model/item-states.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
+import { type SemaphoreWait, semaphoreWaitText } from '../model/semaphore.ts';
 import type { Stretch } from './stretches.ts';
 
 /** One step of the path. Each begins where the one before ended; together they last as long as the item. */
@@ -97,10 +98,23 @@ function chainOfBuilds(piece: Piece): readonly PathLink[] {
     add(endIn(build, to), 'executor-lost', `${build.job} ${past('executor-lost')}${tryText(build)}`);
     add(startOfBuild(build) ?? to, 'running', `${build.job} ran${tryText(build)}`, build);
     add(build.requestedAt, 'executor', `${build.job} ${past('executor')}${tryText(build)}`, build);
+    const wait = semaphoreWaitOf(buildset, build);
+    if (wait !== undefined)
+      add(wait.since, 'semaphore', `${build.job} ${ITEM_STATES.semaphore.past(semaphoreWaitText(wait))}`);
     build = predecessor(buildset, build);
   }
   add(piece.from, 'scheduler', past('scheduler'));
   return links;
+}
+
+/** The wait that ended when the build was requested. */
+function semaphoreWaitOf(
+  { semaphoreWaits }: BuildSet,
+  { job, requestedAt }: Build,
+): SemaphoreWait | undefined {
+  return semaphoreWaits?.find(
+    ({ job: waiting, ended }) => waiting === job && ended?.outcome === 'taken' && ended.at === requestedAt,
+  );
 }
 
 function lastToEnd(builds: readonly Build[], piece: Piece): Build | undefined {

@@ -146,7 +146,13 @@ interface Look {
 }
 
 /** Kinds of spans without work. */
-const WAITING: ReadonlySet<string> = new Set(['Wait', 'Takeover', 'ExecutorQueue', 'EventQueued']);
+const WAITING: ReadonlySet<string> = new Set([
+  'Wait',
+  'Takeover',
+  'SemaphoreWait',
+  'ExecutorQueue',
+  'EventQueued',
+]);
 
 function lookOf(span: SpanRecord): Look {
   const kind = span.attributes[ATTRIBUTE.spanType];

@@ -74,6 +74,7 @@ export function buildLayout({ tenant, configs, proposed = [], languages, cache }
       [...collected.secrets].map(([name, { stanza, file }]) => [name, placedSecret(stanza, file)]),
     ),
     queues: stanzasOf(collected.queues),
+    semaphores: stanzasOf(collected.semaphores),
     templates: collected.templates,
     projects: new Map(tenant.projects.map(project => [project.project, projectConfig(project, collected)])),
     resolveProject: resolve,

@@ -26,6 +26,7 @@ import type {
   ProviderStanza,
   QueueStanza,
   SecretStanza,
+  SemaphoreStanza,
   TemplateStanza,
 } from './stanzas.ts';
 
@@ -77,6 +78,9 @@ function collectStanza(
       break;
     case 'secret':
       collectUnique('secret', into.secrets, stanza, file, into, isSameSecret);
+      break;
+    case 'semaphore':
+      collectSemaphore(stanza, file, into, context);
       break;
     case 'pragma':
       // It counts for its file: `branch-scope.ts`.
@@ -183,7 +187,7 @@ function collectTemplate(stanza: TemplateStanza, file: LayoutFile, into: Collect
   append(into.templates, stanza.name, { file, stanza, scope, broken: unknownScopeError(scope) });
 }
 
-/** Queues, nodesets and secrets are unique in a tenant; the same definition in several branches of one project is allowed. */
+/** Queues, nodesets, secrets and semaphores are unique in a tenant; the same definition in several branches of one project is allowed. */
 function collectUnique<T extends { readonly name: string; readonly offset: number }>(
   kind: string,
   map: Map<string, { readonly stanza: T; readonly file: LayoutFile }>,
@@ -221,6 +225,20 @@ function collectNodeset(
 
 function isSameSecret(a: SecretStanza, b: SecretStanza): boolean {
   return JSON.stringify(a.data) === JSON.stringify(b.data);
+}
+
+function collectSemaphore(
+  stanza: SemaphoreStanza,
+  file: LayoutFile,
+  into: Collected,
+  { tenant }: CollectContext,
+): void {
+  if (tenant.globalSemaphores?.[stanza.name] === undefined) {
+    collectUnique('semaphore', into.semaphores, stanza, file, into, (a, b) => a.max === b.max);
+    return;
+  }
+  const text = `semaphore ${stanza.name} is ignored: tenant ${tenant.name} has a global semaphore of that name; rename or remove it`;
+  into.errors.push(errorAt(file, stanza.offset, 'shadowed-semaphore', text));
 }
 
 function nodesText(stanza: NodesetStanza): string {

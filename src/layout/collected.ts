@@ -8,7 +8,7 @@ import type { LabelRule } from './label-rule.ts';
 import type { BrokenProject, JobVariant, LayoutFile, ProjectVariant } from './layout.ts';
 import type { ConfigurePermission } from './may-configure.ts';
 import type { ProjectResolver } from './resolve-project.ts';
-import type { NodesetStanza, QueueStanza, SecretStanza } from './stanzas.ts';
+import type { NodesetStanza, QueueStanza, SecretStanza, SemaphoreStanza } from './stanzas.ts';
 
 /** The parts of a layout under construction. */
 export interface Collected {
@@ -19,6 +19,7 @@ export interface Collected {
   readonly nodesets: Map<string, { readonly stanza: NodesetStanza; readonly file: LayoutFile }>;
   readonly secrets: Map<string, { readonly stanza: SecretStanza; readonly file: LayoutFile }>;
   readonly queues: Map<string, { readonly stanza: QueueStanza; readonly file: LayoutFile }>;
+  readonly semaphores: Map<string, { readonly stanza: SemaphoreStanza; readonly file: LayoutFile }>;
   readonly templates: Map<string, ProjectVariant[]>;
   readonly projects: Map<ProjectKey, ProjectVariant[]>;
   /** By expression, in the order in which they first appear: stanzas for the projects that it matches, see `project-patterns.ts`. */
@@ -56,6 +57,7 @@ export function emptyCollection(): Collected {
     nodesets: new Map(),
     secrets: new Map(),
     queues: new Map(),
+    semaphores: new Map(),
     templates: new Map(),
     projects: new Map(),
     patterns: new Map(),

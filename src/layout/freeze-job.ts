@@ -216,6 +216,7 @@ export function frozenJob(
     network: settings.network ?? false,
     ...(settings.trace === 'own' ? { trace: settings.trace } : {}),
     ...(typeof settings.deduplicate === 'boolean' ? { deduplicate: settings.deduplicate } : {}),
+    ...(draft.semaphores.length === 0 ? {} : { semaphores: draft.semaphores }),
     ...(settings.successMessage === undefined ? {} : { successMessage: settings.successMessage }),
     ...(settings.failureMessage === undefined ? {} : { failureMessage: settings.failureMessage }),
     tags: draft.tags,

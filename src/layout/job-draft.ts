@@ -4,17 +4,19 @@
  *     pre-run   parent's, then child's
  *     run       child's, where it has one
  *     post-run  child's, then parent's
- *     vars      merged, nested mappings too; required-projects and tags: union; allowed-projects: intersection; everything else: the
+ *     vars      merged, nested mappings too; required-projects, tags and semaphores: union; allowed-projects: intersection; everything else: the
  *               last one written
  */
 import type { ConfigError } from '../model/config-error.ts';
 import type { Json, Playbook, RequiredProject } from '../model/job.ts';
 import { type JobName, type ProjectKey, projectIdOf } from '../model/project.ts';
+import type { JobSemaphore } from '../model/semaphore.ts';
 import { errorAt, placeText } from './config-place.ts';
 import { exposes, givenSecrets, passed } from './job-secrets.ts';
 import type { Layout, LayoutFile } from './layout.ts';
 import type { Matcher } from './matcher.ts';
 import { mergeVars } from './merge-vars.ts';
+import { joinedSemaphores } from './parse-semaphore.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import type { DependencyEntry, JobAttributes, JobStanza, NodesetReference } from './stanzas.ts';
 
@@ -55,6 +57,7 @@ export interface JobDraft {
   /** The only projects that may list it; undefined: any. */
   readonly allowedProjects: readonly ProjectKey[] | undefined;
   readonly tags: readonly string[];
+  readonly semaphores: readonly JobSemaphore[];
   readonly nodeset: NodesetReference | undefined;
   readonly abstract: boolean;
   /** Only abstract jobs may inherit from it. */
@@ -89,6 +92,7 @@ export function emptyDraft(name: JobName): JobDraft {
     requiredProjects: [],
     allowedProjects: undefined,
     tags: [],
+    semaphores: [],
     nodeset: undefined,
     abstract: false,
     intermediate: false,
@@ -134,6 +138,7 @@ export function applyStanza(
       ? intersected(before.allowedProjects, [file.project])
       : stillAllowed(before.allowedProjects, attributes, resolve),
     tags: [...new Set([...before.tags, ...(attributes.tags ?? [])])],
+    semaphores: joinedSemaphores([...before.semaphores, ...(attributes.semaphores ?? [])]),
     nodeset: attributes.nodeset ?? before.nodeset,
     // These two are not inherited; within a job, one variant sets them for all.
     abstract: (inherits ? false : before.abstract) || attributes.abstract === true,

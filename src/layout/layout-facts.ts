@@ -6,8 +6,10 @@ import type { MergeMode } from '../model/merge-mode.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
 import type { PlacedSecret } from '../model/secret.ts';
+import type { SemaphoreRule } from '../model/semaphore.ts';
 import { boundedErrors } from './bounded-errors.ts';
 import type { Layout, ProjectConfig } from './layout.ts';
+import { USUAL_MAX } from './parse-semaphore.ts';
 
 /** Survives the transfer between threads, unlike a {@link Layout}. */
 export interface LayoutFacts {
@@ -16,6 +18,8 @@ export interface LayoutFacts {
   readonly jobs: readonly JobName[];
   /** Every project of the tenant. */
   readonly projects: ReadonlyMap<ProjectKey, ProjectFacts>;
+  /** Defined ones by name, those of the whole installation that the tenant may use among them. */
+  readonly semaphores: ReadonlyMap<string, SemaphoreRule>;
   /** The first ones; `errorCount` counts all. */
   readonly errors: readonly ConfigError[];
   readonly errorCount: number;
@@ -54,10 +58,24 @@ export function layoutFacts(layout: Layout): LayoutFacts {
     pipelines: layout.pipelines,
     jobs: [...layout.jobs.keys()],
     projects: new Map([...layout.projects].map(([key, config]) => [key, projectFacts(config, layout)])),
+    semaphores: semaphoreRules(layout),
     errors: boundedErrors(layout.errors),
     errorCount: layout.errors.length,
     secrets: [...layout.secrets.values()],
   };
+}
+
+function semaphoreRules({ semaphores, tenant }: Layout): LayoutFacts['semaphores'] {
+  const own = [...semaphores.values()].map(({ name, max }) => [name, { scope: 'tenant', max }] as const);
+  const shared = Object.entries(tenant.globalSemaphores ?? {}).map(
+    ([name, max]) => [name, { scope: 'global', max }] as const,
+  );
+  return new Map<string, SemaphoreRule>([...own, ...shared]);
+}
+
+/** As in Zuul, a name that nothing defines lets one build of the tenant hold it at a time. */
+export function semaphoreIn({ semaphores }: Pick<LayoutFacts, 'semaphores'>, name: string): SemaphoreRule {
+  return semaphores.get(name) ?? { scope: 'tenant', max: USUAL_MAX };
 }
 
 function projectFacts(

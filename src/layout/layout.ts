@@ -10,7 +10,8 @@
  *     nodes → stanzas       parse-file.ts, one parse-*.ts for each kind (stanzas.ts has their types); mapping-reader.ts reads
  *                           attributes (matcher.ts), parse-context.ts bounds what a file may cost, parse-cache.ts remembers files;
  *                           config-place.ts, bounded-errors.ts, short-list.ts: errors
- *     tenant file           tenant-file.ts, parse-tenant-projects.ts, parse-tenant-rules.ts, read-patterns.ts
+ *     tenant file           tenant-file.ts, parse-tenant-projects.ts, parse-tenant-rules.ts, parse-global-semaphores.ts,
+ *                           read-patterns.ts
  *     stanzas → layout      build-layout.ts: config-files.ts chooses branches and files; collect-stanzas.ts puts each stanza in
  *                           its place (collected.ts, job-variant.ts, collect-broken.ts); check-jobs.ts and check-projects.ts check references; build-pipeline.ts asks the drivers;
  *                           resolve-project.ts, project-patterns.ts, may-configure.ts, branch-scope.ts, label-rule.ts,
@@ -38,6 +39,7 @@ import type {
   ParsedFile,
   ProjectStanza,
   QueueStanza,
+  SemaphoreStanza,
   TemplateStanza,
 } from './stanzas.ts';
 
@@ -119,6 +121,7 @@ export interface Layout {
   readonly nodesets: ReadonlyMap<string, NodesetStanza>;
   readonly secrets: ReadonlyMap<string, PlacedSecret>;
   readonly queues: ReadonlyMap<string, QueueStanza>;
+  readonly semaphores: ReadonlyMap<string, SemaphoreStanza>;
   readonly templates: ReadonlyMap<string, readonly ProjectVariant[]>;
   /** Every project of the tenant, with or without stanzas. */
   readonly projects: ReadonlyMap<ProjectKey, ProjectConfig>;

@@ -9,6 +9,7 @@ import { parsePragma } from './parse-pragma.ts';
 import { parseProject, parseTemplate } from './parse-project.ts';
 import { parseQueue } from './parse-queue.ts';
 import { parseSecret } from './parse-secret.ts';
+import { parseSemaphore } from './parse-semaphore.ts';
 import {
   type BrokenStanza,
   type ParsedFile,
@@ -16,7 +17,6 @@ import {
   PROVIDER_KINDS,
   STANZA_KINDS,
   type StanzaKind,
-  UNSUPPORTED_KINDS,
 } from './stanzas.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
@@ -112,20 +112,12 @@ function parseStanza(
     return broken({ offset: second[1].keyOffset, code: 'wrong-type', text }, kind);
   }
   if (provider !== undefined) return { kind: provider, offset: keyOffset, name: nameIn(value) };
-  if (kind === undefined) {
-    const unsupported = UNSUPPORTED_KINDS.find(known => known === key);
-    const problem = unsupported === undefined ? unknownKind(key, file.hints) : unsupportedKind(key);
-    return broken({ offset: keyOffset, ...problem }, unsupported);
-  }
+  if (kind === undefined) return broken({ offset: keyOffset, ...unknownKind(key, file.hints) });
   if (value.kind !== 'mapping') {
     const text = `${kind} is ${describeNode(value)}; it must be a mapping`;
     return broken({ offset: value.offset, code: 'wrong-type', text }, kind);
   }
   return parseWhole(kind, value, keyOffset, yamlProblems, file);
-}
-
-function unsupportedKind(key: string): Pick<YamlProblem, 'code' | 'text'> {
-  return { code: 'not-supported', text: `"${key}" is not supported yet; remove it` };
 }
 
 function unknownKind(key: string, hints: HintBudget): Pick<YamlProblem, 'code' | 'text'> {
@@ -176,6 +168,7 @@ function parserOf(kind: StanzaKind): Parser {
     queue: parseQueue,
     nodeset: parseNodeset,
     secret: parseSecret,
+    semaphore: parseSemaphore,
     pragma: parsePragma,
   };
   return parsers[kind];

@@ -4,6 +4,7 @@ import { type MappingReader, mappingReader, type PlacedName } from './mapping-re
 import type { ParseContext } from './parse-context.ts';
 import { parseNodes } from './parse-nodeset.ts';
 import { parseSecretUses } from './parse-secret.ts';
+import { parseJobSemaphores } from './parse-semaphore.ts';
 import type {
   DependencyEntry,
   JobAttributes,
@@ -28,8 +29,6 @@ const UNSUPPORTED = [
   'provides',
   'requires',
   'roles',
-  'semaphore',
-  'semaphores',
   'workspace-checkout',
   'workspace-scheme',
 ];
@@ -121,6 +120,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     network: read.boolean('network'),
     trace: read.oneOf('trace', ['own', 'auto']),
     deduplicate: parseDeduplicate(read),
+    semaphores: parseJobSemaphores(read, subject, context),
   };
 }
 

@@ -7,7 +7,7 @@ import { refusedExtraPath } from './config-files.ts';
 import { type MappingReader, mappingReader, type PlacedName } from './mapping-reader.ts';
 import type { ParseContext } from './parse-context.ts';
 import { readPatterns } from './read-patterns.ts';
-import { PROVIDER_KINDS, STANZA_KINDS, UNSUPPORTED_KINDS } from './stanzas.ts';
+import { PROVIDER_KINDS, STANZA_KINDS } from './stanzas.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** A project as the tenant file lists it, with the options of the groups around it. */
@@ -37,10 +37,8 @@ export function readBranchExclusions(read: MappingReader): BranchExclusions {
   };
 }
 
-/** Kinds allowed in `include` and `exclude`: those we read, and Zuul's others. */
-const KINDS: readonly string[] = [...STANZA_KINDS, ...UNSUPPORTED_KINDS, ...PROVIDER_KINDS].filter(
-  kind => kind !== 'pragma',
-);
+/** Kinds allowed in `include` and `exclude`. */
+const KINDS: readonly string[] = [...STANZA_KINDS, ...PROVIDER_KINDS].filter(kind => kind !== 'pragma');
 
 /** Of Zuul's projects in a tenant, with the reason. */
 const WITHOUT_EFFECT = {

@@ -9,6 +9,7 @@ import type { Regex } from '../lib/regex.ts';
 import type { Json, SecretData } from '../model/job.ts';
 import type { MergeMode } from '../model/merge-mode.ts';
 import type { ManagerName, Pipeline, Precedence, ReportAction, WindowPolicy } from '../model/pipeline.ts';
+import type { JobSemaphore } from '../model/semaphore.ts';
 import type { PlacedName } from './mapping-reader.ts';
 import type { Matcher } from './matcher.ts';
 import type { LineColumn, YamlProblem } from './yaml.ts';
@@ -23,16 +24,14 @@ export const STANZA_KINDS = [
   'queue',
   'nodeset',
   'secret',
+  'semaphore',
   'pragma',
 ] as const;
 /** The one key of a stanza: `job` of `- job:`. */
 export type StanzaKind = (typeof STANZA_KINDS)[number];
 
-/** Kinds of stanzas that Zuul has and we do not. */
-export const UNSUPPORTED_KINDS = ['semaphore'] as const;
 /** Kinds that say where nodes come from: nothing here starts any, so they are taken with a warning. */
 export const PROVIDER_KINDS = ['image', 'flavor', 'label', 'section', 'provider'] as const;
-type UnsupportedKind = (typeof UNSUPPORTED_KINDS)[number];
 
 /** What follows from a text alone: files of the same text share it, so it names neither project nor branch. */
 export interface ParsedFile {
@@ -51,6 +50,7 @@ export type ParsedStanza =
   | QueueStanza
   | NodesetStanza
   | SecretStanza
+  | SemaphoreStanza
   | PragmaStanza
   | ProviderStanza
   | BrokenStanza;
@@ -64,7 +64,7 @@ interface CommonStanza {
 export interface BrokenStanza {
   readonly kind: 'broken';
   /** `unknown`: no kind at all. */
-  readonly of: StanzaKind | UnsupportedKind | 'unknown';
+  readonly of: StanzaKind | 'unknown';
   readonly offset: number;
   readonly name: string | undefined;
   /** Of a job whose own `branches` could be read: where the broken variant would have applied. */
@@ -162,6 +162,7 @@ export interface JobAttributes {
   /** `auto`: by the time it is expected to take. */
   readonly trace?: 'own' | 'auto' | undefined;
   readonly deduplicate?: boolean | 'auto' | undefined;
+  readonly semaphores?: readonly JobSemaphore[] | undefined;
 }
 
 /** A job definition, or a project's override of one. */
@@ -233,6 +234,12 @@ export interface NodesetStanza extends CommonStanza {
 export interface SecretStanza extends CommonStanza {
   readonly kind: 'secret';
   readonly data: SecretData;
+}
+
+/** How many builds of the tenant may hold the name at a time; jobs refer to it by that. */
+export interface SemaphoreStanza extends CommonStanza {
+  readonly kind: 'semaphore';
+  readonly max: number;
 }
 
 /** Changes how its file is read; it defines nothing. */

@@ -19,6 +19,12 @@ import { mappingReader } from './mapping-reader.ts';
 import { projectsNamed } from './may-configure.ts';
 import { type ParseContext, regexBudget } from './parse-context.ts';
 import {
+  GLOBAL_SEMAPHORE,
+  type GlobalSemaphores,
+  parseGlobalSemaphores,
+  readGlobalSemaphores,
+} from './parse-global-semaphores.ts';
+import {
   type BranchExclusions,
   parseTenantProjects,
   readBranchExclusions,
@@ -40,8 +46,8 @@ export type ParsedTenantFile =
   | { readonly kind: 'invalid'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
 /** Stanzas of Zuul's tenant file that are not supported. */
-const UNSUPPORTED_KINDS = ['global-semaphore', 'authorization-rule', 'admin-rule', 'api-root'];
-const UNSUPPORTED_KEYS = ['access-rules', 'admin-rules', 'authentication-realm', 'semaphores'];
+const UNSUPPORTED_KINDS = ['authorization-rule', 'admin-rule', 'api-root'];
+const UNSUPPORTED_KEYS = ['access-rules', 'admin-rules', 'authentication-realm'];
 
 /** Of Zuul's tenants, with the reason. */
 const WITHOUT_EFFECT = {
@@ -111,9 +117,10 @@ function parseTenants(
     return [];
   }
   const tenants = new Map<string, { readonly tenant: Tenant; readonly offset: number }>();
+  const semaphores = parseGlobalSemaphores(root.elements, context);
   for (const stanza of root.elements) {
     const value = tenantOf(stanza, context);
-    const tenant = value === undefined ? undefined : parseTenant(value, connections, context);
+    const tenant = value === undefined ? undefined : parseTenant(value, connections, semaphores, context);
     if (tenant === undefined) continue;
     const first = tenants.get(tenant.name);
     if (first === undefined) {
@@ -137,6 +144,7 @@ function tenantOf(stanza: YamlNode, context: ParseContext): YamlMapping | undefi
     return undefined;
   }
   const [key, { keyOffset, value }] = entry;
+  if (key === GLOBAL_SEMAPHORE) return undefined;
   if (UNSUPPORTED_KINDS.includes(key)) {
     context.problem({
       offset: keyOffset,
@@ -149,7 +157,7 @@ function tenantOf(stanza: YamlNode, context: ParseContext): YamlMapping | undefi
     context.problem({
       offset: keyOffset,
       code: 'unknown-key',
-      text: `unknown stanza "${key}"${didYouMean(key, ['tenant']) || '; known here: tenant'}`,
+      text: `unknown stanza "${key}"${didYouMean(key, ['tenant', GLOBAL_SEMAPHORE]) || `; known here: tenant, ${GLOBAL_SEMAPHORE}`}`,
     });
     return undefined;
   }
@@ -169,6 +177,7 @@ function tenantOf(stanza: YamlNode, context: ParseContext): YamlMapping | undefi
 function parseTenant(
   value: YamlMapping,
   connections: ReadonlyMap<ConnectionName, string>,
+  semaphores: GlobalSemaphores,
   context: ParseContext,
 ): Tenant | undefined {
   const nameNode = value.entries.get('name')?.value;
@@ -179,7 +188,10 @@ function parseTenant(
     const text = `"${name}" is not a valid tenant name (it appears in URLs); use letters, digits, ".", "_" and "-"`;
     read.refuse(nameNode?.offset ?? value.offset, 'invalid-name', text);
   }
-  const rules = readTenantRules(read, context);
+  const rules = {
+    ...readTenantRules(read, context),
+    ...readGlobalSemaphores(read, subject, semaphores, context),
+  };
   const source = read.mapping('source');
   if (source === undefined && !read.has('source')) {
     read.refuse(

@@ -60,6 +60,16 @@ export const METRICS = {
     help: 'Queue items that wait for a code host in trouble, by the last reason',
     labels: [...PIPELINE, 'connection', 'reason'],
   },
+  gatehouse_semaphore_holders: {
+    kind: 'gauge',
+    help: 'Builds that hold a slot of a semaphore',
+    labels: [...PIPELINE, 'semaphore'],
+  },
+  gatehouse_semaphore_waiting_jobs: {
+    kind: 'gauge',
+    help: 'Jobs that could start but for a semaphore',
+    labels: [...PIPELINE, 'semaphore'],
+  },
   gatehouse_connection_lanes_waiting: {
     kind: 'gauge',
     help: 'Repositories, or other lanes of a connection, whose events wait for a code host in trouble, by the last reason',

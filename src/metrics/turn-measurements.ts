@@ -9,6 +9,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import { hostGauges } from './host-gauges.ts';
 import { itemMeasurements } from './item-measurements.ts';
 import type { Measurement } from './measurement.ts';
+import { semaphoreGauges } from './semaphore-gauges.ts';
 
 /** A turn whose commit is stored. */
 export interface MeasuredTurn {
@@ -47,6 +48,7 @@ export function turnMeasurements(turn: MeasuredTurn): readonly Measurement[] {
     ...queueGauges(place, before, after),
     ...activeGauges(place, after),
     ...hostGauges(place, before, after),
+    ...semaphoreGauges(place, before, after),
   );
   return measurements;
 }

@@ -27,6 +27,7 @@ import type { JobNode } from './job.ts';
 import type { BranchHead, MergeConflict, MergedBranch } from './merge.ts';
 import type { JobName, ProjectKey } from './project.ts';
 import type { BuildSetResult } from './results.ts';
+import type { SemaphoreWait } from './semaphore.ts';
 import type { Step } from './step.ts';
 import type { WorkerLoss } from './worker-loss.ts';
 
@@ -189,6 +190,8 @@ export interface BuildSet {
   readonly verdicts?: readonly JobDecision[];
   /** What held jobs back at the last turn; absent: nothing, or no job was due. */
   readonly startHold?: StartHold;
+  /** Waits of jobs for semaphores, oldest first; absent: none. */
+  readonly semaphoreWaits?: readonly SemaphoreWait[];
   /** In order of request; retries follow their first try. */
   readonly builds: readonly Build[];
 }

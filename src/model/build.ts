@@ -17,6 +17,7 @@ import type { CancelCause } from './cause.ts';
 import type { Precedence } from './pipeline.ts';
 import type { JobName } from './project.ts';
 import type { BuildResult } from './results.ts';
+import type { SemaphoreHold } from './semaphore.ts';
 import type { Step } from './step.ts';
 
 /** The executor's record of its work; its times are the executor's, clamped into the build when drawn. */
@@ -100,6 +101,8 @@ export interface Build {
   readonly priority?: Precedence;
   /** Its JobExecution is the root of a trace of its own, decided when it was requested: it was expected to take long. */
   readonly ownTrace?: true;
+  /** Slots that were taken for it, by name; they are held exactly while it is open. Absent: its job has no semaphores. */
+  readonly semaphores?: readonly SemaphoreHold[];
   readonly state: BuildState;
 }
 

@@ -44,7 +44,7 @@
  *
  *     names            project.ts, change.ts, merge-text.ts, merge-mode.ts, about-item.ts, page-addresses.ts
  *     configuration    layout.ts, pipeline.ts, job.ts, secret.ts, keystore.ts, config-error.ts, reserved-variables.ts
- *     an item          queue-item.ts, build-set.ts, build.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
+ *     an item          queue-item.ts, build-set.ts, build.ts, semaphore.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
  *                      restores them
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
  *                      event-age.ts, earlier-reports.ts

@@ -29,6 +29,8 @@ export type ItemStateName =
   | 'needed-change'
   /** The code host does not serve: the failed request is tried again. */
   | 'host'
+  /** A job could start, but other builds hold a semaphore that it needs. */
+  | 'semaphore'
   /** A dependency item: it only holds a place for the items behind. */
   | 'dependency'
   | 'reporting';
@@ -169,6 +171,16 @@ export const ITEM_STATES: { readonly [state in StretchState]: StateRow } = {
     repeated: false,
     now: subject => `waits for the code host of ${subject ?? 'its project'} to serve us`,
     past: subject => `waited for the code host of ${subject ?? 'its project'} to serve us`,
+  },
+  semaphore: {
+    word: 'awaits semaphore',
+    mark: '○',
+    role: 'wait',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: subject => (subject ? `waits for semaphore ${subject}` : 'waits for a semaphore'),
+    past: subject => (subject ? `waited for semaphore ${subject}` : 'waited for a semaphore'),
   },
   dependency: {
     word: 'holds a place',

@@ -16,6 +16,7 @@ import { type BuildSet, currentBuild, type StartHold } from './build-set.ts';
 import type { JobNode } from './job.ts';
 import type { JobName } from './project.ts';
 import { isGood } from './results.ts';
+import type { SemaphoreWait } from './semaphore.ts';
 
 /** Where one job stands. */
 export type JobStanding =
@@ -32,6 +33,8 @@ export type JobWait =
   | { readonly on: 'dependencies'; readonly jobs: readonly JobName[] }
   /** The heads of other projects are still read. */
   | { readonly on: 'repo-state' }
+  /** Other builds hold them. */
+  | { readonly on: 'semaphores'; readonly names: readonly string[] }
   | StartHold;
 
 /** The last attempt of every job that has one. */
@@ -73,7 +76,7 @@ export function jobStanding(
   job: JobNode,
   builds: ReadonlyMap<JobName, Build>,
   stopped: Build | undefined,
-  hold: Exclude<JobWait, { on: 'dependencies' }> | undefined,
+  hold: Exclude<JobWait, { on: 'dependencies' | 'semaphores' }> | undefined,
 ): JobStanding {
   const build = builds.get(job.name);
   if (build !== undefined && isOpen(build)) return { kind: 'open', build };
@@ -103,7 +106,19 @@ export function jobStandings(buildset: BuildSet): ReadonlyMap<JobName, JobStandi
   const builds = currentBuilds(buildset);
   const failed = failFastCulprit(jobs, buildset);
   const hold = stage.state === 'repo-state' ? ({ on: 'repo-state' } as const) : buildset.startHold;
-  return new Map(jobs.map(job => [job.name, jobStanding(job, builds, failed, hold)]));
+  return new Map(
+    jobs.map(job => {
+      const standing = jobStanding(job, builds, failed, hold);
+      const wait = standing.kind === 'startable' ? openWait(buildset, job.name) : undefined;
+      if (wait === undefined) return [job.name, standing];
+      return [job.name, { kind: 'waits', for: { on: 'semaphores', names: wait.semaphores } }];
+    }),
+  );
+}
+
+/** The job's wait for semaphores, as of the last turn; undefined: it waits for none. */
+function openWait({ semaphoreWaits }: BuildSet, job: JobName): SemaphoreWait | undefined {
+  return semaphoreWaits?.find(wait => wait.job === job && wait.ended === null);
 }
 
 /** What a job waits for, in the words operators of Zuul know; null: nothing. */
@@ -118,6 +133,8 @@ export function waitText(standing: JobStanding): string | null {
       return 'window';
     case 'repo-state':
       return 'repo state';
+    case 'semaphores':
+      return `semaphores: ${wait.names.join(', ')}`;
     case 'hold-following':
       return `hold-following: ${wait.item}`;
     case 'host':

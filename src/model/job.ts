@@ -4,6 +4,7 @@
  * {@link JobNode}s the pipeline decides with.
  */
 import type { BranchName, JobName, ProjectKey } from './project.ts';
+import type { JobSemaphore } from './semaphore.ts';
 
 /** Any value of JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -110,6 +111,8 @@ export interface FrozenJob {
   readonly trace?: 'own';
   /** Whether equal jobs of several changes of the item are one. Absent: where they would check out the same branches. */
   readonly deduplicate?: boolean;
+  /** Each of its builds holds one slot of all of them while it is open; by name. Absent: none. */
+  readonly semaphores?: readonly JobSemaphore[];
   readonly successMessage?: string;
   readonly failureMessage?: string;
   readonly tags: readonly string[];
@@ -128,6 +131,7 @@ export interface JobNode {
   /** Labels it needs; empty when any executor will do. */
   readonly labels: readonly string[];
   readonly trace?: 'own';
+  readonly semaphores?: readonly JobSemaphore[];
 }
 
 /** All jobs of one buildset. Stored as the record `job-graph`. */
@@ -149,5 +153,6 @@ export function jobNodeOf(job: FrozenJob): JobNode {
     failFast: job.failFast,
     labels: job.nodes.map(node => node.label),
     ...(job.trace === undefined ? {} : { trace: job.trace }),
+    ...(job.semaphores === undefined ? {} : { semaphores: job.semaphores }),
   };
 }

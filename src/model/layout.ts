@@ -9,6 +9,7 @@ import type { ConfigError } from './config-error.ts';
 import type { FrozenJob } from './job.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { BranchName, ConnectionName, JobName, ProjectKey, TenantName } from './project.ts';
+import type { SemaphoreRule } from './semaphore.ts';
 
 /** A project as its tenant lists it, with the tenant file's options. */
 export interface TenantProject {
@@ -68,6 +69,8 @@ export interface Tenant {
   readonly allowedLabels?: readonly string[];
   /** Of the allowed ones, those that are not after all. */
   readonly disallowedLabels?: readonly string[];
+  /** `max` of each semaphore of the whole installation that its jobs may use, by name. Absent: none. */
+  readonly globalSemaphores?: { readonly [name: string]: number };
 }
 
 /** A frozen job or why there is none, per job the project-pipeline lists. */
@@ -93,6 +96,8 @@ export interface LayoutSummary {
   /** Gone from the configuration, still finishing what they hold. */
   readonly retired: readonly Pipeline[];
   readonly jobs: readonly JobName[];
+  /** Defined semaphores, by name. */
+  readonly semaphores: readonly ({ readonly name: string } & SemaphoreRule)[];
   /** Connections with projects whose queue lets changes that depend on each other land together. */
   readonly cycleConnections: readonly ConnectionName[];
   /** The first ones; `errorCount` says how many there are. */

@@ -10,8 +10,8 @@
  * reached. Its cost is linear in the queue's length: facts about items ahead are in maps, no step walks up the chain.
  *
  * Called again without events and new facts, the turn changes nothing and requests nothing: every request is recorded on its item. One
- * thing a single pass cannot see: an item was not allowed to ask its host because of another one, which then left or was reset. Then
- * the turn calls itself again.
+ * thing a single pass cannot see: an item behind left or was reset, and one ahead had been kept waiting by it, for a host that only one
+ * of them may ask, or for a semaphore that the other held. Then the turn calls itself again.
  *
  * A map of the room, in the order of reading:
  *
@@ -20,7 +20,7 @@
  *     events       apply-events → apply-merger-result (chain-answer), apply-build-events, apply-report-result
  *     one pass     process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
  *     place        follow-nearest → move-behind, reset-item; conflicts of items ahead: past-conflicts, judge-by-later-answer
- *     work         prepare-item (merge, freeze) → start-jobs (reuse-results) → report-item (land-together) → request-report (report-steps); stop-work ends what runs
+ *     work         prepare-item (merge, freeze) → start-jobs (reuse-results, semaphore-ledger, semaphore-waits) → report-item (land-together) → request-report (report-steps); stop-work ends what runs
  *     waiting      host-wait, parked-projects (code hosts in trouble); window (how many items run)
  *     order        promote: people move items to the head of their queue
  *     leaving      departures (changed-cycles), overtake → leave-item (remover); requeue moves items between queues
@@ -73,7 +73,8 @@ export function decideTurn(input: TurnInput): TurnOutput {
   for (const queue of draft.queues) processQueue(draft, queue);
   const output = draft.finish();
   // While it has needs it is called again in any case; what changed nothing changes nothing the next time.
-  if (output.needs.length > 0 || output.state === input.state || !isHostUnasked(draft)) return output;
+  if (output.needs.length > 0 || output.state === input.state) return output;
+  if (!isHostUnasked(draft) && !draft.semaphoresFreed) return output;
   return joined(output, decideTurn({ ...input, state: output.state, events: [], frozen: new Map() }));
 }
 

@@ -7,6 +7,7 @@ import type { ItemStateName } from '../model/item-states.ts';
 import { isFailed } from '../model/job-standing.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
+import { type SemaphoreWait, semaphoreWaitText } from '../model/semaphore.ts';
 import type { Blame } from './turn-draft.ts';
 
 /** What an item's neighbours mean for it; determined once per pass (`process-item.ts`). */
@@ -104,7 +105,19 @@ function runningState(buildset: BuildSet, around: Surroundings): Omit<TimelineEn
   if (buildset.builds.some(isOpen)) return { state: 'executor' };
   if (!around.active) return outside(around);
   if (around.host !== null) return hostOr(around, 'executor');
-  return around.heldBy === null ? { state: 'executor' } : about('hold-following', around.heldBy);
+  if (around.heldBy !== null) return about('hold-following', around.heldBy);
+  const wait = buildset.semaphoreWaits?.find(({ ended }) => ended === null);
+  return wait === undefined ? { state: 'executor' } : semaphoreState(wait);
+}
+
+/** The holder's item is named where it is of the tenant. */
+function semaphoreState(wait: SemaphoreWait): Omit<TimelineEntry, 'since'> {
+  const [holder] = wait.heldBy;
+  return {
+    state: 'semaphore',
+    subject: semaphoreWaitText(wait),
+    ...(holder === undefined ? {} : { item: holder.item }),
+  };
 }
 
 function about(state: ItemStateName, item: QueueItem): Omit<TimelineEntry, 'since'> {

@@ -13,6 +13,7 @@ import type { JobName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { complete } from './prepare-item.ts';
 import { rememberResult } from './reuse-results.ts';
+import { type FullSemaphores, withSemaphoreWaits } from './semaphore-waits.ts';
 import { cancelOpenBuilds } from './stop-work.ts';
 import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
@@ -25,9 +26,10 @@ export function startJobs(draft: TurnDraft, item: QueueItem, hold: StartHold | u
   const failed = failFastCulprit(jobs, item.buildset);
   const stopped = failed === undefined ? item : stopOthers(draft, item, failed);
   const builds = currentBuilds(stopped.buildset);
-  const plan = { jobs, builds, failed, hold };
+  const plan = { jobs, builds, failed, hold, full: new Map() };
   const added = newBuilds(draft, stopped, plan);
-  return completeWhenDone(draft, withHold(withNewBuilds(stopped, added), plan), jobs, builds);
+  const started = withSemaphoreWaits(draft, withNewBuilds(stopped, added), plan.full);
+  return completeWhenDone(draft, withHold(started, plan), jobs, builds);
 }
 
 function withNewBuilds(item: QueueItem, added: readonly Build[]): QueueItem {
@@ -82,12 +84,14 @@ interface JobPlan {
   readonly builds: Map<JobName, Build>;
   readonly failed: Build | undefined;
   readonly hold: StartHold | undefined;
+  /** Jobs that only lack semaphores, found so far. */
+  readonly full: Map<JobName, FullSemaphores>;
 }
 
 function newBuilds(
   draft: TurnDraft,
   item: QueueItem,
-  { jobs, builds, failed, hold }: JobPlan,
+  { jobs, builds, failed, hold, full }: JobPlan,
 ): readonly Build[] {
   const added: Build[] = [];
   for (let before = -1; before !== added.length; ) {
@@ -96,10 +100,11 @@ function newBuilds(
       const standing = jobStanding(job, builds, failed, hold);
       if (standing.kind !== 'startable' && standing.kind !== 'skip') continue;
       const attempt = (builds.get(job.name)?.attempt ?? 0) + 1;
-      const skipped = standing.kind === 'skip';
-      const build = skipped
-        ? skip(draft, job, attempt, standing.because)
-        : request(draft, item, job, attempt);
+      const build =
+        standing.kind === 'skip'
+          ? skip(draft, job, attempt, standing.because)
+          : request(draft, item, job, attempt, full);
+      if (build === undefined) continue;
       builds.set(job.name, build);
       added.push(build);
     }
@@ -113,8 +118,19 @@ function skip(draft: TurnDraft, job: JobNode, attempt: number, because: string):
   return { uuid: draft.input.ids.uuid(), job: job.name, attempt, voting: job.voting, requestedAt: at, state };
 }
 
-function request(draft: TurnDraft, item: QueueItem, job: JobNode, attempt: number): Build {
+/** Undefined: its semaphores have no free slot, or are not known yet. */
+function request(
+  draft: TurnDraft,
+  item: QueueItem,
+  job: JobNode,
+  attempt: number,
+  full: JobPlan['full'],
+): Build | undefined {
   const uuid = draft.input.ids.uuid();
+  const taken = job.semaphores === undefined ? NO_SEMAPHORES : draft.semaphores.take(item, job, uuid);
+  if (taken.kind === 'unknown') draft.lackSemaphores(taken.semaphores);
+  if (taken.kind === 'full') full.set(job.name, taken);
+  if (taken.kind !== 'taken') return undefined;
   draft.command({
     kind: 'request-build',
     build: uuid,
@@ -131,9 +147,12 @@ function request(draft: TurnDraft, item: QueueItem, job: JobNode, attempt: numbe
     requestedAt: draft.input.now,
     priority: draft.input.pipeline.precedence,
     ...(hasOwnTrace(draft, item, job) ? { ownTrace: true } : {}),
+    ...(taken.holds.length === 0 ? {} : { semaphores: taken.holds }),
     state: { state: 'requested' },
   };
 }
+
+const NO_SEMAPHORES = { kind: 'taken', holds: [] } as const;
 
 function hasOwnTrace(draft: TurnDraft, item: QueueItem, job: JobNode): boolean {
   return job.trace === 'own' || draft.input.tracing?.runsLong(leadChange(item).project, job.name) === true;

@@ -1,11 +1,12 @@
 /**
- * Ends the work of a buildset: open builds become cancelled, pending merger requests withdrawn. Cancelling is final: a later answer
+ * Ends the work of a buildset: open builds become cancelled, pending merger requests withdrawn, and no job waits for a semaphore any more. Cancelling is final: a later answer
  * of a worker is attached, never counted (`apply-build-events.ts`).
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import { type Build, isOpen } from '../model/build.ts';
 import type { BuildSet } from '../model/build-set.ts';
 import type { CancelCause } from '../model/cause.ts';
+import { endWaits } from '../model/semaphore.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 /** @param workedUntil when its executor finished or was last heard of, from a result that is not applied yet. */
@@ -36,7 +37,13 @@ export function stopWork(draft: TurnDraft, buildset: BuildSet, cause: CancelCaus
     ...buildset,
     builds: cancelOpenBuilds(draft, buildset.builds, cause),
     mergerWork: withdrawRequest(draft, buildset, cause.at),
+    ...withWaits(endWaits(buildset.semaphoreWaits, cause.at)),
   };
+}
+
+/** The field as it is stored: absent rather than empty. */
+function withWaits(waits: BuildSet['semaphoreWaits']): Pick<BuildSet, 'semaphoreWaits'> {
+  return waits === undefined ? {} : { semaphoreWaits: waits };
 }
 
 /** @returns the same list when none is open. */

@@ -19,6 +19,7 @@ import type { ChainAnswer } from './chain-answer.ts';
 import type { Manager } from './manager/manager.ts';
 import { MANAGERS } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
+import { SemaphoreLedger } from './semaphore-ledger.ts';
 import { NO_STATES, stateAfter } from './state-after.ts';
 import type { ChangeFacts, Command, IgnoredEvent, Need, TurnInput, TurnOutput } from './turn.ts';
 
@@ -93,6 +94,8 @@ export class TurnDraft {
   readonly #postponed = new Map<Uuid, Nanoseconds>();
   #itemsChanged = false;
   #parked: ParkedProjects | null = null;
+  #semaphores: SemaphoreLedger | null = null;
+  readonly #unknownSemaphores = new Set<string>();
 
   constructor(input: TurnInput) {
     this.input = input;
@@ -121,6 +124,24 @@ export class TurnDraft {
   get parked(): ParkedProjects {
     this.#parked ??= parkedProjects(this.#items.values());
     return this.#parked;
+  }
+
+  /** Slots of semaphores, as far as they are known. */
+  get semaphores(): SemaphoreLedger {
+    this.#semaphores ??= new SemaphoreLedger(this.input.semaphores ?? new Map(), this.#items.values(), uuid =>
+      this.item(uuid),
+    );
+    return this.#semaphores;
+  }
+
+  /** A job was refused semaphores that are free by now. */
+  get semaphoresFreed(): boolean {
+    return this.#semaphores?.hasFreed() === true;
+  }
+
+  /** A job cannot start in this call: facts about these are missing. */
+  lackSemaphores(names: readonly string[]): void {
+    for (const name of names) this.#unknownSemaphores.add(name);
   }
 
   /** The item existed before this turn. */
@@ -261,6 +282,7 @@ export class TurnDraft {
       ignored: this.#ignored,
       left: this.#left,
       postponed: this.#postponed,
+      unknownSemaphores: [...this.#unknownSemaphores],
     };
   }
 

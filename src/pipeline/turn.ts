@@ -21,6 +21,7 @@ import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ConnectionName, JobName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
+import type { KnownSemaphores } from './semaphore-ledger.ts';
 
 /** The facts about one change, evaluated by its driver beforehand. */
 export interface ChangeFacts {
@@ -105,6 +106,8 @@ export interface TurnInput {
   /** Connections on which this pipeline's successes may land several at once; absent: none. */
   readonly landsSeveral?: ReadonlySet<ConnectionName>;
   readonly tracing?: TracingFacts;
+  /** Those that jobs may take in this turn; absent: none is known. */
+  readonly semaphores?: KnownSemaphores;
 }
 
 /**
@@ -183,6 +186,8 @@ export interface TurnOutput {
   readonly left: readonly QueueItem[];
   /** Enqueue events that are not consumed: each is given again at its time. */
   readonly postponed: ReadonlyMap<Uuid, Nanoseconds>;
+  /** Semaphores whose facts a job lacked to start; the turn is to be decided again with them, and nothing of this is committed. */
+  readonly unknownSemaphores: readonly string[];
 }
 
 /** A whole turn as decided; nothing of it is stored yet. */
@@ -197,5 +202,6 @@ export function joined(first: TurnOutput, second: TurnOutput): TurnOutput {
     commands: [...first.commands, ...second.commands],
     decisions: [...first.decisions, ...second.decisions],
     left: [...first.left, ...second.left],
+    unknownSemaphores: [...first.unknownSemaphores, ...second.unknownSemaphores],
   };
 }

@@ -8,6 +8,8 @@
  * hashes need no encoding. A queue's undecodable entries and those that failed too often are next to it, in `<queue>-dead`.
  */
 
+import type { SemaphoreScope } from '../model/semaphore.ts';
+
 /** All places of one installation. */
 export type StorePaths = ReturnType<typeof storePaths>;
 
@@ -90,8 +92,17 @@ export function storePaths(root = '/gatehouse') {
     cachedConfig: (tenant: string, project: string, branch: string, digest: string) =>
       `${root}/cache/config/${nodeName(tenant)}/${nodeName(project)}/${nodeName(branch)}@${digest}`,
 
-    semaphores: (tenant: string) => `${root}/semaphores/${nodeName(tenant)}`,
-    semaphore: (tenant: string, name: string) => `${root}/semaphores/${nodeName(tenant)}/${nodeName(name)}`,
+    /** Semaphores of tenants, a directory for each tenant; see semaphore-slots.ts. */
+    tenantSemaphores: `${root}/semaphores/tenants`,
+    globalSemaphores: `${root}/semaphores/global`,
+    /** Its slots are below it, by number. @param tenant one that uses it. */
+    semaphore: (
+      tenant: string,
+      { scope, name }: { readonly scope: SemaphoreScope; readonly name: string },
+    ) =>
+      scope === 'global'
+        ? `${root}/semaphores/global/${nodeName(name)}`
+        : `${root}/semaphores/tenants/${nodeName(tenant)}/${nodeName(name)}`,
 
     /** Id of the installation, for as long as its tree exists; created by the first process that needs it. */
     installation: `${root}/installation`,

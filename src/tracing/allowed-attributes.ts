@@ -20,6 +20,7 @@ export type SpanKind =
   | 'JobGraph'
   | 'FreezeJob'
   | 'Build'
+  | 'SemaphoreWait'
   | 'ExecutorQueue'
   | 'JobExecution'
   | StepKind
@@ -172,6 +173,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'linkContinuesIn',
     'cicdTaskResult',
   ],
+  SemaphoreWait: ['buildsetId', 'job', 'semaphores', 'semaphoreHolders'],
   ExecutorQueue: [...BUILD, 'executorQueueOutcome', 'priority', 'labels'],
   JobExecution: [...VCS, ...BUILD, 'cicdTaskResult', 'continuation', 'linkContinuesIn', 'linkContinuedFrom'],
   FetchRefs: [...MERGER_STEP, ...SERVER, 'refs'],

@@ -48,6 +48,12 @@ export const ATTRIBUTE = {
   waitState: 'gatehouse.wait.state',
   waitSubject: 'gatehouse.wait.subject',
 
+  // semaphores
+  /** Those of the job. */
+  semaphores: 'gatehouse.semaphores',
+  /** Some builds of the tenant that held those without a free slot, as `<job> of <change>`. */
+  semaphoreHolders: 'gatehouse.semaphore.holders',
+
   // takeovers
   /** Processes that had the pipeline, as `<host>/<pid>`. */
   takeoverFrom: 'gatehouse.takeover.from',

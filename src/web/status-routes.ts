@@ -1,6 +1,7 @@
-/** The current state: status, pipelines, projects, jobs, configuration errors, under Zuul's paths and names. */
+/** The current state: status, pipelines, semaphores, projects, jobs, configuration errors, under Zuul's paths and names. */
 import type { Router } from 'express';
 import { connectionsDocument } from '../api/connections.ts';
+import { semaphoresDocument } from '../api/semaphores.ts';
 import {
   configErrorsDocument,
   type InfoDocument,
@@ -56,6 +57,14 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
     inTenant(deps, async ({ snapshot }) => jsonAnswer(pipelinesJson(deps, snapshot))),
   );
   router.get(
+    '/semaphores',
+    inTenant(deps, async ({ name, snapshot }) => {
+      const others = deps.tenants().filter(other => other !== name);
+      const snapshots = others.flatMap(other => deps.snapshot(other) ?? []);
+      return jsonAnswer(semaphoresDocument(snapshot, snapshots));
+    }),
+  );
+  router.get(
     '/projects',
     inTenant(deps, async ({ snapshot }) => jsonAnswer(projectsDocument(snapshot))),
   );
@@ -97,6 +106,7 @@ const INDEX = {
   jobs: '/api/tenant/{tenant}/jobs',
   projects: '/api/tenant/{tenant}/projects',
   pipelines: '/api/tenant/{tenant}/pipelines',
+  semaphores: '/api/tenant/{tenant}/semaphores',
   delays: '/api/tenant/{tenant}/pipeline/{pipeline}/delays',
   builds: '/api/tenant/{tenant}/builds',
   build: '/api/tenant/{tenant}/build/{uuid}',

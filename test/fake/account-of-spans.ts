@@ -150,6 +150,14 @@ function pathOf(
       if (kindOf(last) === 'Build') goBack(max(takenAt(trace, last) ?? to, limit), `ran ${last.spanId}`);
       const doing = kindOf(last) === 'Build' ? `queue ${last.spanId}` : `work ${WORK.get(kindOf(last))}`;
       goBack(max(last.start, limit), doing);
+      const wait = trace.find(
+        span =>
+          kindOf(span) === 'SemaphoreWait' &&
+          span.parentSpanId === set.spanId &&
+          span.end === last.start &&
+          span.attributes['gatehouse.job'] === last.attributes['gatehouse.job'],
+      );
+      if (wait !== undefined) goBack(max(wait.start, limit), 'wait semaphore');
     }
   }
   return pieces;

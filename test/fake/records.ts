@@ -124,6 +124,7 @@ export function emptyLayout(parts: Partial<LayoutSummary> = {}): LayoutSummary {
     pipelines: [],
     retired: [],
     jobs: [],
+    semaphores: [],
     cycleConnections: [],
     errors: [],
     errorCount: 0,

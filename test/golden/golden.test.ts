@@ -55,6 +55,7 @@ const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['connection-report', '0.4.0'],
   ['access-request', '0.4.0'],
   ['question', '0.4.0'],
+  ['semaphore-holder', '0.4.0'],
 ]);
 
 describe.each(trees)('%s', (_, tree) => {

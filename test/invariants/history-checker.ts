@@ -6,6 +6,7 @@
  *   2  results of a buildset that was replaced are never used                builds.ts
  *   6  every item leaves exactly once, with one result                       items.ts
  *   7  a build is asked for once, ends once; cancel wins                     builds.ts
+ *   8  a slot of a semaphore has one holder                                 semaphores.ts
  *   9  retries within the attempts, only after RETRY                         builds.ts
  *   -  one item at a time, the newest only, where the manager promises it    managers.ts
  *   -  the timeline tiles the item's life; queues and items agree            items.ts
@@ -20,6 +21,7 @@ import type { Complain } from './complain.ts';
 import { ItemChecks } from './items.ts';
 import { ManagerChecks } from './managers.ts';
 import { MergeChecks } from './merges.ts';
+import { SemaphoreChecks } from './semaphores.ts';
 
 export interface Violation {
   /** Number in the gating contract, or a word. */
@@ -35,6 +37,7 @@ export class HistoryChecker {
   readonly #builds: BuildChecks;
   readonly #items: ItemChecks;
   readonly #managers: ManagerChecks;
+  readonly #semaphores: SemaphoreChecks;
   #turn = -1;
 
   constructor() {
@@ -44,6 +47,7 @@ export class HistoryChecker {
     this.#builds = new BuildChecks(complain);
     this.#items = new ItemChecks(complain);
     this.#managers = new ManagerChecks(complain);
+    this.#semaphores = new SemaphoreChecks(complain);
   }
 
   turn(input: TurnInput, output: TurnOutput): void {
@@ -52,6 +56,7 @@ export class HistoryChecker {
     this.#builds.turn(input, output);
     this.#items.turn(input, output);
     this.#managers.turn(input, output);
+    this.#semaphores.turn(input, output);
   }
 
   /** Everything asked for has been answered: nothing may be left in the pipeline. */

@@ -42,6 +42,7 @@ const RESTING = new Set([
   'change-ahead',
   'needed-change',
   'host',
+  'semaphore',
   'dependency',
 ]);
 

@@ -17,7 +17,18 @@ const WITH_SLASHES = /\/(project|changes)\/.+\/(\w+)$/;
 /** Literal segments of the routes in `doc/reference/http-api.md`. */
 const WORDS: ReadonlySet<string> = new Set([
   ...['api', 'info', 'connections', 'components', 'pause', 'resume', 'stop', 'tenants', 'tenant', 'status'],
-  ...['change', 'events', 'pipelines', 'pipeline', 'delays', 'projects', 'jobs', 'config-errors', 'items'],
+  ...[
+    'change',
+    'events',
+    'pipelines',
+    'pipeline',
+    'delays',
+    'projects',
+    'jobs',
+    'semaphores',
+    'config-errors',
+    'items',
+  ],
   ...['item', 'trace', 'explain', 'changes', 'decisions', 'builds', 'build', 'log', 'buildsets', 'buildset'],
   ...['project', 'dequeue', 'promote', 'otlp', 'v1', 'traces'],
 ]);

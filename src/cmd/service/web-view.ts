@@ -55,6 +55,7 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
       trusted,
       canonicalName: canonicalName(project, deps),
     })),
+    semaphores: layout.semaphores,
     jobs: layout.jobs.map(name => ({ name })),
     tracing: deps.spans === undefined ? null : tracingHealth(deps.spans, deps.clock),
   };

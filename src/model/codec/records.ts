@@ -6,6 +6,7 @@
 import { recordCodec, upgradeFrom } from './record.ts';
 import { json } from './schema.ts';
 import { accessRequestSchema } from './schemas/access.ts';
+import { semaphoreHolderSchema } from './schemas/buildsets.ts';
 import { changeRecordSchema } from './schemas/change.ts';
 import { connectionEventSchema, pipelineEventSchema, tenantEventSchema } from './schemas/events.ts';
 import { reportIntentSchema } from './schemas/intents.ts';
@@ -69,6 +70,8 @@ export const connectionReportCodec = recordCodec('connection-report', 1, connect
 export const reportIntentCodec = recordCodec('report-intent', 1, reportIntentSchema);
 /** An executor's request for access to a repository, and its answer; the node is ephemeral. */
 export const accessRequestCodec = recordCodec('access-request', 1, accessRequestSchema);
+/** Who holds a slot of a semaphore. */
+export const semaphoreHolderCodec = recordCodec('semaphore-holder', 1, semaphoreHolderSchema);
 /** A question about a change, asked at the code host, in the queue of its connection. */
 export const questionCodec = recordCodec('question', 1, questionSchema);
 /** How the keys of projects are sealed. */

@@ -1,8 +1,9 @@
 /**
- * What is in use in the whole store: the job graphs and changes that items name, and the changes that waiting events name. For
+ * What is in use in the whole store: the job graphs, changes and slots of semaphores that items name, and the changes that waiting events name. For
  * the sweeper, which must know every pipeline, also those of other schedulers.
  */
 
+import { isOpen } from '../../model/build.ts';
 import { graphOf } from '../../model/build-set.ts';
 import type { ChangeKey } from '../../model/change.ts';
 import { isBrokenRecord, isNewerRecord } from '../../model/codec/record.ts';
@@ -11,6 +12,7 @@ import type { PipelineEvent, TenantEvent } from '../../model/event.ts';
 import type { PipelineName, TenantName } from '../../model/project.ts';
 import { nameOfNode, type StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
+import { slotPath } from '../../store/semaphore-slots.ts';
 
 interface PipelinePlace {
   readonly tenant: TenantName;
@@ -25,6 +27,8 @@ export interface Holdings {
   readonly pipelines: readonly PipelinePlace[];
   readonly blobs: ReadonlySet<string>;
   readonly changes: ReadonlySet<ChangeKey>;
+  /** Slots of semaphores that open builds name, by path. */
+  readonly slots: ReadonlySet<string>;
   /** Records whose references are unknown. While there are any, nothing counts as unused. */
   readonly unreadable: readonly string[];
 }
@@ -36,6 +40,7 @@ export async function readHoldings(store: Store, paths: StorePaths): Promise<Hol
   const pipelines: PipelinePlace[] = [];
   const blobs = new Set<string>();
   const changes = new Set<ChangeKey>();
+  const slots = new Set<string>();
   const unreadable: string[] = [];
 
   async function each<T>(
@@ -73,6 +78,11 @@ export async function readHoldings(store: Store, paths: StorePaths): Promise<Hol
       const items = await each(places.items, queueItemCodec, item => {
         addAll(changes, [...item.changes.map(change => change.key), ...item.dependsOn]);
         for (const { blob } of [graphOf(item.buildset)].flatMap(graph => graph ?? [])) blobs.add(blob);
+        for (const { semaphores = [] } of item.buildset.builds.filter(isOpen))
+          addAll(
+            slots,
+            semaphores.map(hold => slotPath(paths, tenant, hold)),
+          );
       });
       // Items of an unfinished staged commit are in none of these places.
       const staged = (await store.children(places.staged)) ?? [];
@@ -80,7 +90,7 @@ export async function readHoldings(store: Store, paths: StorePaths): Promise<Hol
       pipelines.push({ tenant, pipeline, items });
     }
   }
-  return { tenants, pipelines, blobs, changes, unreadable };
+  return { tenants, pipelines, blobs, changes, slots, unreadable };
 }
 
 function decoded<T>(

@@ -1,10 +1,17 @@
 /**
  * Background work of one scheduler at a time. Requests of lost workers are settled as soon as their claims go. Every few minutes
- * unused records are removed: old delivery ids, closed changes, unused job graphs, late cancels, old signs of life, leftovers of
- * pipelines and tenants that are gone.
+ * unused records are removed: old delivery ids, closed changes, unused job graphs, slots of semaphores without a build, late cancels,
+ * old signs of life, leftovers of pipelines and tenants that are gone.
  *
  * What is in use is read from the store, never taken from this process's pipelines: other schedulers hold pipelines, too. Records
  * are removed under the sweeper's fence and in the version that was found unused.
+ *
+ * A map of the folder:
+ *
+ *     what is in use     read-holdings → sweep-blobs, sweep-semaphores, outdated-changes, sweep-dead
+ *     lost work          lost-workers (of all pipelines, here), settle-lost-work (of one, by its holder), late-executions
+ *     executors          steady-executors → unservable-builds
+ *     traces             pass-recorder, trace-rows
  */
 
 import { addMilliseconds } from '../../lib/clock.ts';
@@ -25,6 +32,7 @@ import { recordPass } from './pass-recorder.ts';
 import { readHoldings } from './read-holdings.ts';
 import { createBlobSweeper } from './sweep-blobs.ts';
 import { deadLeftovers } from './sweep-dead.ts';
+import { createSlotSweeper } from './sweep-semaphores.ts';
 import { watchUnservableBuilds } from './unservable-builds.ts';
 
 /** Milliseconds between sweeps. */
@@ -82,6 +90,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
   const { mergeRequests, buildRequests } = shared;
   const blobs = createBlobSweeper(store, paths);
   const bodies = [createBodySweeper(mergeRequests), createBodySweeper(buildRequests)];
+  const slots = createSlotSweeper(store, paths);
 
   /** One commit each: a record that was written meanwhile stays. @returns how many were removed. */
   async function removeAll(
@@ -112,16 +121,20 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
       removeAll(splitOperations(await outdatedLandings(store, paths.landings, now))),
     );
     const candidates = await blobs.candidates();
+    const seenSlots = await slots.candidates();
     await shared.changes.fresh();
     const holdings = await readHoldings(store, paths);
     if (holdings.unreadable.length > 0)
       log.warn(
         { paths: holdings.unreadable },
-        'unreadable records: job graphs, changes and bodies of requests are not swept',
+        'unreadable records: job graphs, semaphores, changes and bodies of requests are not swept',
       );
     else {
       await pass.part('CacheCleanup', 'job-graphs', () =>
         removeAll(blobs.unused(candidates, holdings.blobs).map(operation => [operation])),
+      );
+      await pass.part('CacheCleanup', 'semaphores', () =>
+        removeAll(slots.unused(seenSlots, holdings.slots).map(operation => [operation])),
       );
       const before = addMilliseconds(now, -CLOSED_CHANGE_KEPT);
       const old = outdatedChanges(shared.changes.all(), holdings.changes, before);
@@ -147,5 +160,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
 }
 
 function isCommitConflict(error: unknown): boolean {
-  return error instanceof StoreError && ['NoNode', 'BadVersion', 'NodeExists'].includes(error.code);
+  return (
+    error instanceof StoreError && ['NoNode', 'BadVersion', 'NodeExists', 'NotEmpty'].includes(error.code)
+  );
 }

@@ -107,6 +107,9 @@ export function layoutSummary(config: Omit<TenantConfig, 'node'>): LayoutSummary
     pipelines: [...config.layout.pipelines.values()],
     retired: config.retired,
     jobs: config.layout.jobs.toSorted(),
+    semaphores: [...config.layout.semaphores]
+      .map(([name, rule]) => ({ name, ...rule }))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     cycleConnections: cycleConnections(config.layout),
     errors: config.layout.errors,
     errorCount: config.layout.errorCount,

@@ -1,6 +1,6 @@
 /** Makes the context of one pipeline's turns: services of the process, place of the pipeline, rules of the tenant's layout. */
 import { type ChangeQueueName, changeQueueOf } from '../../layout/change-queue.ts';
-import { type LayoutFacts, mergeModeIn } from '../../layout/layout-facts.ts';
+import { type LayoutFacts, mergeModeIn, semaphoreIn } from '../../layout/layout-facts.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { ProjectState } from '../../model/merge.ts';
@@ -20,6 +20,7 @@ import type {
   PipelineServices,
 } from '../turn/pipeline-context.ts';
 import type { PipelineRunnerDeps } from '../turn/pipeline-runner.ts';
+import { pipelineSemaphores } from '../turn/pipeline-semaphores.ts';
 import { createRechecks } from '../turn/rechecks.ts';
 import type { ConfigDeps, TenantConfig } from './tenant-config.ts';
 
@@ -41,7 +42,7 @@ export function contextMaker(
   const { deps, pauseSwitch, share } = shared;
   const { paths, connections, tracing } = deps;
   const services = servicesOf(shared);
-  const place = placeOf(shared, tenant, name);
+  const place = placeOf(shared, tenant, name, wake);
   const { clock, log } = place;
   const learned: LearnedStates = new Map();
   let last:
@@ -70,12 +71,12 @@ export function contextMaker(
 
 function servicesOf(shared: SchedulerShared): PipelineServices {
   const { deps, changes, driversOfConnections } = shared;
-  const { ids, store, webRoot, metrics, tracing, connections } = deps;
+  const { ids, store, paths, webRoot, metrics, tracing, connections } = deps;
   const { expected, mergeRequests, buildRequests, executors } = shared;
   const landingMode: PipelineServices['landingMode'] = ({ connection, config }) =>
     driversOfConnections.get(connection)?.config.landingMode(config) ?? null;
   return {
-    ...{ ids, store, webRoot, metrics, changes, expected, mergeRequests, buildRequests, executors },
+    ...{ ids, store, paths, webRoot, metrics, changes, expected, mergeRequests, buildRequests, executors },
     spans: () => tracing.spans(),
     tracePolicy: () => (tracing.spans() === undefined ? undefined : tracing.policy()),
     keep: () => tracing.policy().keep,
@@ -94,7 +95,12 @@ function servicesOf(shared: SchedulerShared): PipelineServices {
   };
 }
 
-function placeOf(shared: SchedulerShared, tenant: TenantName, pipeline: PipelineName): PipelinePlace {
+function placeOf(
+  shared: SchedulerShared,
+  tenant: TenantName,
+  pipeline: PipelineName,
+  wake: () => void,
+): PipelinePlace {
   const { store, paths, clock, log } = shared.deps;
   const { state, item, staged } = paths.pipeline(tenant, pipeline);
   const { spanOutbox, historyOutbox, landings } = paths;
@@ -105,6 +111,7 @@ function placeOf(shared: SchedulerShared, tenant: TenantName, pipeline: Pipeline
     nodes: { state, item, staged, spanOutbox, historyOutbox, landings, reportOutbox },
     events: shared.pipelineQueue(tenant, pipeline),
     graphs: createJobGraphs(store, paths),
+    semaphores: pipelineSemaphores({ store, paths, tenant, wake }),
     async tenantsOf(project) {
       const others = await foreignTenants(new Set([tenant]), store, paths);
       const holding = [...others].flatMap(([other, held]) => (held.has(project) ? [other] : []));
@@ -138,6 +145,7 @@ function rulesOf(
     ...(deps.relativePriority === true
       ? { relativeGroup: item => queueOf(leadChange(item))?.key ?? leadChange(item).project }
       : {}),
+    semaphoreOf: name => semaphoreIn(layout, name),
     queueOf,
     mergeMode: change => mergeModeIn(layout, change),
     eventsOf: other => (layout.pipelines.has(other) ? pipelineQueue(tenant.name, other) : undefined),

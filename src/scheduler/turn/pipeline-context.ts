@@ -22,6 +22,7 @@ import type { MergeMode } from '../../model/merge-mode.ts';
 import type { DriverConfig, Pipeline } from '../../model/pipeline.ts';
 import type { ConnectionName, PipelineName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
+import type { SemaphoreRule } from '../../model/semaphore.ts';
 import type { ExecutorLabels } from '../../store/components.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -37,12 +38,14 @@ import type { JobGraphs } from './job-graphs.ts';
 import type { LandedConfigurationDeps } from './note-landed.ts';
 import type { PendingFreezes } from './pending-freezes.ts';
 import type { PipelineClock } from './pipeline-clock.ts';
+import type { PipelineSemaphores } from './pipeline-semaphores.ts';
 import type { Rechecks } from './rechecks.ts';
 
 /** From `SchedulerShared`, without what a turn has no use for. */
 export interface PipelineServices {
   readonly ids: IdMaker;
   readonly store: Store;
+  readonly paths: StorePaths;
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;
   readonly changes: Pick<ChangeCache, 'operations' | 'remember' | 'fresh' | 'conflict'>;
@@ -85,6 +88,7 @@ export interface PipelinePlace {
   readonly nodes: PipelineNodes;
   readonly events: EventQueue<PipelineEvent>;
   readonly graphs: JobGraphs;
+  readonly semaphores: PipelineSemaphores;
   readonly tenantsOf: LandedConfigurationDeps['tenantsOf'];
 }
 
@@ -100,6 +104,8 @@ export interface PipelineRules {
   readonly rechecks: Rechecks;
   readonly pending: PendingFreezes;
   readonly projects: ProjectPlaces;
+  /** What the layout says of a name. */
+  semaphoreOf(name: string): SemaphoreRule;
   /** Items of one group rank behind one another, see relative-priority.ts. Absent: requests are served by age. */
   readonly relativeGroup?: (item: QueueItem) => string;
   queueOf(change: Change): ChangeQueueName | null;

@@ -94,6 +94,7 @@ export function createPipelineRunner(deps: PipelineRunnerDeps): PipelineRunner {
         try {
           await holdPipeline(deps, dirty, fence, stop);
         } finally {
+          deps.context().semaphores.follow(new Set());
           // The next holder reports its measurements.
           deps.metrics?.forget({ tenant: deps.tenant, pipeline: deps.pipeline });
         }

@@ -16,8 +16,8 @@
  *
  *     holding      pipeline-runner (fence, wake-ups, one turn after the other) → stored-state, arrival, pipeline-context
  *     time         pipeline-clock, rechecks (verdicts that change by time alone)
- *     deciding     pending-freezes, freeze-buildset, job-graphs, needed-states → `src/pipeline/decide-turn.ts`
- *     operations   turn-operations, decision-rows, stored-item, note-landed, commands → turn-commit
+ *     deciding     pending-freezes, freeze-buildset, job-graphs, needed-states, pipeline-semaphores → `src/pipeline/decide-turn.ts`
+ *     operations   turn-operations, decision-rows, stored-item, note-landed, semaphore-operations, commands → turn-commit
  *     commands     merge-requests, build-requests (build-projects, zuul-variables, node-labels); reports in `report/`
  *     afterwards   revise-priorities, seen-successes → expected-durations
  *
@@ -48,8 +48,10 @@ import { freezeBuildset } from './freeze-buildset.ts';
 import { landedChanges, landedConfiguration } from './note-landed.ts';
 import type { PreparedFreeze } from './pending-freezes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
+import { awaitedSemaphores } from './pipeline-semaphores.ts';
 import { MOST_WAITING_RECHECKS } from './rechecks.ts';
 import { seenSuccesses } from './seen-successes.ts';
+import { semaphoreOperations } from './semaphore-operations.ts';
 import { commitTurn, type TurnCommit } from './turn-commit.ts';
 import { judgedDepartures, outboxOperations, stateOperations } from './turn-operations.ts';
 
@@ -93,7 +95,11 @@ export async function pipelineTurn(
   const landed = landedChanges(state, taken.events, context.record);
   const known = knownChanges(context, state, taken.events, landed, takenAt);
   const facts = { state, events: taken.events, now: takenAt, changes: known };
-  const decided = decide(context, { ...facts, mostPostponed: taken.mostPostponed }, taken.freezes);
+  const decided = await decideWithSemaphores(
+    context,
+    { ...facts, mostPostponed: taken.mostPostponed },
+    taken.freezes,
+  );
   const draft = withArrival(state, decided, arrival);
   if (taken.entries.length === 0 && draft.state === state && draft.commands.length === 0) {
     context.rechecks.note([], new Map(), timesOf(state, known));
@@ -106,6 +112,7 @@ export async function pipelineTurn(
     return await afterConflict(error, context);
   }
   context.changes.remember([...landed.values()]);
+  context.semaphores.follow(awaitedSemaphores(draft.state));
   context.rechecks.note(taken.entries, draft.postponed, timesOf(draft.state, known));
   for (const success of seenSuccesses(state, draft)) context.expected.learn(success, success.ms);
   logDecisions(context, draft);
@@ -170,13 +177,20 @@ async function turnOperations(
   const late = await lateExecutionRows(events, draft, context);
   const effects = effectRows(events, draft, takenAt, context);
   const now = context.clock.now();
+  const slots = await semaphoreOperations(state, draft, context);
   const configuration = await landedConfiguration(state, events, { ...context, now });
   return {
-    guards: [context.layoutCheck, ...graphs, ...context.changes.operations([...landed.values()])],
+    guards: [
+      context.layoutCheck,
+      ...slots.guards,
+      ...graphs,
+      ...context.changes.operations([...landed.values()]),
+    ],
     withdrawals: () => withdrawOperations(draft, context),
     own: [
       ...commandOperations(draft, context),
       ...stateOperations(state, draft, context),
+      ...slots.own,
       ...outboxOperations(state, draft, context, now),
       ...effects,
       ...late,
@@ -221,9 +235,28 @@ function timesOf({ items }: PipelineState, changes: KnownChanges): readonly Nano
   );
 }
 
+type TurnFacts = Pick<TurnInput, 'state' | 'events' | 'now' | 'changes' | 'semaphores'> & {
+  readonly mostPostponed: number;
+};
+
+/** Decides again with the semaphores that jobs turn out to want; nothing is written meanwhile. Each round knows more names. */
+async function decideWithSemaphores(
+  context: PipelineContext,
+  facts: TurnFacts,
+  freezes: ReadonlyMap<Uuid, PreparedFreeze>,
+): Promise<WholeTurn> {
+  const names = new Set(awaitedSemaphores(facts.state));
+  for (;;) {
+    const semaphores = await context.semaphores.read(names, facts.state, context.semaphoreOf);
+    const whole = decide(context, { ...facts, semaphores }, freezes);
+    if (whole.unknownSemaphores.length === 0) return whole;
+    for (const name of whole.unknownSemaphores) names.add(name);
+  }
+}
+
 function decide(
   context: PipelineContext,
-  facts: Pick<TurnInput, 'state' | 'events' | 'now' | 'changes'> & { readonly mostPostponed: number },
+  facts: TurnFacts,
   freezes: ReadonlyMap<Uuid, PreparedFreeze>,
 ): WholeTurn {
   const { maxChangesPerPipeline, maxDependencies } = context.tenant;

@@ -11,6 +11,7 @@ import type { ItemContext } from './item-context.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
 import { planMergerWork } from './merger-work-spans.ts';
 import { numberInName } from './number-in-name.ts';
+import { planSemaphoreWait } from './semaphore-wait-spans.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
 import { planTurnWork } from './turn-work-spans.ts';
@@ -40,6 +41,10 @@ export function planBuildSet(
     plans.push(...planMergerWork(context, buildset, own, work));
   });
   if (buildset.turnWork !== other?.turnWork) plans.push(...planTurnWork(context, buildset, own));
+  (buildset.semaphoreWaits ?? []).forEach((wait, index) => {
+    if (wait.ended === null || wait !== other?.semaphoreWaits?.[index])
+      plans.push(planSemaphoreWait(context, buildset, own, wait));
+  });
   buildset.builds.forEach((build, index) => {
     if (place.kept.has(build.uuid) || (build === other?.builds[index] && !isOpen(build))) return;
     plans.push(...planBuild(context, buildset, own, index));

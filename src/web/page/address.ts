@@ -9,6 +9,7 @@ export const pages = {
   tenant: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}`,
   item: (tenant: string, uuid: string) => `${base}/t/${encodeURIComponent(tenant)}/item/${uuid}`,
   errors: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}/config-errors`,
+  semaphores: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}/semaphores`,
   pipeline: (tenant: string, name: string) =>
     `${base}/t/${encodeURIComponent(tenant)}/pipeline/${encodeURIComponent(name)}`,
   build: (tenant: string, uuid: string) => `${base}/t/${encodeURIComponent(tenant)}/build/${uuid}`,
@@ -35,7 +36,7 @@ export async function fetchTenants(): Promise<TenantsDocument> {
 /** `none`: the start page, which shows the first tenant. */
 export type Place =
   | { readonly page: 'none'; readonly tenant?: undefined }
-  | { readonly page: 'board' | 'errors'; readonly tenant: string }
+  | { readonly page: 'board' | 'errors' | 'semaphores'; readonly tenant: string }
   | { readonly page: 'item' | 'build' | 'buildset'; readonly tenant: string; readonly uuid: string }
   | { readonly page: 'pipeline'; readonly tenant: string; readonly name: string };
 
@@ -46,6 +47,7 @@ export function currentPlace(): Place {
   if (named === undefined) return { page: 'none' };
   const tenant = decodeURIComponent(named);
   if (rest === '/config-errors') return { page: 'errors', tenant };
+  if (rest === '/semaphores') return { page: 'semaphores', tenant };
   const [, pipeline] = /^\/pipeline\/([^/]+)$/.exec(rest) ?? [];
   if (pipeline !== undefined) return { page: 'pipeline', tenant, name: decodeURIComponent(pipeline) };
   const [, kind, uuid] = /^\/(item|build|buildset)\/([0-9a-f]{32})/.exec(rest) ?? [];

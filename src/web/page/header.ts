@@ -68,6 +68,12 @@ function headerFacts(facts: LiveTenant, now: number): HTMLElement {
         count(waiting, 'event'),
         ' waiting',
       ),
+    facts.semaphoreWaits > 0 &&
+      element(
+        'a',
+        { 'data-route': true, href: pages.semaphores(facts.name), title: 'who holds them, and who waits' },
+        `${count(facts.semaphoreWaits, 'job')} waiting for semaphores`,
+      ),
     facts.configErrors > 0 &&
       element(
         'a',

@@ -7,6 +7,7 @@
  *     /t/<tenant>/build/<uuid> the log of a build          log-view.ts
  *     /t/<tenant>/pipeline/<p> where its time went         delays-view.ts
  *     /t/<tenant>/config-errors                            errors-view.ts
+ *     /t/<tenant>/semaphores                               semaphores-view.ts
  *
  * Map of this room:
  *
@@ -35,6 +36,7 @@ import { ItemView } from './item-view.ts';
 import { Live } from './live.ts';
 import { LogView } from './log-view.ts';
 import type { View } from './messages.ts';
+import { SemaphoresView } from './semaphores-view.ts';
 
 const main = part('main');
 const header = part('header');
@@ -78,6 +80,7 @@ async function open(): Promise<void> {
   else if (place.page === 'build') view = new LogView(main, tenant, place.uuid, live);
   else if (place.page === 'pipeline') view = new DelaysView(main, tenant, place.name);
   else if (place.page === 'errors') view = new ErrorsView(main, tenant);
+  else if (place.page === 'semaphores') view = new SemaphoresView(main, tenant);
   else if (place.page === 'buildset') await openBuildset(tenant, place.uuid, live);
   else view = new Board(main, tenant, live);
 }

@@ -131,6 +131,9 @@ const PREPARING = new Set([
   'FreezeJob',
 ]);
 
+/** Kinds of spans without work. */
+const WAITING: ReadonlySet<string> = new Set(['Wait', 'Takeover', 'SemaphoreWait', 'ExecutorQueue']);
+
 /** Class of the bar: see the legend in waterfall.ts. */
 function lookOf({
   name,
@@ -141,7 +144,7 @@ function lookOf({
   const kind = String(attributes['gatehouse.span.type'] ?? name.split(' ')[0]);
   if (kind === 'QueueItem' || kind === 'BuildSet')
     return attributes['gatehouse.result'] === 'SUPERSEDED' ? 'frame is-retry' : 'frame';
-  if (kind === 'Wait' || kind === 'Takeover' || kind === 'ExecutorQueue') return 'wait';
+  if (WAITING.has(kind)) return 'wait';
   if (PREPARING.has(kind)) return failed ? 'bad' : 'prepare';
   if (kind.includes('Report') || kind === 'HostMerge') return failed ? 'bad' : 'report';
   if (end === null) return 'run';

@@ -106,6 +106,7 @@ export class PipelineHistory implements Check {
       needs: [],
       ignored: [],
       postponed: new Map(),
+      unknownSemaphores: [],
     };
     const input: TurnInput = {
       now: parseNanoseconds('0'),

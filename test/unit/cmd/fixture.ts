@@ -98,6 +98,7 @@ export function gateView(items: readonly LiveItem[], facts: Partial<FollowedTena
       name: 'acme',
       projects: 3,
       configErrors: 0,
+      semaphoreWaits: 0,
       reconfiguredAt: NOW,
       triggerEvents: 0,
       managementEvents: 0,

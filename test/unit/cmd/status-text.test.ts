@@ -98,6 +98,7 @@ describe('the status', () => {
       name: 'acme',
       projects: 1,
       configErrors: 2,
+      semaphoreWaits: 0,
       reconfiguredAt: NOW,
       triggerEvents: 0,
       managementEvents: 0,

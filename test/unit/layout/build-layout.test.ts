@@ -197,15 +197,15 @@ describe('files and branches that are read', () => {
     expect(layout.projects.get(APP)?.broken).toHaveLength(1);
   });
 
-  it('what is not supported is an error, unless the tenant file leaves just that kind out; a pragma counts always', () => {
-    const text = '- semaphore: {name: a}\n- pragma: {implied-branche: [a]}\n- queue: {name: q}\n';
+  it('a mistake in a stanza is none where the tenant file leaves just that kind out; a pragma counts always', () => {
+    const text = '- semaphore: {name: a, max: 0}\n- pragma: {implied-branche: [a]}\n- queue: {name: q}\n';
     const errors = (itemKinds: readonly string[]) => {
       const projects = TENANT.projects.map(p => (p.project === APP ? { ...p, itemKinds } : p));
       const configs = [branchConfig(CONFIG, BASE), branchConfig(APP, text)];
       return errorsOf(buildLayout(layoutInput(configs, { ...TENANT, projects })));
     };
     const [semaphore, pragma] = [
-      'local/acme/app@master:zuul.yaml:1:3: "semaphore" is not supported yet; remove it',
+      'local/acme/app@master:zuul.yaml:1:29: max of semaphore is 0; it must be at least 1',
       'local/acme/app@master:zuul.yaml:2:12: unknown key "implied-branche" of pragma, did you mean "implied-branches"?',
     ];
     expect(errors(['job', 'semaphore', 'pragma'])).toEqual([semaphore, pragma]);

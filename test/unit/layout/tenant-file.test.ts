@@ -79,7 +79,7 @@ describe('a tenant file', () => {
   });
 
   it('branches and kinds of stanzas per project, groups give defaults and their exclusions add up', () => {
-    const UNREAD = ['semaphore', 'image', 'flavor', 'label', 'section', 'provider'];
+    const UNREAD = ['image', 'flavor', 'label', 'section', 'provider'];
     const [tenant] = tenantsOf(`${HEAD}        untrusted-projects:
           - a: {include-branches: [master, stable/.*]}
           - b: {exclude-branches: wip/.*, exclude: [secret, nodeset]}
@@ -99,14 +99,32 @@ describe('a tenant file', () => {
       {
         project: 'local/b',
         excludeBranches: ['wip/.*'],
-        itemKinds: ['pipeline', 'job', 'project', 'project-template', 'queue', ...UNREAD, 'pragma'],
+        itemKinds: [
+          'pipeline',
+          'job',
+          'project',
+          'project-template',
+          'queue',
+          'semaphore',
+          ...UNREAD,
+          'pragma',
+        ],
       },
       { project: 'local/c', itemKinds: ['job', 'pragma'] },
       { project: 'local/d', itemKinds: ['project', 'queue', 'pragma'] },
       { project: 'local/e', itemKinds: ['job', 'pragma'] },
       {
         project: 'local/f',
-        itemKinds: ['pipeline', 'project-template', 'queue', 'nodeset', 'secret', ...UNREAD, 'pragma'],
+        itemKinds: [
+          'pipeline',
+          'project-template',
+          'queue',
+          'nodeset',
+          'secret',
+          'semaphore',
+          ...UNREAD,
+          'pragma',
+        ],
       },
       { project: 'local/g', itemKinds: ['pipeline', 'job', 'project-template', 'pragma'] },
     ]);
@@ -176,8 +194,24 @@ describe('mistakes refuse the file', () => {
     ],
     [
       'a stanza Zuul has',
-      '- global-semaphore:\n    name: a\n',
-      ['tenants.yaml:1:3: "global-semaphore" is not supported yet; remove it'],
+      '- admin-rule:\n    name: a\n',
+      ['tenants.yaml:1:3: "admin-rule" is not supported yet; remove it'],
+    ],
+    [
+      'global semaphores that are none',
+      '- global-semaphore: {max: 2}\n- global-semaphore: {name: a, max: 0}\n- global-semaphore: {name: a}\n',
+      [
+        'tenants.yaml:1:21: global-semaphore lacks "name"',
+        'tenants.yaml:2:36: max of global-semaphore is 0; it must be at least 1',
+        'tenants.yaml:3:3: global-semaphore a is defined twice; remove one',
+      ],
+    ],
+    [
+      'a global semaphore that is nowhere',
+      '- global-semaphore: {name: licence}\n- tenant: {name: a, source: {}, semaphores: [licenc]}\n',
+      [
+        'tenants.yaml:2:46: tenant a may use licenc, but there is no global-semaphore of that name, did you mean "licence"?; define it in this file',
+      ],
     ],
     [
       'a key beside tenant',

@@ -71,6 +71,38 @@ describe('measurements of a turn', () => {
     expect(well.get('gatehouse_host_waiting_items local limited')).toBe(0);
   });
 
+  it('count who holds a semaphore and who waits for it, until it is over', () => {
+    const hold = { name: 'db', scope: 'tenant', slot: 0 } as const;
+    const build = { job: 'unit', attempt: 1, voting: true, requestedAt: waiting.enqueuedAt } as const;
+    const held = {
+      ...running,
+      buildset: {
+        ...running.buildset,
+        builds: [
+          { ...build, uuid: running.uuid, semaphores: [hold], state: { state: 'requested' } as const },
+        ],
+      },
+    };
+    const wait = {
+      uuid: waiting.uuid,
+      job: 'unit',
+      since: waiting.enqueuedAt,
+      semaphores: ['db'],
+      heldBy: [],
+    };
+    const refused = {
+      ...waiting,
+      buildset: { ...waiting.buildset, semaphoreWaits: [{ ...wait, ended: null }] },
+    };
+    const both = stateOf([held, refused]);
+    const now = measured({ after: both });
+    expect(now.get('gatehouse_semaphore_holders db')).toBe(1);
+    expect(now.get('gatehouse_semaphore_waiting_jobs db')).toBe(1);
+    const later = measured({ before: both, after: stateOf([]) });
+    expect(later.get('gatehouse_semaphore_holders db')).toBe(0);
+    expect(later.get('gatehouse_semaphore_waiting_jobs db')).toBe(0);
+  });
+
   it('say of a queue that is gone that it is empty', () => {
     const now = measured({ before: stateOf([waiting]), after: EMPTY_PIPELINE });
     expect(now.get('gatehouse_queue_length integrated')).toBe(0);

@@ -32,7 +32,7 @@ describe('the table of item states', () => {
   });
 
   test('names the item or the connection that is waited for, and says something without it', () => {
-    const subjects = ['hold-following', 'change-ahead', 'needed-change', 'host'] as const;
+    const subjects = ['hold-following', 'change-ahead', 'needed-change', 'host', 'semaphore'] as const;
     for (const state of subjects) {
       const { now, past } = ITEM_STATES[state];
       expect([now('app login'), past('app login')]).toEqual([
@@ -44,7 +44,7 @@ describe('the table of item states', () => {
   });
 
   test('lets the name of an unknown state be its word', () => {
-    expect(rowOfState('semaphore')).toMatchObject({ word: 'semaphore', role: 'wait' });
+    expect(rowOfState('resources')).toMatchObject({ word: 'resources', role: 'wait' });
     expect(rowOfState('toString').word).toBe('toString');
   });
 

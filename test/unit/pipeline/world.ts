@@ -16,6 +16,7 @@
 import { createHash } from 'node:crypto';
 import { addMilliseconds, type Nanoseconds, parseNanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid, type IdMaker, spanIdOf, traceIdOf, type Uuid } from '../../../src/lib/ids.ts';
+import { isOpen } from '../../../src/model/build.ts';
 import {
   type Change,
   type ChangeKey,
@@ -38,8 +39,10 @@ import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-
 import { type CommitId, parseCommitId, projectKey } from '../../../src/model/project.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
+import type { SemaphoreRule } from '../../../src/model/semaphore.ts';
 import type { Takeover } from '../../../src/model/takeover.ts';
 import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
+import type { KnownSemaphores } from '../../../src/pipeline/semaphore-ledger.ts';
 import { type Arrival, withArrival } from '../../../src/pipeline/takeovers.ts';
 import type { ChangeFacts, Command, FreezeFact, TurnInput, TurnOutput } from '../../../src/pipeline/turn.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
@@ -173,6 +176,8 @@ export class World {
   allowsCycles = false;
   readonly #jobs = new Map<string, readonly JobNode[]>();
   readonly #queues = new Map<string, string>();
+  /** All that jobs name. */
+  readonly semaphores = new Map<string, SemaphoreRule>();
   readonly #freeze = new Map<string, FreezeFact>();
   #now = parseNanoseconds('1700000000000000000');
   #ids = 0;
@@ -478,7 +483,7 @@ export class PipelineWorld {
       this.#rewriteHistory(now, output);
     }
     this.left.push(...total.left);
-    return { state: this.state, needs: [], postponed: new Map(), ...total };
+    return { state: this.state, needs: [], postponed: new Map(), unknownSemaphores: [], ...total };
   }
 
   /** What is written of a turn is more than what was decided. */
@@ -510,6 +515,7 @@ export class PipelineWorld {
       changes: this.world.facts(gated ?? this.pipeline.manager === 'dependent'),
       frozen,
       ids: this.world.ids,
+      semaphores: this.#semaphores(),
       ...(together === true ? { landsSeveral: new Set(['local']) } : {}),
       ...(maxChanges === undefined ? {} : { maxChanges }),
       ...(maxDependencies === undefined ? {} : { maxDependencies }),
@@ -519,6 +525,21 @@ export class PipelineWorld {
     this.state = output.state;
     for (const command of output.commands) this.#note(command, output);
     return output;
+  }
+
+  #semaphores(): KnownSemaphores {
+    const others = [...this.world.pipelines.values()].filter(other => other !== this);
+    const held = others.flatMap(({ state }) =>
+      [...state.items.values()].flatMap(({ buildset }) =>
+        buildset.builds.flatMap(build => (isOpen(build) ? (build.semaphores ?? []) : [])),
+      ),
+    );
+    return new Map(
+      [...this.world.semaphores].map(([name, rule]) => {
+        const slots = held.filter(hold => hold.name === name).map(({ slot }) => slot);
+        return [name, { ...rule, takenByOthers: new Set(slots), holders: [] }];
+      }),
+    );
   }
 
   #note(command: Command, output: TurnOutput): void {

@@ -142,6 +142,10 @@ export function sampleSnapshot(
         trusted: false,
       },
     ],
+    semaphores: [
+      { name: 'db', scope: 'tenant', max: 2 },
+      { name: 'licence', scope: 'global', max: 1 },
+    ],
     jobs: [{ name: 'unit-tests' }, { name: 'lint', description: 'Style' }],
     tracing: { waiting: 12, oldestWaiting: at(299), delivered: 4031, lost: {}, problem: null, sender: null },
   };

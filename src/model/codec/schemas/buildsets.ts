@@ -12,6 +12,7 @@ import type {
   TurnWork,
 } from '../../build-set.ts';
 import type { Precedence } from '../../pipeline.ts';
+import type { HolderOfOwnTenant, SemaphoreHold, SemaphoreHolder, SemaphoreWait } from '../../semaphore.ts';
 import {
   flag,
   list,
@@ -82,6 +83,12 @@ const buildState = tagged<BuildState, 'state'>('state', {
   skipped: { at: time, because: text },
 });
 
+const holdSchema = object<SemaphoreHold>({
+  name: text,
+  scope: words<SemaphoreHold['scope']>({ tenant: 1, global: 1 }),
+  slot: whole,
+});
+
 const buildSchema = object<Build>({
   uuid,
   job: text,
@@ -90,6 +97,7 @@ const buildSchema = object<Build>({
   requestedAt: time,
   priority: optional(precedenceSchema),
   ownTrace: optional(mark),
+  semaphores: optional(list(holdSchema)),
   state: buildState,
 });
 
@@ -142,6 +150,32 @@ const turnWork = object<TurnWork>({
   jobs: list(object<TurnWork['jobs'][number]>({ name: text, startedAt: time, endedAt: time })),
 });
 
+const semaphoreWait = object<SemaphoreWait>({
+  uuid,
+  job: text,
+  since: time,
+  semaphores: list(text),
+  heldBy: list(object<HolderOfOwnTenant>({ item: uuid, job: text, change: text })),
+  ended: nullable(
+    object<NonNullable<SemaphoreWait['ended']>>({
+      at: time,
+      outcome: words<NonNullable<SemaphoreWait['ended']>['outcome']>({ taken: 1, 'given-up': 1 }),
+    }),
+  ),
+});
+
+/** {@link SemaphoreHolder}, the record `semaphore-holder`. */
+export const semaphoreHolderSchema = object<SemaphoreHolder>({
+  tenant: text,
+  pipeline: text,
+  item: uuid,
+  buildset: uuid,
+  build: uuid,
+  job: text,
+  change: text,
+  since: time,
+});
+
 /** {@link BuildSet} */
 export const buildSetSchema = object<BuildSet>({
   uuid,
@@ -159,5 +193,6 @@ export const buildSetSchema = object<BuildSet>({
   startHold: optional(
     tagged<StartHold, 'on'>('on', { window: {}, 'hold-following': { item: text }, host: { project } }),
   ),
+  semaphoreWaits: optional(list(semaphoreWait)),
   builds: list(buildSchema),
 });

@@ -54,6 +54,7 @@ const timelineEntry = object<TimelineEntry>({
     'change-ahead': 1,
     'needed-change': 1,
     host: 1,
+    semaphore: 1,
     dependency: 1,
     reporting: 1,
   }),

@@ -12,6 +12,7 @@ import type {
   RequiredProject,
   SecretsByHash,
 } from '../../job.ts';
+import type { JobSemaphore } from '../../semaphore.ts';
 import {
   added,
   byName,
@@ -54,6 +55,7 @@ const secrets: Schema<SecretsByHash> = byName(
 );
 const dependencies = list(object<JobDependency>({ name: text, soft: flag }));
 const ownTrace = words<'own'>({ own: 1 });
+const semaphores = list(object<JobSemaphore>({ name: text, resourcesFirst: optional(mark) }));
 
 const frozenJobSchema = object<FrozenJob>({
   name: text,
@@ -78,6 +80,7 @@ const frozenJobSchema = object<FrozenJob>({
   network: flag,
   trace: optional(ownTrace),
   deduplicate: optional(flag),
+  semaphores: optional(semaphores),
   successMessage: optional(text),
   failureMessage: optional(text),
   tags: list(text),
@@ -97,6 +100,7 @@ export const jobNodeSchema = object<JobNode>({
   failFast: flag,
   labels: list(text),
   trace: optional(ownTrace),
+  semaphores: optional(semaphores),
 });
 
 /** {@link BuildTrace} */

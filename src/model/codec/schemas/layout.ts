@@ -1,6 +1,7 @@
 /** What is stored of a tenant's layout. */
 import type { LayoutSources, LayoutSummary, Tenant, TenantProject } from '../../layout.ts';
 import type { DriverConfig, ManagerName, Pipeline, WindowPolicy } from '../../pipeline.ts';
+import type { SemaphoreScope } from '../../semaphore.ts';
 import {
   added,
   byName,
@@ -109,6 +110,7 @@ const tenant = object<Tenant>({
   allowedReporters: optional(list(text)),
   allowedLabels: optional(list(text)),
   disallowedLabels: optional(list(text)),
+  globalSemaphores: optional(byName(whole)),
 });
 
 const sources = object<LayoutSources>({
@@ -130,6 +132,16 @@ export const layoutSummarySchema = object<LayoutSummary>({
   pipelines,
   retired: pipelines,
   jobs: list(text),
+  semaphores: added(
+    list(
+      object<LayoutSummary['semaphores'][number]>({
+        name: text,
+        scope: words<SemaphoreScope>({ tenant: 1, global: 1 }),
+        max: whole,
+      }),
+    ),
+    () => [],
+  ),
   cycleConnections: added(list(text), () => []),
   errors: list(configErrorSchema),
   errorCount: whole,

@@ -79,7 +79,15 @@ function open() {
   const pending = pendingFreezes({
     clock: systemClock(),
     pipeline: 'gate',
-    layout: { pipelines: new Map(), jobs: [], projects: new Map(), errors: [], errorCount: 0, secrets: [] },
+    layout: {
+      pipelines: new Map(),
+      jobs: [],
+      projects: new Map(),
+      semaphores: new Map(),
+      errors: [],
+      errorCount: 0,
+      secrets: [],
+    },
     layouts: {
       freeze() {
         const question = Promise.withResolvers<FreezeAnswer>();

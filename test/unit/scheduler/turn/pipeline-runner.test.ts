@@ -16,6 +16,7 @@ import { createJobGraphs } from '../../../../src/scheduler/turn/job-graphs.ts';
 import { pipelineClock } from '../../../../src/scheduler/turn/pipeline-clock.ts';
 import type { PipelineContext } from '../../../../src/scheduler/turn/pipeline-context.ts';
 import { createPipelineRunner } from '../../../../src/scheduler/turn/pipeline-runner.ts';
+import { pipelineSemaphores } from '../../../../src/scheduler/turn/pipeline-semaphores.ts';
 import { createRechecks } from '../../../../src/scheduler/turn/rechecks.ts';
 import { ensureNode } from '../../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../../src/store/event-queue.ts';
@@ -64,6 +65,9 @@ async function open(stand: Stand, share = createFairShare()) {
       conflict: async () => false,
     },
     store,
+    paths,
+    semaphores: pipelineSemaphores({ store, paths, tenant: 'acme', wake: () => {} }),
+    semaphoreOf: () => ({ scope: 'tenant', max: 1 }),
     layoutCheck: check(paths.tenants),
     layoutVersion: 1,
     driverOf: () => ({ config: {} }) as never,
