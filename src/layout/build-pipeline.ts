@@ -1,20 +1,22 @@
 /** A pipeline stanza and the drivers of the connections it names → a {@link Pipeline}, or its errors. */
 
 import type { DriverConfigLanguage } from '../driver/driver.ts';
-import type { ParseResult } from '../driver/parse-result.ts';
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
-import type { Json } from '../model/job.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { DriverConfig, Pipeline, ReportAction } from '../model/pipeline.ts';
 import type { ConnectionName } from '../model/project.ts';
 import { errorAt, placeText } from './config-place.ts';
 import type { LayoutFile } from './layout.ts';
 import type { DriverEntry, PipelineStanza } from './stanzas.ts';
+import { parseTimerTrigger, TIMER } from './timer-trigger.ts';
 import { jsonOf, nodeAt } from './yaml-node.ts';
 
+/** The part of a driver's language that a layout needs. A connection without one of the parsers has no such thing. */
+type Parsers = Partial<Pick<DriverConfigLanguage, 'parseTrigger' | 'parseRequirement' | 'parseReporter'>>;
+
 /** The configuration language of each connection's driver. */
-export type Languages = ReadonlyMap<ConnectionName, DriverConfigLanguage>;
+export type Languages = ReadonlyMap<ConnectionName, Parsers>;
 
 /**
  * `broken`: an entry names an unknown connection, or its driver refuses it. The layout then lacks the pipeline, but not its name.
@@ -23,8 +25,11 @@ export type BuiltPipeline =
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline; readonly warnings: readonly ConfigError[] }
   | { readonly kind: 'broken'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
-/** Connections that Zuul has without configuration. */
-const BUILT_IN_OF_ZUUL = ['timer', 'zuul', 'sql', 'sqlreporter'];
+/** Connections that are there without a section. */
+const BUILT_IN: Languages = new Map([[TIMER, { parseTrigger: parseTimerTrigger }]]);
+
+/** Further ones that Zuul has. */
+const BUILT_IN_OF_ZUUL = ['zuul', 'sql', 'sqlreporter'];
 
 /**
  * Asks the driver of each connection to parse its triggers, requirements and reporters, and collects the problems of all of them.
@@ -39,17 +44,22 @@ export function buildPipeline(
 
   function read(
     { connection, value }: DriverEntry,
-    parse: (language: DriverConfigLanguage, value: Json) => ParseResult<Json>,
+    what: keyof Parsers,
     key?: 'allowed-triggers' | 'allowed-reporters',
   ): readonly DriverConfig[] {
     const forbidden = forbiddenIn(tenant, key, connection.name);
-    const language = languages.get(connection.name);
-    if (forbidden !== undefined || language === undefined) {
-      const refusal = forbidden ?? unknownConnection(connection.name, languages);
+    const language = languages.get(connection.name) ?? BUILT_IN.get(connection.name);
+    const parse = language?.[what];
+    if (forbidden !== undefined || parse === undefined) {
+      const refusal =
+        forbidden ??
+        (language === undefined
+          ? unknownConnection(connection.name, languages)
+          : lacksParser(connection.name, what));
       errors.push(errorAt(file, connection.offset, ...refusal));
       return [];
     }
-    const result = parse(language, jsonOf(value));
+    const result = parse(jsonOf(value));
     if (result.kind === 'ok') {
       for (const { path, code, text } of result.warnings ?? [])
         warnings.push(errorAt(file, nodeAt(value, path).offset, code, text, 'warning'));
@@ -63,11 +73,9 @@ export function buildPipeline(
   }
 
   const reporters = (action: ReportAction): readonly DriverConfig[] =>
-    (stanza.reporters[action] ?? []).flatMap(entry =>
-      read(entry, (language, value) => language.parseReporter(value), 'allowed-reporters'),
-    );
+    (stanza.reporters[action] ?? []).flatMap(entry => read(entry, 'parseReporter', 'allowed-reporters'));
   const requirements = (entries: readonly DriverEntry[]) =>
-    entries.flatMap(entry => read(entry, (language, value) => language.parseRequirement(value)));
+    entries.flatMap(entry => read(entry, 'parseRequirement'));
 
   const failure = reporters('failure');
   const pipeline: Pipeline = {
@@ -76,9 +84,7 @@ export function buildPipeline(
     ...(stanza.description === undefined ? {} : { description: stanza.description }),
     precedence: stanza.precedence,
     postReview: stanza.postReview,
-    triggers: stanza.triggers.flatMap(entry =>
-      read(entry, (language, value) => language.parseTrigger(value), 'allowed-triggers'),
-    ),
+    triggers: stanza.triggers.flatMap(entry => read(entry, 'parseTrigger', 'allowed-triggers')),
     require: requirements(stanza.require),
     reject: requirements(stanza.reject),
     reporters: {
@@ -133,6 +139,12 @@ function forbiddenIn(
     'not-permitted',
     `tenant ${name} does not allow connection "${connection}" here (${key}: ${listed})`,
   ];
+}
+
+const PARSED = { parseTrigger: 'a trigger', parseRequirement: 'a requirement', parseReporter: 'a reporter' };
+
+function lacksParser(name: string, what: keyof Parsers): [code: string, text: string] {
+  return ['wrong-connection', `connection "${name}" cannot be ${PARSED[what]}`];
 }
 
 function unknownConnection(name: string, languages: Languages): [code: string, text: string] {

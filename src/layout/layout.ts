@@ -13,7 +13,7 @@
  *     tenant file           tenant-file.ts, parse-tenant-projects.ts, parse-tenant-rules.ts, parse-global-semaphores.ts,
  *                           read-patterns.ts
  *     stanzas → layout      build-layout.ts: config-files.ts chooses branches and files; collect-stanzas.ts puts each stanza in
- *                           its place (collected.ts, job-variant.ts, collect-broken.ts); check-jobs.ts and check-projects.ts check references; build-pipeline.ts asks the drivers;
+ *                           its place (collected.ts, job-variant.ts, collect-broken.ts); check-jobs.ts and check-projects.ts check references; build-pipeline.ts asks the drivers, timer-trigger.ts reads timers;
  *                           resolve-project.ts, project-patterns.ts, may-configure.ts, branch-scope.ts, label-rule.ts,
  *                           noop-job.ts, layout-secret.ts
  *     layout → job graph    freeze-item-graph.ts → freeze-job-graph.ts (freeze-request.ts): project-jobs.ts, freeze-job.ts,

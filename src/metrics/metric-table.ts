@@ -85,6 +85,11 @@ export const METRICS = {
     help: 'Changes found by polling before the code host announced them',
     labels: ['connection'],
   },
+  gatehouse_timer_events_missed: {
+    kind: 'counter',
+    help: 'Events of timers that did not come, by branch: no scheduler held the tenant, or the code host was away for an hour',
+    labels: [...PIPELINE],
+  },
   gatehouse_connection_last_event_timestamp_seconds: {
     kind: 'gauge',
     help: 'When the last event of the code host that was processed came in, seconds since 1970',

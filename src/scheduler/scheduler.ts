@@ -8,6 +8,7 @@
  *     events/    connection-runner → connection-events (lanes)             events of the host, forwarded to tenants
  *                → read-host → forward-event
  *     tenant/    tenant-runner → tenant-events → reconfigure               the layout in force; which pipelines want an event
+ *     timers/    run-timers → forward-ticks                            what begins at times, by the holder of the tenant
  *     turn/      pipeline-runner → pipeline-turn → `src/pipeline/`          one turn of a pipeline: read, decide (pure), write
  *                → turn-operations → turn-commit                           all of it or nothing
  *     report/    report-intents → report-loop → perform-report             landing a change, reporting on it

@@ -5,6 +5,9 @@ type ParsedConnection =
   | { readonly kind: 'connection'; readonly connection: ConnectionSection }
   | { readonly kind: 'invalid'; readonly problem: OptionProblem };
 
+/** Pipelines know them without a section. */
+const BUILT_IN: ReadonlySet<string> = new Set(['timer']);
+
 /**
  * A `[connection NAME]` section. NAME appears in URLs and reports, so it keeps to letters, digits, `.`, `_` and `-`.
  *
@@ -21,6 +24,7 @@ export function parseConnection(
   const name = section.name.replace(/^connection\s*/, '');
   if (name === '') return refuse('lacks a name; write [connection NAME]');
   if (!/^[\w.-]+$/.test(name)) return refuse(`"${name}" is not a name of letters, digits, ".", "_" and "-"`);
+  if (BUILT_IN.has(name)) return refuse(`"${name}" is the name of a connection that is always there`);
   const other = others.get(name);
   if (other !== undefined) return refuse(`connection is there twice, first at line ${other.at.line}`);
   const driver = section.options.get('driver');

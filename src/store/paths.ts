@@ -166,6 +166,10 @@ function tenantPaths(root: string, tenant: string) {
     events,
     triggerQueue: `${events}/trigger`,
     managementQueue: `${events}/management`,
+    /** Ticks of timers that are not events yet. */
+    ticks: `${events}/ticks`,
+    /** Up to when the timers have ticked. */
+    timers: `${base}/timers`,
     /** Mergers' answers to requests of the tenant itself, by request. */
     answers: `${base}/answers`,
     answer: (request: string) => `${base}/answers/${request}`,

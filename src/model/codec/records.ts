@@ -1,7 +1,7 @@
 /**
  * One codec per stored record. A version is raised when an old reader must not read the new form; the step from the one before
  * goes into upgrades.ts. What a record may hold is in schemas/: one file for each record, and for what several hold (access, buildsets,
- * causes, change, events, intents, items, jobs, keys, layout, merges, questions, reports, spans). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
+ * causes, change, events, intents, items, jobs, keys, layout, merges, questions, reports, spans, ticks). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
  */
 import { recordCodec, upgradeFrom } from './record.ts';
 import { json } from './schema.ts';
@@ -23,6 +23,7 @@ import {
   senderReportSchema,
 } from './schemas/reports.ts';
 import { spansSchema } from './schemas/spans.ts';
+import { tickSchema, timerMarkSchema } from './schemas/ticks.ts';
 import { componentFrom1, layoutFrom1, pipelineEventFrom2, sameForm } from './upgrades.ts';
 
 /** An entry of a connection's event queue. */
@@ -78,3 +79,7 @@ export const questionCodec = recordCodec('question', 1, questionSchema);
 export const keystoreCodec = recordCodec('keystore', 1, keystoreSchema);
 /** The keys of one project. */
 export const projectKeysCodec = recordCodec('project-keys', 1, projectKeysSchema);
+/** Up to when the timers of a tenant have ticked. */
+export const timerMarkCodec = recordCodec('timers', 1, timerMarkSchema);
+/** A tick of a timer that is not an event for each branch yet. */
+export const tickCodec = recordCodec('tick', 1, tickSchema);

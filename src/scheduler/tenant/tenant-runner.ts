@@ -13,18 +13,24 @@
  *     pipelines       tenant-pipelines → tenant-context; branch-exclusion (branches that a tenant leaves out)
  *     events          tenant-events (the loop) → held-places (events that wait), tenant-event → tenant-matching, tenant-event-rows (traces)
  *     configuration   initial-config, reconfigure → ask-merger
+ *     timers          `../timers/`
  *
  * Only the holder of the tenant's fence writes a layout or takes an event. Layouts are built in their thread, never in the loop.
  */
+import { createDirty } from '../../lib/signal.ts';
+import { tickCodec } from '../../model/codec/records.ts';
 import type { TenantEvent } from '../../model/event.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { ProjectKey } from '../../model/project.ts';
+import type { Tick } from '../../model/tick.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
-import type { EventQueue } from '../../store/event-queue.ts';
+import { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { createTopicQuestions } from '../events/topic-members.ts';
 import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
+import { type ForwardTicksDeps, forwardTicks } from '../timers/forward-ticks.ts';
+import { runTimers, type TimersDeps } from '../timers/run-timers.ts';
 import { removeLeftoverAnswers } from './ask-merger.ts';
 import { exclusionOf } from './branch-exclusion.ts';
 import { initialConfig } from './initial-config.ts';
@@ -56,6 +62,8 @@ class TenantLoop implements TenantRunner {
   readonly #tenant: Tenant;
   readonly #config: ReconfigureDeps;
   readonly #ready = Promise.withResolvers<void>();
+  readonly #ticks: EventQueue<Tick>;
+  readonly #timersWake = createDirty();
   #projects: ReadonlySet<ProjectKey>;
   /** Adoptions, one after the other. */
   #adopted: Promise<void> = Promise.resolve();
@@ -65,6 +73,10 @@ class TenantLoop implements TenantRunner {
     const { mergeRequests } = shared;
     const asked = new Set<string>();
     this.queue = shared.tenantQueue(tenant.name);
+    this.#ticks = new EventQueue<Tick>({
+      ...{ store, clock, codec: tickCodec, onDeadLetter: shared.onDeadLetter },
+      path: paths.tenant(tenant.name).ticks,
+    });
     this.#shared = shared;
     this.#tenant = tenant;
     this.#projects = projectsOf(tenant);
@@ -85,13 +97,15 @@ class TenantLoop implements TenantRunner {
   async run(signal: AbortSignal): Promise<void> {
     const { deps, pauseSwitch, track } = this.#shared;
     const { name, projects } = this.#tenant;
-    const { pipelines, layout: record, lock, epoch, lastOperation } = deps.paths.tenant(name);
+    const { pipelines, layout: record, timers, lock, epoch, lastOperation } = deps.paths.tenant(name);
     const cached = projects.map(each => deps.paths.cachedConfigs(name, each.project));
-    for (const path of [pipelines, record, ...cached]) await ensureNode(deps.store, path, signal);
+    for (const path of [pipelines, record, timers, ...cached]) await ensureNode(deps.store, path, signal);
     await this.queue.prepare(signal);
+    await this.#ticks.prepare(signal);
     using layout = openTenantLayout(this.#config);
     const running = new TenantPipelines(name, layout, this.#config, this.#shared);
     layout.onAdopt(next => {
+      this.#timersWake.set();
       this.#adopted = this.#adopted.then(async () => {
         this.#projects = projectsOf(next.tenant);
         await running.adopt(next, signal);
@@ -113,8 +127,34 @@ class TenantLoop implements TenantRunner {
     await this.#adopted;
     await runTogether(either, stop => [
       processTenantEvents(this.#eventsDeps(layout), fence, stop),
+      runTimers(this.#timersDeps(layout), fence, stop),
+      forwardTicks(this.#ticksDeps(layout), fence, stop),
       removeLeftoverAnswers(this.#tenant.name, this.#config, fence, stop),
     ]);
+  }
+
+  #timersDeps(layout: TenantLayout): TimersDeps {
+    const { store, clock, ids, log, paths, metrics } = this.#shared.deps;
+    const { name } = this.#tenant;
+    return {
+      ...{ tenant: name, store, clock, ids, log, ticks: this.#ticks, wake: this.#timersWake },
+      ...(metrics === undefined ? {} : { metrics }),
+      path: paths.tenant(name).timers,
+      wall: Date.now,
+      config: () => layout.current,
+    };
+  }
+
+  #ticksDeps(layout: TenantLayout): ForwardTicksDeps {
+    const { deps, changes, pipelineQueue } = this.#shared;
+    const { clock, ids, log, paths, connections, tracing, metrics } = deps;
+    const { name } = this.#tenant;
+    return {
+      ...{ tenant: name, clock, ids, log, paths, connections, tracing, changes, ticks: this.#ticks },
+      ...(metrics === undefined ? {} : { metrics }),
+      config: () => layout.current,
+      eventsOf: pipeline => pipelineQueue(name, pipeline),
+    };
   }
 
   #eventsDeps(layout: TenantLayout): TenantEventsDeps {
