@@ -1,7 +1,7 @@
 /** Start failures that an operator can fix in the settings or on the machine, as one line each. */
 import type { Settings } from '../settings/settings.ts';
 import { StoreFileError } from '../store/embedded/journal.ts';
-import { KeystoreLocked } from '../store/keystore/keyring.ts';
+import { KeystoreLocked } from '../store/keystore/keystore-locked.ts';
 import { StoreError } from '../store/port.ts';
 import { SocketPathError } from '../web/local-socket.ts';
 import { MetricsPortError } from './service/metrics-server.ts';

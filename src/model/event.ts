@@ -11,7 +11,7 @@
  *   3 tenant    each tenant that holds the project: reconfigure if configuration changed, match pipelines
  *               src/scheduler/tenant/tenant-events.ts → tenant-event.ts → tenant-matching.ts
  *                                                                               span: root `TenantEvent`, link to 1
- *               a timer's tick goes to its pipeline directly: src/scheduler/timers/run-timers.ts → forward-ticks.ts
+ *               (a timer's tick goes to its pipeline directly: the map of src/scheduler/timers)
  *   4 enqueue   {@link PipelineEvent} `enqueue`: dependencies ahead and behind, or a refusal with its reason
  *               src/scheduler/turn/pipeline-runner.ts → pipeline-turn.ts → src/pipeline/decide-turn.ts → apply-events.ts
  *               → enqueue.ts → enqueue-plan.ts

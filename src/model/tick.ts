@@ -3,7 +3,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { PipelineName, ProjectKey } from './project.ts';
 
-/** Of one tenant. Written with the ticks, so that each comes once, in whatever scheduler. */
+/** Of one tenant. Written with the ticks, so that each comes once, in any scheduler. */
 export interface TimerMark {
   /** Everything that was due until then has ticked, or was reported as missed. By the clock of the machine. */
   readonly upTo: Nanoseconds;

@@ -96,10 +96,7 @@ export function storePaths(root = '/gatehouse') {
     tenantSemaphores: `${root}/semaphores/tenants`,
     globalSemaphores: `${root}/semaphores/global`,
     /** Its slots are below it, by number. @param tenant one that uses it. */
-    semaphore: (
-      tenant: string,
-      { scope, name }: { readonly scope: SemaphoreScope; readonly name: string },
-    ) =>
+    semaphore: (tenant: string, scope: SemaphoreScope, name: string) =>
       scope === 'global'
         ? `${root}/semaphores/global/${nodeName(name)}`
         : `${root}/semaphores/tenants/${nodeName(tenant)}/${nodeName(name)}`,

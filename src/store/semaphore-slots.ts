@@ -9,7 +9,7 @@ import type { Store } from './port.ts';
 
 /** Place of a slot. @param tenant of the holder. */
 export function slotPath(paths: StorePaths, tenant: TenantName, hold: SemaphoreHold): string {
-  return `${paths.semaphore(tenant, hold)}/${hold.slot}`;
+  return `${paths.semaphore(tenant, hold.scope, hold.name)}/${hold.slot}`;
 }
 
 /** The slots that are taken, by number. Makes the directory, so that a slot can be made in it. */

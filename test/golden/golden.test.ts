@@ -56,6 +56,8 @@ const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['access-request', '0.4.0'],
   ['question', '0.4.0'],
   ['semaphore-holder', '0.4.0'],
+  ['timers', '0.4.0'],
+  ['tick', '0.4.0'],
 ]);
 
 describe.each(trees)('%s', (_, tree) => {

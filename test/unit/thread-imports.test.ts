@@ -43,7 +43,11 @@ const DRIVERS = ['gerrit', 'git', 'github'];
 
 test('the threads that build layouts load YAML and expressions, and nothing that opens a connection', () => {
   const languages = DRIVERS.map(driver => `drivers/${driver}/languages.ts`);
-  expect(packagesOf('src/cmd/service/layout-thread.ts', ...languages)).toEqual(['js-yaml', 're2js']);
+  expect(packagesOf('src/cmd/service/layout-thread.ts', ...languages)).toEqual([
+    'croner',
+    'js-yaml',
+    're2js',
+  ]);
 });
 
 test('a process and a thread load the table of drivers, and of a driver only what a connection names', () => {

@@ -2,8 +2,9 @@
 import { systemClock } from '../../lib/clock.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { readSections } from '../../settings/read-settings.ts';
-import { createKeyring, deleteKeystore, KeystoreLocked } from '../../store/keystore/keyring.ts';
+import { createKeyring, deleteKeystore } from '../../store/keystore/keyring.ts';
 import { KeyDamaged, type Keystore } from '../../store/keystore/keystore.ts';
+import { KeystoreLocked } from '../../store/keystore/keystore-locked.ts';
 import { storePaths } from '../../store/paths.ts';
 import { type Io, print } from '../terminal/io.ts';
 import type { Refused } from './refused.ts';

@@ -9,7 +9,7 @@
  *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, log.ts     commands that read; find-item.ts: the item a user names;
  *                                         lines-of.ts: a stream by lines
  *     dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
- *     encrypt.ts, keys.ts                 keys of projects: open-keystore.ts
+ *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
  *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,
  *                                         stopped-store.ts

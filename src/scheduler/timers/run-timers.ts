@@ -1,6 +1,6 @@
 /**
  * The timers of a tenant, in the scheduler that holds it. One alarm is set for the next moment; when it goes off, what is due is stored as
- * ticks, in one commit with the mark up to which timers have ticked. So each tick comes once, in whatever scheduler. Moments that passed
+ * ticks, in one commit with the mark up to which timers have ticked. So each tick comes once, in any scheduler. Moments that passed
  * more than a minute ago, while no scheduler held the tenant, are reported and not made up.
  *
  * A map of the folder: timetable.ts (what is due, pure), run-timers.ts, forward-ticks.ts (from ticks to events), tick-event.ts (one event).
@@ -113,7 +113,7 @@ async function look(
   const next = { upTo: fromMilliseconds(Math.max(upTo, now)), timers: names };
   const puts = due.ticks.flatMap(each => deps.ticks.put(tickOf(each, deps)));
   await fence.commit([...puts, set(deps.path, timerMarkCodec.encode(next))], deps.ids.uuid());
-  for (const each of due.missed) tellMissed(each, deps);
+  for (const each of due.missed) reportMissed(each, deps);
   return next;
 }
 
@@ -140,7 +140,7 @@ function tickOf({ timer, at, from, to }: DueTick, { tenant, clock }: TimersDeps)
   };
 }
 
-function tellMissed({ timer, events, isMore }: MissedTicks, { tenant, log, metrics }: TimersDeps): void {
+function reportMissed({ timer, events, isMore }: MissedTicks, { tenant, log, metrics }: TimersDeps): void {
   const { pipeline, time } = timer;
   log.warn(
     { tenant, pipeline, time, events, isMore },

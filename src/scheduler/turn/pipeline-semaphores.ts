@@ -50,7 +50,7 @@ export function pipelineSemaphores(deps: {
     rule: SemaphoreRule,
     own: ReadonlySet<string>,
   ): Promise<SemaphoreFacts> {
-    const directory = paths.semaphore(tenant, { name, scope: rule.scope });
+    const directory = paths.semaphore(tenant, rule.scope, name);
     watch(name, directory);
     const taken = await takenSlots(store, directory);
     const others = [...taken].filter(slot => !own.has(`${directory}/${slot}`));

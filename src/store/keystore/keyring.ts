@@ -14,11 +14,7 @@ import { ensureNode } from '../ensure-node.ts';
 import type { StorePaths } from '../paths.ts';
 import { create, remove, type Store, StoreError } from '../port.ts';
 import { createKeystore, type Keystore } from './keystore.ts';
-
-/** The password is not the one that the keys in the store were sealed with. One line for an operator. */
-export class KeystoreLocked extends Error {
-  override readonly name = 'KeystoreLocked';
-}
+import { KeystoreLocked } from './keystore-locked.ts';
 
 /** Opens keystores with one password. */
 export interface Keyring {

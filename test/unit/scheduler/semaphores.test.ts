@@ -22,7 +22,7 @@ function concernsSemaphores(operations: readonly Operation[]): boolean {
   return operations.some(({ path }) => path.includes('/semaphores/'));
 }
 
-const directory = ({ paths }: Schedulers) => paths.semaphore('acme', { scope: 'tenant', name: 'db' });
+const directory = ({ paths }: Schedulers) => paths.semaphore('acme', 'tenant', 'db');
 
 /** Builds of all changes in the order in which they began, with the slots that they held. */
 async function builds(site: Schedulers): Promise<readonly Build[]> {

@@ -1,4 +1,4 @@
-/** Timers on a store: one event for each tick, project and branch, in whatever scheduler, and none for what was missed. */
+/** Timers on a store: one event for each tick, project and branch, in any scheduler, and none for what was missed. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createDirty } from '../../../../src/lib/signal.ts';
 import { pipelineEventCodec, tickCodec, timerMarkCodec } from '../../../../src/model/codec/records.ts';
