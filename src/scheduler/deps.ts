@@ -20,6 +20,8 @@ import type { RecordedDuration } from './turn/expected-durations.ts';
 /** Passed by `src/cmd/service/start-scheduler.ts`; a scheduler with another session gets new ones. */
 export interface SchedulerDeps {
   readonly clock: Clock;
+  /** Milliseconds since the Unix epoch by the machine's clock, which may be set at any time: timers of people go by it. */
+  readonly wall: () => number;
   readonly ids: IdMaker;
   readonly log: Log;
   readonly store: Store;

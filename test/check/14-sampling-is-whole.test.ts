@@ -64,9 +64,13 @@ async function gate(changes: number, keep: TracePolicy['keep']): Promise<Seen> {
     },
   });
   const first = await world.start('first', { dies: { at: LAST_WRITE, when: 'after' } });
+  // The pipeline is the first one's before there is a second.
+  await world.approve('x0');
+  await world.quiet(60_000);
   await world.start('second');
   for (let from = 0; from < changes; from += 50) {
-    for (let index = from; index < Math.min(changes, from + 50); index++) await world.approve(`x${index}`);
+    for (let index = Math.max(from, 1); index < Math.min(changes, from + 50); index++)
+      await world.approve(`x${index}`);
     await world.quiet(60_000);
   }
   expect(first.faulty.sessionState).toBe('lost');

@@ -52,9 +52,17 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
   const paths = [
     ...['/health/live', '/health/ready', '/metrics', '/openapi.yaml', '/openapi.json'],
     ...['/api', '/api/info', '/api/connections', '/api/components', '/api/tenants', '/api/nothing'],
-    ...['info', 'status', 'pipelines', 'projects', 'jobs', 'config-errors', 'events', 'badge'].map(
-      name => `${TENANT}/${name}`,
-    ),
+    ...[
+      'info',
+      'status',
+      'pipelines',
+      'projects',
+      'jobs',
+      'config-errors',
+      'events',
+      'badge',
+      'semaphores',
+    ].map(name => `${TENANT}/${name}`),
     ...['items?limit=0', 'items?limti=3', 'builds?final=perhaps', 'buildsets?idx_min=x', 'nothing'].map(
       name => `${TENANT}/${name}`,
     ),

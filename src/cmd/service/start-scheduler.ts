@@ -19,6 +19,7 @@ export async function startScheduler(
   const explainer = changeExplainer(core, store, history);
   const scheduler = await createScheduler({
     clock: core.clock,
+    wall: Date.now,
     ids: core.ids,
     log: core.log.child({ component: 'scheduler' }),
     store,

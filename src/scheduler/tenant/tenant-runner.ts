@@ -140,7 +140,7 @@ class TenantLoop implements TenantRunner {
       ...{ tenant: name, store, clock, ids, log, ticks: this.#ticks, wake: this.#timersWake },
       ...(metrics === undefined ? {} : { metrics }),
       path: paths.tenant(name).timers,
-      wall: Date.now,
+      wall: this.#shared.deps.wall,
       config: () => layout.current,
     };
   }

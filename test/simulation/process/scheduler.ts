@@ -1,8 +1,10 @@
 /** A scheduler process: all of the real scheduler, and the real git driver on a made-up git. */
+
 import { landingMode, parseReporter } from '../../../drivers/git/reporter-config.ts';
 import { parseRequirement, requirementMet } from '../../../drivers/git/requirement-config.ts';
 import { parseTrigger, triggerMatches } from '../../../drivers/git/trigger-config.ts';
 import type { Driver } from '../../../src/driver/driver.ts';
+import { toMilliseconds } from '../../../src/lib/clock.ts';
 import { createScheduler } from '../../../src/scheduler/scheduler.ts';
 import { isSampled } from '../../../src/tracing/sampling.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
@@ -30,6 +32,7 @@ export async function runScheduler(life: Incarnation, parts: ProcessParts, stop:
   const connection = openConnection(life, parts, what => parts.onEffect(life, store, what));
   const scheduler = await createScheduler({
     clock: life.clock,
+    wall: () => toMilliseconds(life.clock.now()),
     ids: life.ids,
     log: life.log,
     store,

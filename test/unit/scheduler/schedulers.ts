@@ -319,6 +319,7 @@ export function schedulerOn(
 ): Promise<Scheduler> {
   return createScheduler({
     clock: systemClock(),
+    wall: Date.now,
     ids: parts.ids,
     log: parts.log,
     store,
