@@ -48,6 +48,11 @@ const FIELDS: readonly Field[] = [
 /** Seconds: a day. */
 const MOST_JITTER = 86_400;
 
+/** Times within the jitter: to find the next moment of a branch, all of them are looked at. */
+const MOST_WITHIN_JITTER = 200;
+/** From where times are tried out: the year of a leap day. */
+const TRIED_FROM = Date.UTC(2024, 0, 1);
+
 /** @param text e.g. `0 3 * * mon-fri`. @param timezone IANA name. Default: that of the process. */
 export function parseCron(text: string, timezone?: string): CronResult {
   const parts = text.split(/\s+/).filter(part => part !== '');
@@ -72,7 +77,22 @@ export function parseCron(text: string, timezone?: string): CronResult {
     ...(timezone === undefined ? {} : { timezone }),
   });
   const next: CronTimes['next'] = after => croner.nextRun(new Date(after))?.getTime() ?? null;
-  return { kind: 'cron', times: { jitter: Number(jitter), next } };
+  const times = { jitter: Number(jitter), next };
+  const reason = refusalOf(times);
+  return reason === undefined ? { kind: 'cron', times } : invalid(reason);
+}
+
+/** A timer that would cost its scheduler too much at each moment. */
+function refusalOf({ jitter, next }: CronTimes): string | undefined {
+  const first = jitter === 0 ? null : next(TRIED_FROM);
+  if (first === null) return undefined;
+  let within = 1;
+  for (let at = next(first); at !== null && at <= first + jitter * 1_000; at = next(at)) {
+    if (within === MOST_WITHIN_JITTER)
+      return `it is due more than ${MOST_WITHIN_JITTER} times within its jitter of ${jitter} seconds; shorten the jitter`;
+    within += 1;
+  }
+  return undefined;
 }
 
 function invalid(reason: string): CronResult {

@@ -87,7 +87,20 @@ test.each([
   ['0 0 0 * *', '"0" is no day of month: numbers are 1 to 31'],
   ['0 0 * foo *', '"foo" is no month: numbers are 1 to 12'],
   ['@daily', 'it has 1 fields; write minute hour day month day-of-week [second [jitter]]'],
+  [
+    '* * * * * * 86400',
+    'it is due more than 200 times within its jitter of 86400 seconds; shorten the jitter',
+  ],
+  [
+    '* * * * * 0 12000',
+    'it is due more than 200 times within its jitter of 12000 seconds; shorten the jitter',
+  ],
   ['0 0 * * * 0 -5', 'jitter "-5" is not a number of seconds up to 86400'],
 ])('%s is no time', (text, reason) => {
   expect(parseCron(text)).toEqual({ kind: 'invalid', reason });
+});
+
+test('a jitter may span as many times as can be looked at', () => {
+  expect(parseCron('* * * * * 0 11940').kind).toBe('cron');
+  expect(parseCron('0 0 * * * 0 86400').kind).toBe('cron');
 });
