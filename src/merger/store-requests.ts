@@ -12,9 +12,10 @@ import { EventQueue } from '../store/event-queue.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, type Store, StoreError } from '../store/port.ts';
 import type { Claim } from '../store/request-claim.ts';
-import { isReadable, type RequestQueue, type StoredRequest } from '../store/request-queue.ts';
+import type { RequestQueue } from '../store/request-queue.ts';
 import { parseRequestName } from '../store/request-record.ts';
 import { claimRequest, createRequestWorker } from '../store/request-worker.ts';
+import { isReadable, type StoredRequest } from '../store/stored-request.ts';
 import type { ClaimedRequest, MergerRequests } from './deps.ts';
 
 /** Where requests wait and where answers go. */

@@ -6,15 +6,14 @@
 import { isNewerRecord } from '../model/codec/record.ts';
 import type { WorkerLoss } from '../model/worker-loss.ts';
 import { create, type Operation, remove, set } from './port.ts';
+import type { Requestable, RequestQueue } from './request-queue.ts';
 import {
   isReadable,
-  type Requestable,
-  type RequestQueue,
   removalOf,
   restated,
   type StoredRequest,
   type UnreadableRequest,
-} from './request-queue.ts';
+} from './stored-request.ts';
 
 /** A request that no worker will complete, and what its finder has to do about it. */
 export type Abandoned<T> =

@@ -23,14 +23,14 @@
  *     connection, read-now    what to do after a lost reply; split-operations, size: what fits into one multi
  *     lock, fence             who may write; staged-commit: a commit larger than one multi
  *     event-queue             events, in order (offer-group, seen, dead-letter); quarantine: unreadable records
- *     request-queue           work for mergers and executors (request-record, request-worker, request-claim,
+ *     request-queue           work for mergers and executors (stored-request, request-record, request-worker, request-claim,
  *                             abandoned-requests, vanished-claims, signs-of-life)
  *     semaphore-slots         who holds what only some may have at a time
  *     outbox                  data for other systems (outbox-rows, outbox-drain)
  *     components              which processes there are and what they offer (component-node, component-view)
  *     wake-ups, refresher     from watches to loops and copies (live-tenants, live-counts, load-pipeline, published-record)
  *     tree-copy               the whole tree, for backup (dump-format)
- *     keystore/               keys of projects: keyring (the password), keystore (the keys), zuul-keys (Zuul's file of them)
+ *     keystore/               keys of projects: keyring (the password; keystore-locked), keystore (the keys), zuul-keys (Zuul's file of them)
  *
  * Nothing here decides: what is written is up to the caller. Records are encoded by `src/model/codec`. Only `zookeeper/` and
  * `embedded/` know how a store works; everything else goes through this port.

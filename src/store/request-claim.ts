@@ -2,7 +2,8 @@
 import { isConnectionLoss, settle } from './connection.ts';
 import { check, type Operation, remove, StoreError, set } from './port.ts';
 import { readNow } from './read-now.ts';
-import type { Requestable, RequestQueue, StoredRequest } from './request-queue.ts';
+import type { Requestable, RequestQueue } from './request-queue.ts';
+import type { StoredRequest } from './stored-request.ts';
 
 /** What became of a worker's write. */
 export type ClaimOutcome =

@@ -15,7 +15,6 @@
  * The worker's side is request-worker.ts; abandoned-requests.ts handles requests whose worker is gone.
  */
 import { isNewerRecord, RecordError } from '../model/codec/record.ts';
-import type { WorkerLoss } from '../model/worker-loss.ts';
 import { settle, withRetry } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import type { BytesCodec } from './event-queue.ts';
@@ -30,6 +29,7 @@ import {
   requestNamePrefix,
   withPriority,
 } from './request-record.ts';
+import { isReadable, type StoredRequest, type UnreadableRequest } from './stored-request.ts';
 
 /** The common part of all requests. */
 export interface Requestable {
@@ -44,33 +44,6 @@ export interface RequestQueueDeps<T extends Requestable> {
   /** Never deleted, like every queue's path. */
   readonly path: string;
   readonly codec: BytesCodec<T>;
-}
-
-/** A request as it was when read; `version` makes operations on it fail when it has changed since. */
-export interface StoredRequest<T> {
-  readonly path: string;
-  readonly uuid: string;
-  readonly version: number;
-  readonly state: RequestState;
-  /** 1, plus one for each worker that vanished with it. */
-  readonly attempt: number;
-  /** See `RequestRecord`. */
-  readonly losses?: readonly WorkerLoss[];
-  readonly value: T;
-  /** The request's own bytes. */
-  readonly bytes: Uint8Array;
-  /** The node that holds these bytes; absent: the request's own, which a release up to 0.3 wrote. */
-  readonly body?: string;
-}
-
-/** A request this process cannot read, because it is broken or of a newer version; its uuid is known from its name. */
-export interface UnreadableRequest {
-  readonly path: string;
-  readonly uuid: string;
-  readonly version: number;
-  readonly error: unknown;
-  /** As above, where there is one. */
-  readonly body?: string;
 }
 
 const READ_AT_ONCE = 100;
@@ -309,33 +282,6 @@ export class RequestQueue<T extends Requestable> {
     }
     return paths;
   }
-}
-
-/** Removes it as it was when read, with what it asks for. */
-export function removalOf({
-  path,
-  version,
-  body,
-}: StoredRequest<unknown> | UnreadableRequest): readonly Operation[] {
-  return [remove(path, version), ...(body === undefined ? [] : [remove(body)])];
-}
-
-/** The record of the same request in another state, for its node. */
-export function restated<T>(
-  { bytes, body }: StoredRequest<T>,
-  rest: Omit<RequestRecord, 'bytes'>,
-): Uint8Array {
-  return encodeRequestRecord(body === undefined ? { ...rest, bytes } : rest);
-}
-
-/** Whether this process or an upgraded one can read it. */
-export function isIntact(request: StoredRequest<unknown> | UnreadableRequest): boolean {
-  return isReadable(request) || isNewerRecord(request.error);
-}
-
-/** False also for a request of a newer version, which is intact: see {@link isIntact}. */
-export function isReadable<T>(request: StoredRequest<T> | UnreadableRequest): request is StoredRequest<T> {
-  return !('error' in request);
 }
 
 /**

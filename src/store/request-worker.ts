@@ -13,14 +13,9 @@ import { withRetry } from './connection.ts';
 import { create, type Store, StoreError, set } from './port.ts';
 import { readNow } from './read-now.ts';
 import { Claim } from './request-claim.ts';
-import {
-  isReadable,
-  type Requestable,
-  type RequestQueue,
-  restated,
-  type StoredRequest,
-} from './request-queue.ts';
+import type { Requestable, RequestQueue } from './request-queue.ts';
 import { parseRequestName } from './request-record.ts';
+import { isReadable, restated, type StoredRequest } from './stored-request.ts';
 import { wakeUps } from './wake-ups.ts';
 
 /** Passed by a merger or an executor for its own queue. */

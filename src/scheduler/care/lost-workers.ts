@@ -15,8 +15,9 @@ import { type Abandoned, abandonedRequests, discarded, requeued } from '../../st
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import { create, type Operation, type Store, StoreError } from '../../store/port.ts';
-import type { RequestQueue, StoredRequest } from '../../store/request-queue.ts';
+import type { RequestQueue } from '../../store/request-queue.ts';
 import { lastSign } from '../../store/signs-of-life.ts';
+import type { StoredRequest } from '../../store/stored-request.ts';
 import { buildLogFacts, mergerRequestLogFacts } from '../../tracing/log-facts.ts';
 import { buildSpanOf } from '../../tracing/span-ids.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';

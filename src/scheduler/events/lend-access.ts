@@ -16,7 +16,8 @@ import type { StorePaths } from '../../store/paths.ts';
 import { type Store, type StoredNode, StoreError, set } from '../../store/port.ts';
 import { readNow } from '../../store/read-now.ts';
 import { createPathRefresher } from '../../store/refresher.ts';
-import { isReadable, RequestQueue } from '../../store/request-queue.ts';
+import { RequestQueue } from '../../store/request-queue.ts';
+import { isReadable } from '../../store/stored-request.ts';
 
 /** `connection`: one with credentials of its own. */
 export interface LendDeps {

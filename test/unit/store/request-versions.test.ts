@@ -5,7 +5,7 @@ import { abandonedRequests, discarded, requeued } from '../../../src/store/aband
 import { decodeDeadLetter } from '../../../src/store/dead-letter.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { create, type Store } from '../../../src/store/port.ts';
-import { isIntact, RequestQueue } from '../../../src/store/request-queue.ts';
+import { RequestQueue } from '../../../src/store/request-queue.ts';
 import {
   decodeRequestRecord,
   encodeRequestRecord,
@@ -13,6 +13,7 @@ import {
   requestNamePrefix,
 } from '../../../src/store/request-record.ts';
 import { createRequestWorker } from '../../../src/store/request-worker.ts';
+import { isIntact } from '../../../src/store/stored-request.ts';
 import { newerRecord } from '../../fake/newer-record.ts';
 import { manualClock } from './test-bench.ts';
 
