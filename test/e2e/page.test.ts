@@ -354,6 +354,16 @@ describeOnChromium('the page', executablePath => {
     },
   );
 
+  test('lists the semaphores of a tenant, with how many builds may hold each', async () => {
+    await page.goto(`${web.url}/t/main/semaphores`);
+    const list = page.getByRole('region', { name: '2 semaphores' });
+    await list.waitFor();
+    expect(await list.getByRole('listitem').allInnerTexts()).toEqual([
+      'db\n0 of 2 held',
+      'licence\nglobal 0 of 1 held',
+    ]);
+  });
+
   test('lists what is wrong in the configuration', async () => {
     await page.goto(web.url);
     await page.getByRole('link', { name: '2 configuration errors' }).click();

@@ -13,6 +13,7 @@ export class SemaphoresView implements View {
 
   constructor(root: Element, tenant: string) {
     this.#tenant = tenant;
+    show(this.#list, element('p', { class: 'quiet' }, 'Loading …'));
     show(root, backToQueues(tenant), this.#list);
     void this.#load();
   }
@@ -57,7 +58,7 @@ function semaphoreRow(tenant: string, semaphore: SemaphoresDocument[number]): HT
     element(
       'span',
       {},
-      kind !== '' && element('span', { class: 'chip' }, kind),
+      kind !== '' && [element('span', { class: 'chip' }, kind), ' '],
       `${holders.count} of ${max} held`,
       others > 0 && `, ${others} by other tenants`,
     ),
