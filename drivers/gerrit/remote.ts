@@ -11,8 +11,8 @@
  */
 import type { Connection } from '../../src/driver/connection.ts';
 import type { HostLater } from '../../src/driver/host-later.ts';
-import type { AskUploadPack } from '../../src/git/remote.ts';
-import { sshEnvironment } from '../../src/git/ssh.ts';
+import type { AskUploadPack } from '../../src/git/process/remote.ts';
+import { sshEnvironment } from '../../src/git/process/ssh.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 import type { GerritAuth, GerritOptions } from './options.ts';
 

@@ -7,7 +7,7 @@
  *     for/{branch}/{topic}      for/stable/1.0/login → branch stable/1.0, topic login
  *     {branch}/{topic}          refused: every branch `feature/x` would be a proposal for `feature`
  */
-import { refNameProblem } from '../../src/git/ref-name.ts';
+import { refNameProblem } from '../../src/git/objects/ref-name.ts';
 import type { BranchName } from '../../src/model/project.ts';
 
 /** A proposal's target branch and its name among people. */

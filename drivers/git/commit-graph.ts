@@ -7,7 +7,7 @@
  *
  *     third is made of c and b, and depends on first.
  */
-import type { ObjectId } from '../../src/git/object-id.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
 
 /** Parents of every commit that is reachable from a proposal and not from the branch. */
 export type CommitGraph = ReadonlyMap<ObjectId, readonly ObjectId[]>;

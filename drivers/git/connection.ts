@@ -3,8 +3,8 @@
 import type { Connection, ConnectionDeps } from '../../src/driver/connection.ts';
 import { createHostHealth } from '../../src/driver/host-health.ts';
 import type { GitRemote } from '../../src/driver/remote.ts';
-import { createGit } from '../../src/git/git.ts';
-import { sshEnvironment } from '../../src/git/ssh.ts';
+import { createGit } from '../../src/git/process/git.ts';
+import { sshEnvironment } from '../../src/git/process/ssh.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { publicRepositoryUrl } from '../../src/tracing/repository-url.ts';

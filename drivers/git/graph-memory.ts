@@ -8,8 +8,9 @@
  * A new proposal on the tip, or on another proposal, is a few commits in a row. Only for other heads that are new, and for a branch
  * that moved in another way, git lists the commits.
  */
-import { createLru } from '../../src/git/lru.ts';
-import type { ObjectId } from '../../src/git/object-id.ts';
+
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
+import { createLru } from '../../src/git/support/lru.ts';
 import type { CommitGraph } from './commit-graph.ts';
 
 /** One mirror. */

@@ -9,7 +9,7 @@
 import { createHmac } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createGit } from '../../src/git/git.ts';
+import { createGit } from '../../src/git/process/git.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { projectNameProblem } from './project-url.ts';
 

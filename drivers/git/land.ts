@@ -22,10 +22,10 @@
  */
 
 import type { LandingOutcome } from '../../src/driver/landing.ts';
-import { isWorthAnotherTry } from '../../src/git/failure-table.ts';
-import type { ObjectId } from '../../src/git/object-id.ts';
-import type { RefChange } from '../../src/git/push.ts';
-import type { RefName } from '../../src/git/ref-name.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
+import type { RefName } from '../../src/git/objects/ref-name.ts';
+import { isWorthAnotherTry } from '../../src/git/process/failure-table.ts';
+import type { RefChange } from '../../src/git/remote/push.ts';
 import type { LandedBranch } from '../../src/model/landed.ts';
 import {
   approvalOf,

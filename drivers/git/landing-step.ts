@@ -1,8 +1,8 @@
 /** One change on its way into its branch: what is pushed, where its refs are, and what stands in the way. */
 import type { LandingOutcome, LandingRequest } from '../../src/driver/landing.ts';
-import type { ChainStep } from '../../src/git/merge-chain.ts';
-import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
-import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
+import type { ChainStep } from '../../src/git/merge/merge-chain.ts';
+import { type ObjectId, parseObjectId } from '../../src/git/objects/object-id.ts';
+import { parseRefName, type RefName } from '../../src/git/objects/ref-name.ts';
 import { changeText, type ProposedChange } from '../../src/model/change.ts';
 import type { LandedBranch } from '../../src/model/landed.ts';
 import { mergeMessage } from './merge-message.ts';

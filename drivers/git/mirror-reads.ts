@@ -1,11 +1,12 @@
 /** What is read of one project's mirror: commits that were fetched. Nothing here asks the remote. */
-import type { Git } from '../../src/git/git.ts';
-import { createLru, type Lru } from '../../src/git/lru.ts';
-import type { ChainStep } from '../../src/git/merge-chain.ts';
-import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
-import { MissingObject } from '../../src/git/object-reader.ts';
+
+import type { ChainStep } from '../../src/git/merge/merge-chain.ts';
+import { type ObjectId, parseObjectId } from '../../src/git/objects/object-id.ts';
+import { MissingObject } from '../../src/git/objects/object-reader.ts';
+import { OverBudget } from '../../src/git/objects/tree-budget.ts';
+import type { Git } from '../../src/git/process/git.ts';
 import type { Repository } from '../../src/git/repository.ts';
-import { OverBudget } from '../../src/git/tree-budget.ts';
+import { createLru, type Lru } from '../../src/git/support/lru.ts';
 import type { CommitGraph } from './commit-graph.ts';
 import { type CommitText, parseCommitText } from './commit-text.ts';
 import { createGraphMemory } from './graph-memory.ts';

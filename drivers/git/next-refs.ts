@@ -6,7 +6,7 @@
  * Branches come first, then tags, then topics: proposal and approval of one topic together, and topics with an approval before
  * the others. Approved proposals do not wait behind unapproved ones.
  */
-import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
+import { parseRefName, type RefName } from '../../src/git/objects/ref-name.ts';
 import { changeId, type Refs, readRefs, type Templates } from './ref-view.ts';
 
 /** Most refs that may differ between two readings, at least 2. Each can mean an event, a change record and a trace. */

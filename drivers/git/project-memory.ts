@@ -8,8 +8,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { DriverMemory } from '../../src/driver/driver-memory.ts';
 import { isMapping } from '../../src/driver/read-mapping.ts';
-import { isObjectId, type ObjectId } from '../../src/git/object-id.ts';
-import { isRefName, type RefName } from '../../src/git/ref-name.ts';
+import { isObjectId, type ObjectId } from '../../src/git/objects/object-id.ts';
+import { isRefName, type RefName } from '../../src/git/objects/ref-name.ts';
 import { sha256 } from '../../src/lib/ids.ts';
 import { RecordError } from '../../src/model/codec/record.ts';
 import type { Json } from '../../src/model/job.ts';

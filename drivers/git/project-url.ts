@@ -8,7 +8,7 @@
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { remoteUrlProblem } from '../../src/git/remote.ts';
+import { remoteUrlProblem } from '../../src/git/process/remote.ts';
 
 const PLACEHOLDER = '{project}';
 

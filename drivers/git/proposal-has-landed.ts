@@ -1,5 +1,5 @@
 /** Decides whether a proposal that is gone has landed or was withdrawn. */
-import type { ObjectId } from '../../src/git/object-id.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
 import type { CommitGraph } from './commit-graph.ts';
 import type { ProjectGit } from './remote-git.ts';
 

@@ -2,8 +2,8 @@
  * Reads proposals: their commits are fetched into the mirror the merger uses too, and from commits and messages follow
  * status and dependencies. One listing of commits serves all proposals for a branch.
  */
-import type { ObjectId } from '../../src/git/object-id.ts';
-import type { RefName } from '../../src/git/ref-name.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
+import type { RefName } from '../../src/git/objects/ref-name.ts';
 import type { Nanoseconds } from '../../src/lib/clock.ts';
 import { sha256 } from '../../src/lib/ids.ts';
 import { type ChangeKey, type ChangeRecord, changeKey, type ProposedChange } from '../../src/model/change.ts';

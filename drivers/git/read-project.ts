@@ -2,7 +2,7 @@
  * Reads a project: one listing of its refs, one fetch of the commits its proposals need, and the state of the proposals. When a
  * proposal moves between listing and fetch, the reading starts again, so that it is consistent.
  */
-import type { ObjectId } from '../../src/git/object-id.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
 import type { Clock, Nanoseconds } from '../../src/lib/clock.ts';
 import type { BranchName, ProjectKey } from '../../src/model/project.ts';
 import { nextRefs, watchedRefs } from './next-refs.ts';

@@ -7,8 +7,8 @@
 
 import type { HostHappening } from '../../src/driver/host-finding.ts';
 import { refUpdate } from '../../src/driver/ref-update.ts';
-import type { ObjectId } from '../../src/git/object-id.ts';
-import type { RefName } from '../../src/git/ref-name.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
+import type { RefName } from '../../src/git/objects/ref-name.ts';
 import type { Nanoseconds } from '../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import type { BranchName, ProjectKey } from '../../src/model/project.ts';

@@ -7,8 +7,8 @@
  *     refs/tags/v1                   a tag
  *     refs/notes/gatehouse, refs/pull/1/head, ...   of no interest
  */
-import type { ObjectId } from '../../src/git/object-id.ts';
-import { isRefName, parseRefName, type RefName } from '../../src/git/ref-name.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
+import { isRefName, parseRefName, type RefName } from '../../src/git/objects/ref-name.ts';
 import type { BranchName } from '../../src/model/project.ts';
 import type { BranchTemplate, ProposalName } from './branch-template.ts';
 

@@ -2,7 +2,7 @@
  * Actions of people without effect, and why: proposals that cannot be gated, approvals of another commit than the proposed one.
  * Each is reported once, when it is new. Pure.
  */
-import type { ObjectId } from '../../src/git/object-id.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
 import { assertNever } from '../../src/lib/assert-never.ts';
 import type { Change, ProposedChange } from '../../src/model/change.ts';
 import { type ProjectKey, shortCommit } from '../../src/model/project.ts';

@@ -3,12 +3,16 @@
  * `src/git`: a failure returned there is thrown here, because every caller can only try again later.
  */
 import type { GitRemote, RemoteUse } from '../../src/driver/remote.ts';
-import { type FailureNature, type FailureReason, isWorthAnotherTry } from '../../src/git/failure-table.ts';
-import type { FetchOutcome } from '../../src/git/fetch.ts';
-import type { ObjectId } from '../../src/git/object-id.ts';
-import type { RefChange } from '../../src/git/push.ts';
-import type { RefName } from '../../src/git/ref-name.ts';
-import type { RemoteFailure } from '../../src/git/remote-failure.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
+import type { RefName } from '../../src/git/objects/ref-name.ts';
+import {
+  type FailureNature,
+  type FailureReason,
+  isWorthAnotherTry,
+} from '../../src/git/process/failure-table.ts';
+import type { RemoteFailure } from '../../src/git/process/remote-failure.ts';
+import type { FetchOutcome } from '../../src/git/remote/fetch.ts';
+import type { RefChange } from '../../src/git/remote/push.ts';
 import type { RepositoryCache } from '../../src/git/repository-cache.ts';
 import { assertNever } from '../../src/lib/assert-never.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';

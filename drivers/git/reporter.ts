@@ -6,8 +6,8 @@
  */
 import type { DriverLog } from '../../src/driver/connection.ts';
 import type { Reporter, ReportRequest } from '../../src/driver/reporter.ts';
-import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
-import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
+import { type ObjectId, parseObjectId } from '../../src/git/objects/object-id.ts';
+import { parseRefName, type RefName } from '../../src/git/objects/ref-name.ts';
 import { redact } from '../../src/lib/redact.ts';
 import { changeText, commitOf } from '../../src/model/change.ts';
 import type { Report } from '../../src/model/report.ts';

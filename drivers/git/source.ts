@@ -3,7 +3,7 @@ import type { HostHealth } from '../../src/driver/host-health.ts';
 import { type NamedChange, readChangeKey } from '../../src/driver/read-change-key.ts';
 import { refUpdate, refUpdateRecord } from '../../src/driver/ref-update.ts';
 import type { ProcessedEvent, Source } from '../../src/driver/source.ts';
-import { isRefName } from '../../src/git/ref-name.ts';
+import { isRefName } from '../../src/git/objects/ref-name.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import { type ProjectKey, parseCommitId } from '../../src/model/project.ts';
 import { changeOfUrl, type NamedPlaces } from './depends-on.ts';

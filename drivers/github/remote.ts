@@ -9,7 +9,7 @@
 import type { Connection } from '../../src/driver/connection.ts';
 import type { HostLater } from '../../src/driver/host-later.ts';
 import type { RemoteUse } from '../../src/driver/remote.ts';
-import { sshEnvironment } from '../../src/git/ssh.ts';
+import { sshEnvironment } from '../../src/git/process/ssh.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 import { answerMeaning } from './api/answer-meaning.ts';
 import type { Credentials } from './api/credentials.ts';

@@ -2,8 +2,8 @@
  * Limits the size of a build's checkouts: they are measured in the object database before they are written, because a few
  * kilobytes there may be terabytes here. Counts all checkouts of one build, including those that are kept afterwards.
  */
-import { OverBudget, tooManyEntries } from '../git/tree-budget.ts';
-import type { TreeSize } from '../git/tree-size.ts';
+import { OverBudget, tooManyEntries } from '../git/objects/tree-budget.ts';
+import type { TreeSize } from '../git/objects/tree-size.ts';
 
 /** The checkouts of a build exceed what it may write: its own fault, so it ends with DISK_FULL. */
 export class CheckoutTooLarge extends Error {

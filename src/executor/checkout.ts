@@ -7,7 +7,7 @@
  */
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { refNameProblem } from '../git/ref-name.ts';
+import { refNameProblem } from '../git/objects/ref-name.ts';
 import type { BranchName, CommitId } from '../model/project.ts';
 import { type GitPlace, type OwnProcesses, WorkspaceFailure } from './git-process.ts';
 import type { Owner } from './sandbox/stage.ts';

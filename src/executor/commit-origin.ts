@@ -6,8 +6,8 @@
  *
  * The result is self-contained: no other item, merger or event is needed to obtain the commit.
  */
-import { type ObjectId, parseObjectId } from '../git/object-id.ts';
-import { parseRefName, type RefName } from '../git/ref-name.ts';
+import { type ObjectId, parseObjectId } from '../git/objects/object-id.ts';
+import { parseRefName, type RefName } from '../git/objects/ref-name.ts';
 import type { MergeRecipe } from '../git/remake-merge.ts';
 import { testedMergeOf } from '../model/build-set.ts';
 import type { MergedBranch } from '../model/merge.ts';

@@ -2,7 +2,7 @@
  * What the executor needs from the rest of the service, as narrow interfaces. `src/cmd` passes the real implementations; tests
  * pass small ones.
  */
-import type { TreeSize } from '../git/tree-size.ts';
+import type { TreeSize } from '../git/objects/tree-size.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { DiskRoom } from '../lib/disk-room.ts';
 import type { Log } from '../lib/log.ts';

@@ -1,5 +1,5 @@
 /** Short git commands on checkouts, started by the spawner as the user who owns the checkout. */
-import { gitEnvironment } from '../git/environment.ts';
+import { gitEnvironment } from '../git/process/environment.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import { endText } from './sandbox/find-runtime.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';

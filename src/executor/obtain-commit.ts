@@ -14,14 +14,14 @@
  * (`BuildMergeChanges`). A build that finds another one obtaining the same commit waits for it, and records only its own check.
  */
 import type { FindRemote } from '../driver/find-remote.ts';
-import { messageOfCommit } from '../git/commit.ts';
-import { createLru } from '../git/lru.ts';
-import type { ObjectId } from '../git/object-id.ts';
-import { parseObjectId } from '../git/object-id.ts';
+import { messageOfCommit } from '../git/objects/commit.ts';
+import type { ObjectId } from '../git/objects/object-id.ts';
+import { parseObjectId } from '../git/objects/object-id.ts';
+import type { Remote } from '../git/process/remote.ts';
 import { remakeMerge } from '../git/remake-merge.ts';
-import type { Remote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import type { RepositoryCache } from '../git/repository-cache.ts';
+import { createLru } from '../git/support/lru.ts';
 import { assertNever } from '../lib/assert-never.ts';
 import type { HostTroubleReason } from '../model/host-trouble.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';

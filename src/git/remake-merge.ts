@@ -11,11 +11,11 @@
  * gone. If none is, the host is not asked.
  */
 import { assertNever } from '../lib/assert-never.ts';
-import type { ChainOutcome, ChainStep } from './merge-chain.ts';
-import type { ObjectId } from './object-id.ts';
-import type { RefName } from './ref-name.ts';
-import type { Remote } from './remote.ts';
-import type { RemoteFailure } from './remote-failure.ts';
+import type { ChainOutcome, ChainStep } from './merge/merge-chain.ts';
+import type { ObjectId } from './objects/object-id.ts';
+import type { RefName } from './objects/ref-name.ts';
+import type { Remote } from './process/remote.ts';
+import type { RemoteFailure } from './process/remote-failure.ts';
 import type { Repository } from './repository.ts';
 
 /** How a tested commit was made, as the merger recorded it. */

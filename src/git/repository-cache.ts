@@ -8,12 +8,12 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createCoprocessBudget } from './coprocess-budget.ts';
-import type { Git } from './git.ts';
-import type { MergeTreeMode } from './merge-tree.ts';
-import { ensureMirror } from './mirror-directory.ts';
-import { pathName } from './path-name.ts';
-import { probeMergeTree } from './probe-merge-tree.ts';
+import { ensureMirror } from './disk/mirror-directory.ts';
+import { pathName } from './disk/path-name.ts';
+import type { MergeTreeMode } from './merge/merge-tree.ts';
+import { probeMergeTree } from './merge/probe-merge-tree.ts';
+import { createCoprocessBudget } from './process/coprocess-budget.ts';
+import type { Git } from './process/git.ts';
 import { openRepository, type Repository, type RepositoryCounters } from './repository.ts';
 import { createUploadPackHost, type UploadPackHost } from './wire/upload-pack-host.ts';
 

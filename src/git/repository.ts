@@ -8,32 +8,33 @@
  *
  * Fetches go through one queue, notes through another; merges, reads and pushes wait for neither.
  */
-import { createAbsentRefs } from './absent-refs.ts';
-import { createAncestry } from './ancestry.ts';
-import { createBatcher } from './batcher.ts';
-import { changedPaths, countDifferences } from './changed-paths.ts';
-import { consolidate, FETCHES_PER_CONSOLIDATION } from './consolidate.ts';
-import type { CoprocessBudget } from './coprocess-budget.ts';
-import { type FetchOutcome, type FetchRequest, fetchTogether } from './fetch.ts';
-import type { Git } from './git.ts';
-import { createLru } from './lru.ts';
-import { createMergeChain, type MergeChain } from './merge-chain.ts';
-import { createMergeTree, type MergeTreeMode } from './merge-tree.ts';
-import { createNoteLane, type NoteOutcome, type NoteRequest } from './notes.ts';
-import type { ObjectId } from './object-id.ts';
-import { createObjectReader, type ObjectReader } from './object-reader.ts';
-import { createObjectWriter, type ObjectWriter } from './object-writer.ts';
-import { createOwnCommits } from './own-commits.ts';
-import { type PushOutcome, push, type RefChange } from './push.ts';
-import type { Remote } from './remote.ts';
-import type { RemoteFailure } from './remote-failure.ts';
-import { lsRemote, type RemoteRefs } from './remote-refs.ts';
-import { createResolve } from './resolve-trees.ts';
-import type { Want } from './run-fetch.ts';
-import { createSerial } from './serial.ts';
-import { createTooLargeCommits } from './too-large.ts';
-import { createTreeBudget, type TreeBudget } from './tree-budget.ts';
-import { createTreeSizes, type TreeSize } from './tree-size.ts';
+
+import { consolidate, FETCHES_PER_CONSOLIDATION } from './disk/consolidate.ts';
+import { createMergeChain, type MergeChain } from './merge/merge-chain.ts';
+import { createMergeTree, type MergeTreeMode } from './merge/merge-tree.ts';
+import { createOwnCommits } from './merge/own-commits.ts';
+import { createResolve } from './merge/resolve-trees.ts';
+import { createAncestry } from './objects/ancestry.ts';
+import { changedPaths, countDifferences } from './objects/changed-paths.ts';
+import type { ObjectId } from './objects/object-id.ts';
+import { createObjectReader, type ObjectReader } from './objects/object-reader.ts';
+import { createObjectWriter, type ObjectWriter } from './objects/object-writer.ts';
+import { createTreeBudget, type TreeBudget } from './objects/tree-budget.ts';
+import { createTreeSizes, type TreeSize } from './objects/tree-size.ts';
+import type { CoprocessBudget } from './process/coprocess-budget.ts';
+import type { Git } from './process/git.ts';
+import type { Remote } from './process/remote.ts';
+import type { RemoteFailure } from './process/remote-failure.ts';
+import { createAbsentRefs } from './remote/absent-refs.ts';
+import { type FetchOutcome, type FetchRequest, fetchTogether } from './remote/fetch.ts';
+import { createNoteLane, type NoteOutcome, type NoteRequest } from './remote/notes.ts';
+import { type PushOutcome, push, type RefChange } from './remote/push.ts';
+import { lsRemote, type RemoteRefs } from './remote/remote-refs.ts';
+import type { Want } from './remote/run-fetch.ts';
+import { createTooLargeCommits } from './remote/too-large.ts';
+import { createBatcher } from './support/batcher.ts';
+import { createLru } from './support/lru.ts';
+import { createSerial } from './support/serial.ts';
 import type { UploadPackHost } from './wire/upload-pack-host.ts';
 
 /** An open mirror. Remotes come with each call, because their credentials may be renewed. */

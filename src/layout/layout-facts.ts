@@ -7,9 +7,9 @@ import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
 import type { PlacedSecret } from '../model/secret.ts';
 import type { SemaphoreRule } from '../model/semaphore.ts';
-import { boundedErrors } from './bounded-errors.ts';
-import type { Layout, ProjectConfig } from './layout.ts';
-import { USUAL_MAX } from './parse-semaphore.ts';
+import { boundedErrors } from './model/bounded-errors.ts';
+import type { Layout, ProjectConfig } from './model/layout.ts';
+import { USUAL_MAX } from './stanzas/parse-semaphore.ts';
 
 /** Survives the transfer between threads, unlike a {@link Layout}. */
 export interface LayoutFacts {

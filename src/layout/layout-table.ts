@@ -11,16 +11,16 @@ import type { FreezeOutcome, Tenant } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
 import type { PlacedSecret } from '../model/secret.ts';
-import { boundedErrors } from './bounded-errors.ts';
-import { buildLayout, type LayoutInput } from './build-layout.ts';
-import type { Languages } from './build-pipeline.ts';
-import { freezeItemGraph, type ItemChange } from './freeze-item-graph.ts';
-import type { FreezeChange } from './freeze-request.ts';
-import type { Layout } from './layout.ts';
+import { buildLayout, type LayoutInput } from './build/build-layout.ts';
+import type { Languages } from './build/build-pipeline.ts';
+import { secretsOfJobs } from './build/layout-secret.ts';
+import { type SpeculativeLayout, speculativeLayout } from './build/speculative-layout.ts';
+import { freezeItemGraph, type ItemChange } from './freeze/freeze-item-graph.ts';
 import { type LayoutFacts, layoutFacts } from './layout-facts.ts';
-import { secretsOfJobs } from './layout-secret.ts';
-import { parseCache } from './parse-cache.ts';
-import { type SpeculativeLayout, speculativeLayout } from './speculative-layout.ts';
+import { boundedErrors } from './model/bounded-errors.ts';
+import type { FreezeChange } from './model/freeze-request.ts';
+import type { Layout } from './model/layout.ts';
+import { parseCache } from './stanzas/parse-cache.ts';
 
 /** The calls of one tenant's layout thread; both block it while they compute. */
 export interface LayoutTable {

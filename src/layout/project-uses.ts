@@ -2,7 +2,7 @@
 import type { PipelineUse, ProjectUse } from '../driver/online-check.ts';
 import { type DriverConfig, type Pipeline, REPORT_ACTIONS } from '../model/pipeline.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf } from '../model/project.ts';
-import type { Layout, ProjectConfig, ProjectVariant } from './layout.ts';
+import type { Layout, ProjectConfig, ProjectVariant } from './model/layout.ts';
 
 /** Of all tenants together, in their order. Projects in no pipeline are left out. */
 export function projectUses(layouts: Iterable<Layout>): ReadonlyMap<ConnectionName, readonly ProjectUse[]> {

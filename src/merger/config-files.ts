@@ -6,10 +6,10 @@
  * A symbolic link is never followed. A file that is too large or not UTF-8, and a directory that holds too much, is named with its
  * problem instead of a text: the layout turns that into an error of this project and branch only.
  */
-import type { ObjectId } from '../git/object-id.ts';
-import type { ObjectReader } from '../git/object-reader.ts';
-import { pathText, type Tree, type TreeEntry } from '../git/tree.ts';
-import { createTreeBudget, OverBudget } from '../git/tree-budget.ts';
+import type { ObjectId } from '../git/objects/object-id.ts';
+import type { ObjectReader } from '../git/objects/object-reader.ts';
+import { pathText, type Tree, type TreeEntry } from '../git/objects/tree.ts';
+import { createTreeBudget, OverBudget } from '../git/objects/tree-budget.ts';
 import type { ConfigFile } from '../model/merge.ts';
 
 const ROOT_FILES = ['zuul.yaml', '.zuul.yaml'];

@@ -1,4 +1,4 @@
-import type { RemoteFailure } from '../git/remote-failure.ts';
+import type { RemoteFailure } from '../git/process/remote-failure.ts';
 import { stripUserinfo } from '../lib/redact.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';

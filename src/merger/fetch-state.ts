@@ -3,12 +3,12 @@
  * always fetched, because only the remote knows them; commits only when the mirror lacks them.
  */
 
-import { isObjectId, type ObjectId, parseObjectId } from '../git/object-id.ts';
-import { parseRefName, type RefName, refNameProblem } from '../git/ref-name.ts';
-import type { Remote } from '../git/remote.ts';
+import { isObjectId, type ObjectId, parseObjectId } from '../git/objects/object-id.ts';
+import { parseRefName, type RefName, refNameProblem } from '../git/objects/ref-name.ts';
+import type { Remote } from '../git/process/remote.ts';
+import type { Want } from '../git/remote/run-fetch.ts';
+import type { TooLarge } from '../git/remote/too-large.ts';
 import type { Repository } from '../git/repository.ts';
-import type { Want } from '../git/run-fetch.ts';
-import type { TooLarge } from '../git/too-large.ts';
 import type { TooLargeBranch } from '../model/merge.ts';
 import type { BranchName, ProjectKey } from '../model/project.ts';
 import { parseCommitId, projectIdOf } from '../model/project.ts';

@@ -7,8 +7,8 @@
  * between the two, regardless of A.
  */
 
-import { parseObjectId } from '../git/object-id.ts';
-import { createTreeBudget, type TreeBudget } from '../git/tree-budget.ts';
+import { parseObjectId } from '../git/objects/object-id.ts';
+import { createTreeBudget, type TreeBudget } from '../git/objects/tree-budget.ts';
 import type { BranchHead, LeftOut, MergeConflict, MergedBranch, MergeRequest } from '../model/merge.ts';
 import { type BranchName, type CommitId, type ProjectKey, parseCommitId } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';

@@ -1,8 +1,8 @@
 /** The changes of one request, merged in their order on each branch they belong to, by the mirrors' cached chains. */
 
-import type { GroupOutcome } from '../git/merge-chain.ts';
-import { type ObjectId, parseObjectId } from '../git/object-id.ts';
-import { OverBudget } from '../git/tree-budget.ts';
+import type { GroupOutcome } from '../git/merge/merge-chain.ts';
+import { type ObjectId, parseObjectId } from '../git/objects/object-id.ts';
+import { OverBudget } from '../git/objects/tree-budget.ts';
 import type { MergeConflict, MergedBranch, MergeInput, MergeRequest } from '../model/merge.ts';
 import { type BranchName, type ProjectKey, parseCommitId } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';

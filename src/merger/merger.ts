@@ -1,4 +1,4 @@
-import { OverBudget } from '../git/tree-budget.ts';
+import { OverBudget } from '../git/objects/tree-budget.ts';
 import { assertNever } from '../lib/assert-never.ts';
 import { stripUserinfo } from '../lib/redact.ts';
 import { createWorkGate } from '../lib/work-gate.ts';

@@ -1,5 +1,5 @@
-import { parseObjectId } from '../git/object-id.ts';
-import type { ObjectReader } from '../git/object-reader.ts';
+import { parseObjectId } from '../git/objects/object-id.ts';
+import type { ObjectReader } from '../git/objects/object-reader.ts';
 import type { BranchConfig } from '../model/merge.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import { type ConfigEntry, findConfig, readConfig, sameConfig } from './config-files.ts';

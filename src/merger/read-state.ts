@@ -1,9 +1,9 @@
 /** Serves the two requests that only read: heads of branches, and configuration at the tips of branches. */
 
-import { type ObjectId, parseObjectId } from '../git/object-id.ts';
-import { isRefName } from '../git/ref-name.ts';
+import { type ObjectId, parseObjectId } from '../git/objects/object-id.ts';
+import { isRefName } from '../git/objects/ref-name.ts';
+import { tipRef } from '../git/remote/run-fetch.ts';
 import type { Repository } from '../git/repository.ts';
-import { tipRef } from '../git/run-fetch.ts';
 import type {
   BranchConfig,
   BranchHead,

@@ -25,7 +25,7 @@
  *   7 layout    the change's own configuration, if it brings one                  `Layout`
  *               src/scheduler/turn/pending-freezes.ts; src/layout/layout-table.ts
  *   8 freeze    job graph, immutable from here                                    `JobGraph`
- *               src/layout/freeze-item-graph.ts → freeze-job-graph.ts; src/scheduler/turn/freeze-buildset.ts
+ *               src/layout/freeze/freeze-item-graph.ts → freeze-job-graph.ts; src/scheduler/turn/freeze-buildset.ts
  *   9 build     BuildRequest, answered by `build-started` and `build-result`      `Build` → `JobExecution` → steps
  *               src/pipeline/start-jobs.ts; src/scheduler/turn/commands.ts → build-requests.ts; turn-operations.ts
  *

@@ -5,7 +5,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { CommitId, ProjectKey } from './project.ts';
 
-/** The reasons of `src/git/failure-table.ts`. */
+/** The reasons of `src/git/process/failure-table.ts`. */
 export type HostTroubleReason =
   | 'unreachable'
   | 'limited'

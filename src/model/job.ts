@@ -77,7 +77,7 @@ interface NodeRequirement {
   readonly label: string;
 }
 
-/** One job of a buildset, complete: executors need no configuration. Made by `src/layout/freeze-job.ts`. */
+/** One job of a buildset, complete: executors need no configuration. Made by `src/layout/freeze/freeze-job.ts`. */
 export interface FrozenJob {
   /** Unique in its graph. */
   readonly name: JobName;

@@ -2,7 +2,7 @@
  * A tenant's configuration, put together from its file and the configuration of its projects' branches.
  *
  * A layout is immutable; a change that edits configuration is tested with a layout of its own, built from the tenant's
- * files with the changed ones in place (`src/layout/build-layout.ts`).
+ * files with the changed ones in place (`src/layout/build/build-layout.ts`).
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { ConfigError } from './config-error.ts';

@@ -48,7 +48,7 @@ export interface WindowPolicy {
   readonly decrease: { readonly type: 'linear' | 'exponential'; readonly factor: number };
 }
 
-/** One pipeline of a layout, complete with defaults. Made by `src/layout/build-pipeline.ts`. */
+/** One pipeline of a layout, complete with defaults. Made by `src/layout/build/build-pipeline.ts`. */
 export interface Pipeline {
   readonly name: PipelineName;
   readonly manager: ManagerName;

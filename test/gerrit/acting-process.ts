@@ -8,9 +8,9 @@ import { createGerritReporter } from '../../drivers/gerrit/reporting/gerrit-repo
 import { createOwnAccount } from '../../drivers/gerrit/reporting/own-account.ts';
 import type { LandingOutcome, LandingRequest } from '../../src/driver/landing.ts';
 import type { ReporterOutcome } from '../../src/driver/reporter.ts';
-import { createGit } from '../../src/git/git.ts';
-import { parseObjectId } from '../../src/git/object-id.ts';
-import { parseRefName } from '../../src/git/ref-name.ts';
+import { parseObjectId } from '../../src/git/objects/object-id.ts';
+import { parseRefName } from '../../src/git/objects/ref-name.ts';
+import { createGit } from '../../src/git/process/git.ts';
 import { openRepositoryCache } from '../../src/git/repository-cache.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { systemClock } from '../../src/lib/clock.ts';

@@ -14,9 +14,9 @@ import {
 import type { ReporterWords } from '../../drivers/github/reporting/report-context.ts';
 import type { Landing, LandingOutcome, LandingRequest } from '../../src/driver/landing.ts';
 import type { Reporter, ReporterOutcome } from '../../src/driver/reporter.ts';
-import { createGit } from '../../src/git/git.ts';
-import { parseObjectId } from '../../src/git/object-id.ts';
-import { parseRefName } from '../../src/git/ref-name.ts';
+import { parseObjectId } from '../../src/git/objects/object-id.ts';
+import { parseRefName } from '../../src/git/objects/ref-name.ts';
+import { createGit } from '../../src/git/process/git.ts';
 import { openRepositoryCache } from '../../src/git/repository-cache.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { systemClock } from '../../src/lib/clock.ts';

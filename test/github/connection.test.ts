@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { githubDriver } from '../../drivers/github/index.ts';
 import type { Connection } from '../../src/driver/connection.ts';
-import { createGit } from '../../src/git/git.ts';
+import { createGit } from '../../src/git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../src/git/repository-cache.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { systemClock } from '../../src/lib/clock.ts';

@@ -2,7 +2,7 @@
  * A scenario: what people do, in order, each as soon as its moment has come. A moment is a time since the last step or
  * something that can be seen from outside (a job runs, a change has landed).
  */
-import type { ObjectId } from '../../src/git/object-id.ts';
+import type { ObjectId } from '../../src/git/objects/object-id.ts';
 import type { Landing } from './host/code-host.ts';
 import type { SimCommit } from './host/objects.ts';
 import type { AfterLanding } from './site.ts';

@@ -1,6 +1,6 @@
 /** The base scenarios: each a short story that ends by itself. */
 
-import { parseRefName } from '../../src/git/ref-name.ts';
+import { parseRefName } from '../../src/git/objects/ref-name.ts';
 import { changeKey } from '../../src/model/change.ts';
 import { projectKey } from '../../src/model/project.ts';
 import { CONNECTION } from './host/host-git.ts';

@@ -1,5 +1,5 @@
 /** The tenant of every run: a shared queue of two projects, one project on its own, check, gate and post. */
-import { parseTenantFile } from '../../src/layout/tenant-file.ts';
+import { parseTenantFile } from '../../src/layout/tenant/tenant-file.ts';
 import type { Tenant } from '../../src/model/layout.ts';
 import { BASE_JOB, checkYaml, gateYaml, POST_YAML, QUEUE_YAML } from '../fake/layout-text.ts';
 import type { CodeHost } from './host/code-host.ts';

@@ -58,6 +58,12 @@ function allowedImports(): Map<string, Set<string> | 'everything'> {
   );
 }
 
+/** First cells of the table in a room's README: folders, from those that import nothing of the room to the room's own files (`.`). */
+function foldersInOrder(room: string): string[] {
+  const text = readFileSync(path.join(root, room, 'README.md'), 'utf8');
+  return [...text.matchAll(/^\| `([a-z]+|\.)\/?` \|/gm)].map(([, folder = '']) => folder);
+}
+
 const imports = sources.flatMap(importsOf);
 const allowed = allowedImports();
 
@@ -106,6 +112,17 @@ describe('the rooms', () => {
       cwd: root,
     });
     expect(await run.catch((error: { readonly stdout: string }) => error)).toMatchObject({ stdout: '' });
+  });
+
+  test.each(['git', 'layout'])('import downwards within %s, as its README has the folders', room => {
+    const base = path.join('src', room);
+    const order = foldersInOrder(base);
+    const place = (file: string) => order.indexOf(path.relative(base, file).split(path.sep).at(-2) ?? '.');
+    const own = imports.filter(({ from, to }) => roomOf(from) === room && to.startsWith(base + path.sep));
+    expect(order.length).toBeGreaterThan(5);
+    expect(sources.filter(file => roomOf(file) === room && place(file) < 0)).toEqual([]);
+    const wrong = own.filter(({ from, to }) => place(to) > place(from));
+    expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
   });
 
   test('have no import cycles between files', () => {

@@ -2,8 +2,8 @@
 
 import type { LandingTrouble } from '../../../src/driver/landing-errors.ts';
 import type { GitRemote, RemoteUse } from '../../../src/driver/remote.ts';
-import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
-import { parseRefName } from '../../../src/git/ref-name.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { parseRefName } from '../../../src/git/objects/ref-name.ts';
 import type { Repository } from '../../../src/git/repository.ts';
 import type { BranchName, ProjectKey } from '../../../src/model/project.ts';
 

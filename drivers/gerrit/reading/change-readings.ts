@@ -1,6 +1,6 @@
 /** The latest readings of changes, bounded. */
 
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import type { ChangeInfo } from '../api/change-info.ts';
 

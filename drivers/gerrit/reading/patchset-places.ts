@@ -3,7 +3,7 @@
  * known for good. That a commit is none of a change is known for a minute: it may be pushed for review yet.
  */
 import { isMapping } from '../../../src/driver/read-mapping.ts';
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { Json } from '../../../src/model/job.ts';
 import { choiceOf, type JsonMapping, mappingsOf, pairsOf, textOf, wholeOf } from '../api/info-json.ts';

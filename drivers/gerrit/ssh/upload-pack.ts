@@ -2,7 +2,7 @@
  * git's reads over a kept SSH connection, where a `git fetch` starts an ssh of its own: connecting and proving the key take longer
  * than the two answers that are wanted.
  */
-import type { AskUploadPack } from '../../../src/git/remote.ts';
+import type { AskUploadPack } from '../../../src/git/process/remote.ts';
 import type { SshSession } from './ssh-session.ts';
 
 /** What may stand between quotes as it is. Other names are left to git. */

@@ -1,5 +1,5 @@
 /** Answers of earlier GETs, for conditional requests: GitHub answers 304 when nothing changed, which costs nothing of the limit. */
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 
 /** What is kept of an answer. `next`: as in `GithubAnswer`. */
 interface CachedAnswer {

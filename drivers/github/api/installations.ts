@@ -2,7 +2,7 @@
  * Which installation of the App has a repository. GitHub is asked once an hour for each, and again after an event about
  * installations, or an answer that no longer fits.
  */
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { Exchange, Exchanged } from './exchange.ts';
 import type { GithubCall } from './port.ts';

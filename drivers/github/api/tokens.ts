@@ -1,5 +1,5 @@
 /** Tokens of installations: made per use, kept in memory until shortly before they expire. */
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import { type Clock, toMilliseconds } from '../../../src/lib/clock.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import type { Exchange, Exchanged } from './exchange.ts';

@@ -15,8 +15,8 @@
 
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
 import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
-import type { ObjectId } from '../../../src/git/object-id.ts';
-import type { RefChange } from '../../../src/git/push.ts';
+import type { ObjectId } from '../../../src/git/objects/object-id.ts';
+import type { RefChange } from '../../../src/git/remote/push.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
 import { type Closing, closeLanded } from './close-landed.ts';
 import { branchKey, type LandingContext, landedAs, unshownPull } from './landing-context.ts';

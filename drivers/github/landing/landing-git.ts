@@ -1,11 +1,11 @@
 /** The requests to git of a landing: where the branch is, is the tested commit here, push. Failures of the host are thrown. */
 import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
 import type { GitRemote, RemoteUse } from '../../../src/driver/remote.ts';
-import { isWorthAnotherTry } from '../../../src/git/failure-table.ts';
-import type { ObjectId } from '../../../src/git/object-id.ts';
-import type { RefChange } from '../../../src/git/push.ts';
-import type { RefName } from '../../../src/git/ref-name.ts';
+import type { ObjectId } from '../../../src/git/objects/object-id.ts';
+import type { RefName } from '../../../src/git/objects/ref-name.ts';
+import { isWorthAnotherTry } from '../../../src/git/process/failure-table.ts';
 import { type MergeRecipe, remakeMerge } from '../../../src/git/remake-merge.ts';
+import type { RefChange } from '../../../src/git/remote/push.ts';
 import type { Repository } from '../../../src/git/repository.ts';
 import { assertNever } from '../../../src/lib/assert-never.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';

@@ -1,7 +1,7 @@
 /** Where the branches of a landing by push are and may go, in git's terms. */
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
-import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
-import { parseRefName, type RefName } from '../../../src/git/ref-name.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { parseRefName, type RefName } from '../../../src/git/objects/ref-name.ts';
 import type { MergeRecipe } from '../../../src/git/remake-merge.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
 import { type LandingContext, stagingBranch } from './landing-context.ts';

@@ -8,7 +8,7 @@
  * That saves requests and decides nothing: what is not noted (another process landed it) is read at
  * GitHub.
  */
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import type { Uuid } from '../../../src/lib/ids.ts';
 import { pause } from '../../../src/lib/pause.ts';
 

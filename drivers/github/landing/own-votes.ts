@@ -5,7 +5,7 @@
  * Most branches do not require it, so it is given when GitHub asks for it, and from then on before each landing in that branch.
  */
 import type { ReporterOutcome } from '../../../src/driver/reporter.ts';
-import { createLru, type Lru } from '../../../src/git/lru.ts';
+import { createLru, type Lru } from '../../../src/git/support/lru.ts';
 import type { CommitId } from '../../../src/model/project.ts';
 import type { GithubIdentity } from '../api/port.ts';
 import { findCheckRun } from '../reporting/check-run.ts';

@@ -2,8 +2,8 @@
 
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
 import { LandingUnread, LandingUnsettled } from '../../../src/driver/landing-errors.ts';
-import type { ObjectId } from '../../../src/git/object-id.ts';
-import type { RefChange } from '../../../src/git/push.ts';
+import type { ObjectId } from '../../../src/git/objects/object-id.ts';
+import type { RefChange } from '../../../src/git/remote/push.ts';
 import type { LandingContext } from './landing-context.ts';
 import type { LandingGit } from './landing-git.ts';
 import { landingIds } from './landing-places.ts';

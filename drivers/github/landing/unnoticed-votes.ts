@@ -4,7 +4,7 @@
  * because a check that only another App may give is refused in the same words.
  */
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import { addMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
 import { SHORT_WAIT_MS } from './short-wait.ts';
 

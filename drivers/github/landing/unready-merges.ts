@@ -4,7 +4,7 @@
  * meanwhile, and GitHub has been seen never to compute it. What it does not say is no verdict on the change, and the texts say that.
  */
 import type { LandingOutcome } from '../../../src/driver/landing.ts';
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import { addMilliseconds, type Nanoseconds, toMilliseconds } from '../../../src/lib/clock.ts';
 import { SHORT_WAIT_MS } from './short-wait.ts';
 

@@ -2,7 +2,7 @@
  * Which reviewers administrate a repository: GitHub does not say it with their reviews. One request for each reviewer who may write
  * and each repository an hour, for connections that ask for it (`admin_reviews`, doc/decisions/0091).
  */
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type { GithubAnswer, GithubApi, GithubCall } from '../api/port.ts';
 import { createSingleFlight } from '../api/single-flight.ts';

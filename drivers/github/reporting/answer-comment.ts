@@ -5,7 +5,7 @@
 
 import type { Answerer, AnswerOutcome, AnswerRequest } from '../../../src/driver/answerer.ts';
 import { gatherSteps } from '../../../src/driver/host-steps.ts';
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import { cutAtLine } from '../../../src/lib/cut-text.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GithubAnswer, GithubApi, GithubCall } from '../api/port.ts';

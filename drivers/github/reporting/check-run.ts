@@ -8,7 +8,7 @@
  * Runs that this process wrote are remembered, and the id goes with the item to the next process. That saves a request and decides
  * nothing: a run that is not remembered, is gone, or gets annotations is looked up, unless nothing of the item is at GitHub.
  */
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { GithubAnswer, Weight } from '../api/port.ts';
 import { ANNOTATIONS_PER_CALL, type CheckAnnotation } from './annotations.ts';

@@ -9,7 +9,7 @@
  * No other process writes comments of the pipeline from then on, and what this process writes it knows. So the reading is as good as the list
  * that would be asked for otherwise; in every other case that list is asked for (doc/decisions/0075).
  */
-import { createLru } from '../../../src/git/lru.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
 
 interface PullPlace {

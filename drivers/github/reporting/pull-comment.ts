@@ -4,7 +4,7 @@
  * When it was not among the comments that are read, or was deleted, it is written anew. It may be of an earlier item, so that it
  * is looked for also where nothing of this item is at GitHub, unless known-comments.ts says that there is none.
  */
-import { createLru, type Lru } from '../../../src/git/lru.ts';
+import { createLru, type Lru } from '../../../src/git/support/lru.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { Report } from '../../../src/model/report.ts';
 import type { KnownComments } from './known-comments.ts';

@@ -9,7 +9,7 @@
  * branches while webhooks arrive (doc/decisions/0090).
  */
 import type { Watch } from '../../../src/driver/intake.ts';
-import { createLru, type Lru } from '../../../src/git/lru.ts';
+import { createLru, type Lru } from '../../../src/git/support/lru.ts';
 import { isInternalBranch } from '../internal-branches.ts';
 import { nodesOf } from '../reading/query/pull-state.ts';
 import { openRefTips } from '../reading/ref-tips.ts';

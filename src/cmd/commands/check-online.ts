@@ -1,7 +1,7 @@
 /** Asks the code hosts whether they serve what the pipelines want of them, before the first change finds out. */
 import type { Connection } from '../../driver/connection.ts';
 import type { OnlineFinding, ProjectUse } from '../../driver/online-check.ts';
-import type { Layout } from '../../layout/layout.ts';
+import type { Layout } from '../../layout/model/layout.ts';
 import { projectUses } from '../../layout/project-uses.ts';
 import type { ConnectionName, ProjectKey } from '../../model/project.ts';
 

@@ -1,5 +1,5 @@
 /** Summary of a configuration as plain data: printed by `config-check-text.ts` and by `config-check --json`. */
-import type { Layout } from '../../layout/layout.ts';
+import type { Layout } from '../../layout/model/layout.ts';
 import type { Tenant } from '../../model/layout.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
 import type { CheckedConfig } from './check-config.ts';

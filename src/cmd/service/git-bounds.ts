@@ -1,5 +1,5 @@
 /** Limits of a git process, from the settings. */
-import type { GitOptions } from '../../git/git.ts';
+import type { GitOptions } from '../../git/process/git.ts';
 import type { MergerSettings } from '../../settings/settings.ts';
 
 /** Seconds → milliseconds, megabytes → bytes; null: no limit. */

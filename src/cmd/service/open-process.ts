@@ -3,7 +3,7 @@
  * mirrors.
  */
 import type { Connection } from '../../driver/connection.ts';
-import { createGit } from '../../git/git.ts';
+import { createGit } from '../../git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
 import { startAside } from '../../git/starter/start-aside.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -1,7 +1,7 @@
 /** Reads and checks the tenant file, or what its script prints; every error as one line with file and line number. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { parseTenantFile } from '../../layout/tenant-file.ts';
+import { parseTenantFile } from '../../layout/tenant/tenant-file.ts';
 import { configErrorText } from '../../model/config-error.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { ConnectionName } from '../../model/project.ts';

@@ -1,6 +1,6 @@
 /** `[scheduler] tenant_config_script`: a program that prints the tenant file. */
 import { spawn } from 'node:child_process';
-import { groupKiller } from '../../git/git-process.ts';
+import { groupKiller } from '../../git/process/git-process.ts';
 
 /** `reason` completes "<script> <reason>". */
 export type ScriptOutput =

@@ -6,7 +6,7 @@ import { type LogServer, startLogServer } from '../../executor/log-server.ts';
 import { pruneLogs } from '../../executor/prune-logs.ts';
 import type { RelayCounts } from '../../executor/relay/relay-quota.ts';
 import { createStoreBuilds } from '../../executor/store-builds.ts';
-import { createGit } from '../../git/git.ts';
+import { createGit } from '../../git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
 import { startAside } from '../../git/starter/start-aside.ts';
 import { toMilliseconds } from '../../lib/clock.ts';

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { assertNever } from '../../lib/assert-never.ts';
-import { awaitGitEnd, groupKiller, type ProcessRequest } from '../git-process.ts';
+import { awaitGitEnd, groupKiller, type ProcessRequest } from '../process/git-process.ts';
 import { type FromHelper, HEADER, MAX_STDERR, type ToHelper } from './protocol.ts';
 
 /** A process that waits for its streams, or runs. */

@@ -11,7 +11,7 @@
  *             ◄── heard ───────────────────         a helper that does not answer is killed itself
  *             ◄── ended {id, stderr, end} ─
  */
-import type { GitEnd, ProcessRequest } from '../git-process.ts';
+import type { GitEnd, ProcessRequest } from '../process/git-process.ts';
 
 /** `id` is a number of the service, the same on the connections of the process. */
 export type ToHelper =

@@ -16,7 +16,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { assertNever } from '../../lib/assert-never.ts';
 import { compileCacheVariable } from '../../lib/compile-cache.ts';
-import type { GitEnd, GitProcess, ProcessRequest, StartProcess } from '../git-process.ts';
+import type { GitEnd, GitProcess, ProcessRequest, StartProcess } from '../process/git-process.ts';
 import type { FromHelper, ToHelper } from './protocol.ts';
 
 interface Pending {

@@ -1,4 +1,4 @@
-import type { ObjectId } from '../object-id.ts';
+import type { ObjectId } from '../objects/object-id.ts';
 
 /** The name of a commit in a bundle of ours. */
 export function bundledRef(commit: ObjectId): string {

@@ -17,9 +17,9 @@ import {
   request as plainRequest,
 } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
-import type { ObjectId } from '../object-id.ts';
-import type { RefName } from '../ref-name.ts';
-import type { AskUploadPack, Remote } from '../remote.ts';
+import type { ObjectId } from '../objects/object-id.ts';
+import type { RefName } from '../objects/ref-name.ts';
+import type { AskUploadPack, Remote } from '../process/remote.ts';
 import { FLUSH } from './packets.ts';
 import { listingRequest, packRequest, readListing, readPack, withoutGreeting } from './upload-pack.ts';
 

@@ -2,8 +2,8 @@
  * The two questions of `git-upload-pack` in protocol 2, each one request: where refs are, and the objects of commits. An answer
  * that holds anything unexpected is unusable as a whole.
  */
-import { isObjectId, type ObjectId } from '../object-id.ts';
-import { isRefName, type RefName } from '../ref-name.ts';
+import { isObjectId, type ObjectId } from '../objects/object-id.ts';
+import { isRefName, type RefName } from '../objects/ref-name.ts';
 import { bytesOf, DELIMITER, FLUSH, type GitPacket, packet, readPackets } from './packets.ts';
 
 /** What a connection that is not HTTP writes first. */

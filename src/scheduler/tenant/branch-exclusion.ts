@@ -3,7 +3,7 @@
  * because the code host does not protect them or holds them read-only.
  */
 import type { BranchSelection } from '../../driver/source.ts';
-import { isBranchIncluded } from '../../layout/config-files.ts';
+import { isBranchIncluded } from '../../layout/tenant/config-files.ts';
 import type { TenantProject } from '../../model/layout.ts';
 import type { BranchName, ProjectKey } from '../../model/project.ts';
 import type { TenantConfig } from './tenant-config.ts';

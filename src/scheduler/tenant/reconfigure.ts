@@ -7,7 +7,7 @@
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { BranchSelection } from '../../driver/source.ts';
-import { extraPathsOf } from '../../layout/config-files.ts';
+import { extraPathsOf } from '../../layout/tenant/config-files.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';

@@ -1,6 +1,6 @@
 /** One event of a timer: a branch as its host has it now, for one pipeline. */
 import { refUpdate, refUpdateRecord } from '../../driver/ref-update.ts';
-import { TIMER } from '../../layout/timer-trigger.ts';
+import { TIMER } from '../../layout/build/timer-trigger.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { derivedUuid } from '../../lib/ids.ts';
 import type { ChangeRecord } from '../../model/change.ts';

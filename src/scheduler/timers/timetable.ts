@@ -1,5 +1,5 @@
 /** Which timers a tenant has, what is due in a span of time, and when the next is. Pure. */
-import { TIMER, timesOf } from '../../layout/timer-trigger.ts';
+import { TIMER, timesOf } from '../../layout/build/timer-trigger.ts';
 import { type CronTimes, parseCron } from '../../lib/cron.ts';
 import { sha256 } from '../../lib/ids.ts';
 import type { BranchName, PipelineName, ProjectKey, TenantName } from '../../model/project.ts';

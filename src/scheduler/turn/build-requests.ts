@@ -1,6 +1,6 @@
 /** Build requests: all inputs of a build, from the item, its frozen job and the tested state. */
 
-import { secretsOfJobs } from '../../layout/layout-secret.ts';
+import { secretsOfJobs } from '../../layout/build/layout-secret.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { spanIdOf, traceIdOf, type Uuid } from '../../lib/ids.ts';
 import { changeOfJob } from '../../model/about-item.ts';

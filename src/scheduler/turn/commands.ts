@@ -1,5 +1,5 @@
 /** The commands of a turn as operations of its commit: requests for workers, reports, events for other pipelines. */
-import { extraPathsOf, isAlwaysDynamic } from '../../layout/config-files.ts';
+import { extraPathsOf, isAlwaysDynamic } from '../../layout/tenant/config-files.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { endOfBuild } from '../../model/build.ts';

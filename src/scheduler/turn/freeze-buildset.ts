@@ -5,7 +5,7 @@
  * A change that edits configuration is tested with a layout of its own: the tenant's files with those of the item and the
  * items ahead in their place. Files of config-projects are only checked: what they say counts after the merge.
  */
-import { secretsOfJobs } from '../../layout/layout-secret.ts';
+import { secretsOfJobs } from '../../layout/build/layout-secret.ts';
 import { addMilliseconds, earlierOf, laterOf } from '../../lib/clock.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { type TurnWork, testedMergeOf } from '../../model/build-set.ts';

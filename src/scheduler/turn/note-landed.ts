@@ -2,7 +2,7 @@
  * Notes landed changes in the change cache, in the commit of the turn that takes the report. Until the host is read again the cache
  * would have them as `open`, and a dependent that enters in between would enqueue them once more.
  */
-import { extraPathsOf, isConfigPath } from '../../layout/config-files.ts';
+import { extraPathsOf, isConfigPath } from '../../layout/tenant/config-files.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import { testedMergeOf } from '../../model/build-set.ts';

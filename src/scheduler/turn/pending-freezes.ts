@@ -5,7 +5,7 @@
  * and the pipeline is woken when the graph is ready. So a costly proposal delays only itself. Most graphs take milliseconds, for
  * which a turn waits: that saves a turn.
  */
-import type { ItemChange } from '../../layout/freeze-item-graph.ts';
+import type { ItemChange } from '../../layout/freeze/freeze-item-graph.ts';
 import type { LayoutFacts } from '../../layout/layout-facts.ts';
 import type { FreezeAnswer } from '../../layout/layout-table.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';

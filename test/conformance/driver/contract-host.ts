@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGit } from '../../../src/git/git.ts';
+import { createGit } from '../../../src/git/process/git.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

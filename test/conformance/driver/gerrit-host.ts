@@ -6,7 +6,7 @@ import { gerritDriver } from '../../../drivers/gerrit/index.ts';
 import type { Connection } from '../../../src/driver/connection.ts';
 import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
 import { languageOf } from '../../../src/driver/language-of.ts';
-import { createGit } from '../../../src/git/git.ts';
+import { createGit } from '../../../src/git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

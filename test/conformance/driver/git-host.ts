@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gitDriver } from '../../../drivers/git/index.ts';
 import type { DriverLog } from '../../../src/driver/connection.ts';
 import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
-import { createGit, type GitOptions } from '../../../src/git/git.ts';
+import { createGit, type GitOptions } from '../../../src/git/process/git.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

@@ -13,9 +13,9 @@ import { createSshCarrier } from '../../../drivers/gerrit/api/ssh/ssh-carrier.ts
 import { fileOfThisMachine } from '../../../drivers/gerrit/ssh/ssh-place.ts';
 import { createSshSession, type SshSession } from '../../../drivers/gerrit/ssh/ssh-session.ts';
 import { uploadPackOf } from '../../../drivers/gerrit/ssh/upload-pack.ts';
-import { parseObjectId } from '../../../src/git/object-id.ts';
-import { parseRefName } from '../../../src/git/ref-name.ts';
-import type { Remote } from '../../../src/git/remote.ts';
+import { parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { parseRefName } from '../../../src/git/objects/ref-name.ts';
+import type { Remote } from '../../../src/git/process/remote.ts';
 import { createUploadPackHost } from '../../../src/git/wire/upload-pack-host.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { Json } from '../../../src/model/job.ts';

@@ -2,9 +2,9 @@
  * The code host: one repository of refs and notes per project. A push is all or nothing and only from where the pusher
  * thinks the refs are. It remembers every landing with who made it, which is what the checks go by.
  */
-import type { ObjectId } from '../../../src/git/object-id.ts';
-import type { RefChange } from '../../../src/git/push.ts';
-import { parseRefName, type RefName } from '../../../src/git/ref-name.ts';
+import type { ObjectId } from '../../../src/git/objects/object-id.ts';
+import { parseRefName, type RefName } from '../../../src/git/objects/ref-name.ts';
+import type { RefChange } from '../../../src/git/remote/push.ts';
 import { type Files, Objects } from './objects.ts';
 
 /** A branch moved. */

@@ -5,8 +5,8 @@
  *     developer.propose('org/app', 'login', { files: { 'login.txt': 'v1' } });
  *     developer.approve('org/app', 'login');
  */
-import type { ObjectId } from '../../../src/git/object-id.ts';
-import { parseRefName, type RefName } from '../../../src/git/ref-name.ts';
+import type { ObjectId } from '../../../src/git/objects/object-id.ts';
+import { parseRefName, type RefName } from '../../../src/git/objects/ref-name.ts';
 import type { CodeHost } from './code-host.ts';
 
 export interface Proposed {

@@ -10,7 +10,7 @@ import { createReporter } from '../../../drivers/git/reporter.ts';
 import { createSource } from '../../../drivers/git/source.ts';
 import type { Connection } from '../../../src/driver/connection.ts';
 import { createHostHealth } from '../../../src/driver/host-health.ts';
-import type { ObjectId } from '../../../src/git/object-id.ts';
+import type { ObjectId } from '../../../src/git/objects/object-id.ts';
 import { pause } from '../../../src/lib/pause.ts';
 import { type ProjectKey, projectIdOf } from '../../../src/model/project.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';

@@ -4,7 +4,7 @@
  * own affair (`host-git.ts`).
  */
 import { hash } from 'node:crypto';
-import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
 
 export type Files = ReadonlyMap<string, string>;
 

@@ -314,7 +314,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'a serial pipeline runs one item of a queue at a time',
     edits: [
       {
-        file: 'src/layout/parse-window.ts',
+        file: 'src/layout/stanzas/parse-window.ts',
         find: "serial: { initial: 1, options: 'refused' },",
         replace: "serial: { initial: 20, options: 'refused' },",
       },

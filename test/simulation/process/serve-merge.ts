@@ -1,5 +1,5 @@
 /** What a merger answers, computed on simulated commits: the same answers the real one gives for the same request. */
-import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
 import type {
   BranchConfig,

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkerCore } from '../../../src/cmd/service/worker-core.ts';
-import { createGit } from '../../../src/git/git.ts';
+import { createGit } from '../../../src/git/process/git.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { randomIds } from '../../../src/lib/ids.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { load, YAML11_SCHEMA } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { PROJECTS } from '../../../src/cmd/quickstart/prepare-site.ts';
-import { parseTenantFile } from '../../../src/layout/tenant-file.ts';
+import { parseTenantFile } from '../../../src/layout/tenant/tenant-file.ts';
 import { showOptionProblem } from '../../../src/lib/option-reader.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import { parseSettings } from '../../../src/settings/parse-settings.ts';

@@ -1,4 +1,4 @@
-/** A folder of more than twelve files has a map: a head comment, or a README, that names each of its files. */
+/** A folder of more than twelve files has a map: a head comment, a README, or the README of the room it is in, that names each of its files. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ function unnamed(map: string, held: readonly string[]): readonly string[] {
 describe('a map names every file', () => {
   test.each(folders)('of $folder', ({ folder, held }) => {
     const above = path.dirname(folder);
-    const maps = [...held, `${folder}/README.md`, `${above}/records.ts`];
+    const maps = [...held, `${folder}/README.md`, `${above}/README.md`, `${above}/records.ts`];
     const [best] = maps
       .filter(map => existsSync(path.join(ROOT, map)))
       .map(map => ({ map, missing: unnamed(map, held) }))

@@ -12,8 +12,8 @@ import type {
 } from '../../../src/executor/deps.ts';
 import { createExecutor, type Executor } from '../../../src/executor/executor.ts';
 import { logPathOf } from '../../../src/executor/log-file.ts';
-import { parseObjectId } from '../../../src/git/object-id.ts';
-import { createTreeSizes } from '../../../src/git/tree-size.ts';
+import { parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { createTreeSizes } from '../../../src/git/objects/tree-size.ts';
 import { type Nanoseconds, systemClock } from '../../../src/lib/clock.ts';
 import { createDiskRoom, type DiskRoom } from '../../../src/lib/disk-room.ts';
 import { randomIds, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createAncestry, type IsAncestor } from '../../../src/git/ancestry.ts';
-import { createGit, type Git } from '../../../src/git/git.ts';
-import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
-import { createObjectReader, type ObjectReader } from '../../../src/git/object-reader.ts';
-import { createObjectWriter, type ObjectWriter } from '../../../src/git/object-writer.ts';
+import { createAncestry, type IsAncestor } from '../../../src/git/objects/ancestry.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { createObjectReader, type ObjectReader } from '../../../src/git/objects/object-reader.ts';
+import { createObjectWriter, type ObjectWriter } from '../../../src/git/objects/object-writer.ts';
+import { createGit, type Git } from '../../../src/git/process/git.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { IDENTITY } from './open-repository.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Coprocess, CoprocessDied, createCoprocess } from '../../../src/git/coprocess.ts';
-import { createGit } from '../../../src/git/git.ts';
-import { startHere } from '../../../src/git/git-process.ts';
-import { parseObjectId } from '../../../src/git/object-id.ts';
-import { probeMergeTree } from '../../../src/git/probe-merge-tree.ts';
+import { probeMergeTree } from '../../../src/git/merge/probe-merge-tree.ts';
+import { parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { type Coprocess, CoprocessDied, createCoprocess } from '../../../src/git/process/coprocess.ts';
+import { createGit } from '../../../src/git/process/git.ts';
+import { startHere } from '../../../src/git/process/git-process.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
 import { IDENTITY, openRepository } from './open-repository.ts';

@@ -3,7 +3,7 @@
  *
  *     const bomb = await gitBomb(repository.path, 10);        // tree with 10^10 files
  */
-import { createObjectWriter } from '../../../src/git/object-writer.ts';
+import { createObjectWriter } from '../../../src/git/objects/object-writer.ts';
 import { runGit } from '../../fake/git-repository.ts';
 
 /** @returns the id of a tree, made in the repository, with `levels` levels of ten shared directories; files at the bottom. */

@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { meaningOfRefusal } from '../../../src/git/failure-table.ts';
-import { createGit, type Git } from '../../../src/git/git.ts';
-import { type StartProcess, startHere } from '../../../src/git/git-process.ts';
-import { remoteUrlProblem } from '../../../src/git/remote.ts';
-import { oneLine, remoteFailure } from '../../../src/git/remote-failure.ts';
-import { sshEnvironment } from '../../../src/git/ssh.ts';
+import { meaningOfRefusal } from '../../../src/git/process/failure-table.ts';
+import { createGit, type Git } from '../../../src/git/process/git.ts';
+import { type StartProcess, startHere } from '../../../src/git/process/git-process.ts';
+import { remoteUrlProblem } from '../../../src/git/process/remote.ts';
+import { oneLine, remoteFailure } from '../../../src/git/process/remote-failure.ts';
+import { sshEnvironment } from '../../../src/git/process/ssh.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { IDENTITY } from './open-repository.ts';
 

@@ -1,9 +1,9 @@
 /** git says what the refs are: what is read here is what it lists, or nothing. */
 import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createGit } from '../../../src/git/git.ts';
-import { readLocalRefs } from '../../../src/git/local-refs.ts';
-import { lsRemote } from '../../../src/git/remote-refs.ts';
+import { createGit } from '../../../src/git/process/git.ts';
+import { readLocalRefs } from '../../../src/git/remote/local-refs.ts';
+import { lsRemote } from '../../../src/git/remote/remote-refs.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 import { IDENTITY } from './open-repository.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 import { openRepository } from './open-repository.ts';
 import { plainMerger } from './plain-merge.ts';

@@ -3,8 +3,9 @@
  * (`refs/pull/<n>/head`) of the host and merges them in order, again and again while the host gets new ones; prints one line
  * `<number of proposals> <commit of the whole chain>` per pass, and ends after the pass that saw `<last>` proposals.
  */
-import { createGit } from '../../../src/git/git.ts';
-import { parseRefName } from '../../../src/git/ref-name.ts';
+
+import { parseRefName } from '../../../src/git/objects/ref-name.ts';
+import { createGit } from '../../../src/git/process/git.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { IDENTITY } from './open-repository.ts';
 

@@ -1,7 +1,7 @@
 /** git reads what is written here, and what git wrote is kept. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addToNotes } from '../../../src/git/note-tree.ts';
-import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { addToNotes } from '../../../src/git/remote/note-tree.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 import { type OpenRepository, openRepository } from './open-repository.ts';
 

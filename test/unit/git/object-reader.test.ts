@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createByteFeed } from '../../../src/git/byte-reader.ts';
-import { changedPaths } from '../../../src/git/changed-paths.ts';
-import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
-import { MissingObject } from '../../../src/git/object-reader.ts';
-import { pathName } from '../../../src/git/path-name.ts';
-import { parseTree, pathText } from '../../../src/git/tree.ts';
-import { createTreeBudget } from '../../../src/git/tree-budget.ts';
+import { pathName } from '../../../src/git/disk/path-name.ts';
+import { changedPaths } from '../../../src/git/objects/changed-paths.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { MissingObject } from '../../../src/git/objects/object-reader.ts';
+import { parseTree, pathText } from '../../../src/git/objects/tree.ts';
+import { createTreeBudget } from '../../../src/git/objects/tree-budget.ts';
+import { createByteFeed } from '../../../src/git/process/byte-reader.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
 import { openRepository } from './open-repository.ts';
 

@@ -1,15 +1,16 @@
 /** Puts the parts of the git room together over one bare repository, for the tests of these parts. */
-import { createAncestry } from '../../../src/git/ancestry.ts';
-import { countDifferences } from '../../../src/git/changed-paths.ts';
-import { createGit, type Git } from '../../../src/git/git.ts';
-import { createMergeChain, type MergeChain } from '../../../src/git/merge-chain.ts';
-import { createMergeTree, type MergeTree, type MergeTreeMode } from '../../../src/git/merge-tree.ts';
-import { createObjectReader, type ObjectReader } from '../../../src/git/object-reader.ts';
-import { createObjectWriter, type ObjectWriter } from '../../../src/git/object-writer.ts';
-import { createOwnCommits } from '../../../src/git/own-commits.ts';
-import { createResolve } from '../../../src/git/resolve-trees.ts';
+
+import { createMergeChain, type MergeChain } from '../../../src/git/merge/merge-chain.ts';
+import { createMergeTree, type MergeTree, type MergeTreeMode } from '../../../src/git/merge/merge-tree.ts';
+import { createOwnCommits } from '../../../src/git/merge/own-commits.ts';
+import { createResolve } from '../../../src/git/merge/resolve-trees.ts';
+import { createAncestry } from '../../../src/git/objects/ancestry.ts';
+import { countDifferences } from '../../../src/git/objects/changed-paths.ts';
+import { createObjectReader, type ObjectReader } from '../../../src/git/objects/object-reader.ts';
+import { createObjectWriter, type ObjectWriter } from '../../../src/git/objects/object-writer.ts';
+import { createTreeBudget } from '../../../src/git/objects/tree-budget.ts';
+import { createGit, type Git } from '../../../src/git/process/git.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
-import { createTreeBudget } from '../../../src/git/tree-budget.ts';
 
 export const IDENTITY = { name: 'Gatehouse', email: 'gatehouse@example.org' };
 

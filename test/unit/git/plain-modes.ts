@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ChainStep } from '../../../src/git/merge-chain.ts';
+import type { ChainStep } from '../../../src/git/merge/merge-chain.ts';
 import { runGit } from '../../fake/git-repository.ts';
 import { IDENTITY } from './open-repository.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isRefName, parseRefName, refNameProblem } from '../../../src/git/ref-name.ts';
+import { isRefName, parseRefName, refNameProblem } from '../../../src/git/objects/ref-name.ts';
 import { runGit } from '../../fake/git-repository.ts';
 
 describe('a ref name', () => {

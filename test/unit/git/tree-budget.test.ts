@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createLru } from '../../../src/git/lru.ts';
-import { createTreeBudget, OverBudget } from '../../../src/git/tree-budget.ts';
+import { createTreeBudget, OverBudget } from '../../../src/git/objects/tree-budget.ts';
+import { createLru } from '../../../src/git/support/lru.ts';
 import { measureTurns } from '../../fake/turn-cost.ts';
 
 it('a budget is spent by entries, and then says how many there were', async () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildLayout, type LayoutInput } from '../../../src/layout/build-layout.ts';
-import { isConfigPath } from '../../../src/layout/config-files.ts';
-import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
+import { buildLayout, type LayoutInput } from '../../../src/layout/build/build-layout.ts';
+import { freezeJobGraph } from '../../../src/layout/freeze/freeze-job-graph.ts';
 import { layoutFacts, mergeModeIn } from '../../../src/layout/layout-facts.ts';
+import { isConfigPath } from '../../../src/layout/tenant/config-files.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 import type { BranchConfig } from '../../../src/model/merge.ts';
 import { projectKey } from '../../../src/model/project.ts';

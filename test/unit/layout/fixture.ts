@@ -1,8 +1,8 @@
 /** A small tenant to try configuration on: one config-project, two untrusted ones, a driver that takes almost anything. */
 import type { DriverConfigLanguage } from '../../../src/driver/driver.ts';
-import { buildLayout, type LayoutInput } from '../../../src/layout/build-layout.ts';
-import type { Layout } from '../../../src/layout/layout.ts';
-import { parseCache } from '../../../src/layout/parse-cache.ts';
+import { buildLayout, type LayoutInput } from '../../../src/layout/build/build-layout.ts';
+import type { Layout } from '../../../src/layout/model/layout.ts';
+import { parseCache } from '../../../src/layout/stanzas/parse-cache.ts';
 import { configErrorText } from '../../../src/model/config-error.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { Tenant } from '../../../src/model/layout.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { freezeItemGraph, type ItemChange } from '../../../src/layout/freeze-item-graph.ts';
-import type { Layout } from '../../../src/layout/layout.ts';
+import { freezeItemGraph, type ItemChange } from '../../../src/layout/freeze/freeze-item-graph.ts';
+import type { Layout } from '../../../src/layout/model/layout.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
 import { APP, CONFIG, LIB, layoutOf } from './fixture.ts';
 

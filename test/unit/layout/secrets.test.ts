@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
-import type { Layout } from '../../../src/layout/layout.ts';
+import { freezeJobGraph } from '../../../src/layout/freeze/freeze-job-graph.ts';
+import type { Layout } from '../../../src/layout/model/layout.ts';
 import type { FrozenJob, Playbook } from '../../../src/model/job.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
 import { withValues } from '../../../src/model/secret.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { buildLayout } from '../../../src/layout/build-layout.ts';
-import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
-import type { Layout } from '../../../src/layout/layout.ts';
-import { speculativeLayout } from '../../../src/layout/speculative-layout.ts';
+import { buildLayout } from '../../../src/layout/build/build-layout.ts';
+import { speculativeLayout } from '../../../src/layout/build/speculative-layout.ts';
+import { freezeJobGraph } from '../../../src/layout/freeze/freeze-job-graph.ts';
+import type { Layout } from '../../../src/layout/model/layout.ts';
 import { configErrorText } from '../../../src/model/config-error.ts';
 import type { BranchConfig } from '../../../src/model/merge.ts';
 import { APP, BASE, branchConfig, CONFIG, LIB, layoutInput } from './fixture.ts';

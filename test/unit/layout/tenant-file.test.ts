@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseTenantFile } from '../../../src/layout/tenant-file.ts';
+import { parseTenantFile } from '../../../src/layout/tenant/tenant-file.ts';
 import { configErrorText } from '../../../src/model/config-error.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 

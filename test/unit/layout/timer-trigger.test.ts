@@ -1,6 +1,6 @@
 /** Timers in pipelines: the connection `timer` needs no section, and is a trigger only. */
 import { expect, test } from 'vitest';
-import { timesOf } from '../../../src/layout/timer-trigger.ts';
+import { timesOf } from '../../../src/layout/build/timer-trigger.ts';
 import { errorsOf, layoutOf } from './fixture.ts';
 
 const pipeline = (rest: string) => `

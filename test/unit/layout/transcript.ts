@@ -15,13 +15,13 @@
  * `show <pipeline> <project> <branch> <job>`; `queue <pipeline> <project> <branch>`. Every case has the projects of
  * `fixture.ts` or of its tenant file, and the configuration of `fixture.ts`. `UPDATE_TRANSCRIPTS=1` rewrites the outputs: review the diff.
  */
-import { buildLayout } from '../../../src/layout/build-layout.ts';
+import { buildLayout } from '../../../src/layout/build/build-layout.ts';
 import { changeQueueOf } from '../../../src/layout/change-queue.ts';
-import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
-import type { FreezeChange } from '../../../src/layout/freeze-request.ts';
-import type { Layout } from '../../../src/layout/layout.ts';
+import { freezeJobGraph } from '../../../src/layout/freeze/freeze-job-graph.ts';
 import { layoutFacts } from '../../../src/layout/layout-facts.ts';
-import { parseTenantFile } from '../../../src/layout/tenant-file.ts';
+import type { FreezeChange } from '../../../src/layout/model/freeze-request.ts';
+import type { Layout } from '../../../src/layout/model/layout.ts';
+import { parseTenantFile } from '../../../src/layout/tenant/tenant-file.ts';
 import { type ConfigError, configErrorText } from '../../../src/model/config-error.ts';
 import type { FrozenJob, Playbook } from '../../../src/model/job.ts';
 import type { Tenant } from '../../../src/model/layout.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { dump } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../../src/layout/yaml.ts';
-import { jsonOf, nodeAt } from '../../../src/layout/yaml-node.ts';
+import { parseYaml } from '../../../src/layout/yaml/yaml.ts';
+import { jsonOf, nodeAt } from '../../../src/layout/yaml/yaml-node.ts';
 import { slowness } from '../../fake/slowness.ts';
 
 function parsedValue(text: string): unknown {

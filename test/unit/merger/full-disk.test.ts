@@ -1,7 +1,7 @@
 /** F25: the disk of a merger is full. That says nothing about a change: it waits, and is merged once there is room. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { createGit } from '../../../src/git/git.ts';
+import { createGit } from '../../../src/git/process/git.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { createDiskRoom } from '../../../src/lib/disk-room.ts';
 import type { ClaimedRequest } from '../../../src/merger/deps.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findRemote } from '../../../src/driver/find-remote.ts';
-import { createGit, type GitOptions } from '../../../src/git/git.ts';
+import { createGit, type GitOptions } from '../../../src/git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { OverBudget } from '../../../src/git/tree-budget.ts';
+import { OverBudget } from '../../../src/git/objects/tree-budget.ts';
 import type { ClaimedRequest } from '../../../src/merger/deps.ts';
 import { createMerger } from '../../../src/merger/merger.ts';
 import type { MergerOutcome, MergerRequest } from '../../../src/model/merge.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
-import { parseRefName } from '../../../src/git/ref-name.ts';
+import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { parseRefName } from '../../../src/git/objects/ref-name.ts';
 import { parseCommitId } from '../../../src/model/project.ts';
 import { commitUnfolding } from '../git/unfolding-pack.ts';
 import {

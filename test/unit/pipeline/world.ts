@@ -121,7 +121,7 @@ export const USUAL_WINDOW: WindowPolicy = {
   decrease: { type: 'exponential', factor: 2 },
 };
 
-/** As `src/layout/parse-window.ts` has it. */
+/** As `src/layout/stanzas/parse-window.ts` has it. */
 const INITIAL = { independent: 0, dependent: 20, serial: 1, supercedent: 1 } as const;
 
 export interface PipelineSetup extends Partial<Omit<Pipeline, 'name' | 'reporters' | 'window'>> {

@@ -1,7 +1,7 @@
 /** Names of patch sets as commands take them, `12,3`, by their commits. They never change. */
 
 import { isMapping } from '../../../../src/driver/read-mapping.ts';
-import { createLru } from '../../../../src/git/lru.ts';
+import { createLru } from '../../../../src/git/support/lru.ts';
 import { type JsonMapping, mappingsOf } from '../info-json.ts';
 
 /** In the memory of one process. */

@@ -1,5 +1,5 @@
 /** Branches and tags of a project, as git lists them over SSH. A project that is not shown is trouble of access, never a missing branch. */
-import type { RemoteRefs } from '../../../../src/git/remote-refs.ts';
+import type { RemoteRefs } from '../../../../src/git/remote/remote-refs.ts';
 import type { GerritCarried } from '../carrier.ts';
 import type { JsonMapping } from '../info-json.ts';
 import type { GerritRaw } from '../send.ts';

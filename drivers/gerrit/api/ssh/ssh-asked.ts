@@ -1,6 +1,6 @@
 /** One request that is answered over SSH, and what answers it. */
-import type { RemoteFailure } from '../../../../src/git/remote-failure.ts';
-import type { RemoteRefs } from '../../../../src/git/remote-refs.ts';
+import type { RemoteFailure } from '../../../../src/git/process/remote-failure.ts';
+import type { RemoteRefs } from '../../../../src/git/remote/remote-refs.ts';
 import type { Json } from '../../../../src/model/job.ts';
 import type { SshSession } from '../../ssh/ssh-session.ts';
 import type { PatchsetNames } from './patchset-names.ts';

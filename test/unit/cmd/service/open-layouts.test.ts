@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gitDriver } from '../../../../drivers/git/index.ts';
 import { driverTable } from '../../../../src/cmd/service/driver-table.ts';
 import { openLayouts } from '../../../../src/cmd/service/open-layouts.ts';
-import type { ItemChange } from '../../../../src/layout/freeze-item-graph.ts';
+import type { ItemChange } from '../../../../src/layout/freeze/freeze-item-graph.ts';
 import type { LayoutFacts } from '../../../../src/layout/layout-facts.ts';
 import { createLayouts, type Layouts } from '../../../../src/scheduler/tenant/layouts.ts';
 import { BOMBS, KNOWN_JOBS, misspeltJobs } from '../../layout/bombs.ts';

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CommitGraph } from '../../../../drivers/git/commit-graph.ts';
 import { createGraphMemory } from '../../../../drivers/git/graph-memory.ts';
-import { type ObjectId, parseObjectId } from '../../../../src/git/object-id.ts';
+import { type ObjectId, parseObjectId } from '../../../../src/git/objects/object-id.ts';
 
 let history: Map<ObjectId, readonly ObjectId[]>;
 let listings: number;

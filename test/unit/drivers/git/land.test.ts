@@ -9,7 +9,7 @@ import { createCommitTexts } from '../../../../drivers/git/mirror-reads.ts';
 import type { Templates } from '../../../../drivers/git/ref-view.ts';
 import { HostFailed, openProjectGit, type ProjectGit } from '../../../../drivers/git/remote-git.ts';
 import type { LandingOutcome } from '../../../../src/driver/landing.ts';
-import { createGit } from '../../../../src/git/git.ts';
+import { createGit } from '../../../../src/git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../../src/git/repository-cache.ts';
 import { startAside } from '../../../../src/git/starter/start-aside.ts';
 import { derivedUuid } from '../../../../src/lib/ids.ts';

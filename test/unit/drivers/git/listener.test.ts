@@ -4,8 +4,8 @@ import { encodeMemory, memoryKey, refsDigest } from '../../../../drivers/git/pro
 import type { Refs } from '../../../../drivers/git/ref-view.ts';
 import type { ProjectGit } from '../../../../drivers/git/remote-git.ts';
 import type { NewConnectionEvent } from '../../../../src/driver/intake.ts';
-import { parseObjectId } from '../../../../src/git/object-id.ts';
-import { parseRefName } from '../../../../src/git/ref-name.ts';
+import { parseObjectId } from '../../../../src/git/objects/object-id.ts';
+import { parseRefName } from '../../../../src/git/objects/ref-name.ts';
 import type { Json } from '../../../../src/model/job.ts';
 import { type ProjectKey, projectKey } from '../../../../src/model/project.ts';
 

@@ -4,8 +4,8 @@ import { parseBranchTemplate } from '../../../../drivers/git/branch-template.ts'
 import { nextRefs, watchedRefs } from '../../../../drivers/git/next-refs.ts';
 import { decodeMemory, encodeMemory, refsDigest } from '../../../../drivers/git/project-memory.ts';
 import type { Refs } from '../../../../drivers/git/ref-view.ts';
-import { parseObjectId } from '../../../../src/git/object-id.ts';
-import { parseRefName } from '../../../../src/git/ref-name.ts';
+import { parseObjectId } from '../../../../src/git/objects/object-id.ts';
+import { parseRefName } from '../../../../src/git/objects/ref-name.ts';
 import { RecordError } from '../../../../src/model/codec/record.ts';
 
 const template = (source: string) => {

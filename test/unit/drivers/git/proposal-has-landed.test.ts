@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { proposalHasLanded } from '../../../../drivers/git/proposal-has-landed.ts';
-import { type ObjectId, parseObjectId } from '../../../../src/git/object-id.ts';
+import { type ObjectId, parseObjectId } from '../../../../src/git/objects/object-id.ts';
 
 const id = (digit: string) => parseObjectId(digit.repeat(40));
 const [BASE, FIRST, TIP, HEAD] = ['a', 'b', 'c', 'd'].map(id) as [ObjectId, ObjectId, ObjectId, ObjectId];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { HostFailed, type ProjectGit } from '../../../../drivers/git/remote-git.ts';
 import { watchedGit } from '../../../../drivers/git/watched-git.ts';
 import { createHostHealth } from '../../../../src/driver/host-health.ts';
-import type { FailureReason } from '../../../../src/git/failure-table.ts';
+import type { FailureReason } from '../../../../src/git/process/failure-table.ts';
 import { projectKey } from '../../../../src/model/project.ts';
 
 const APP = projectKey({ connection: 'local', name: 'acme/app' });

@@ -4,8 +4,8 @@ import type { LandingContext } from '../../../../../drivers/github/landing/landi
 import type { LandingGit } from '../../../../../drivers/github/landing/landing-git.ts';
 import type { LandingNow } from '../../../../../drivers/github/landing/landing-now.ts';
 import { placesAsShown } from '../../../../../drivers/github/landing/landing-places.ts';
-import { type ObjectId, parseObjectId } from '../../../../../src/git/object-id.ts';
-import { parseRefName, type RefName } from '../../../../../src/git/ref-name.ts';
+import { type ObjectId, parseObjectId } from '../../../../../src/git/objects/object-id.ts';
+import { parseRefName, type RefName } from '../../../../../src/git/objects/ref-name.ts';
 import { parseCommitId } from '../../../../../src/model/project.ts';
 import { app, pullChange } from '../change.ts';
 

@@ -1,0 +1,162 @@
+/**
+ * Reads the refs of a repository on this machine's disk as git keeps them, loose files over `packed-refs`, without a process:
+ *
+ *     refs/heads/for/master/login     `1f7a…\n`
+ *     packed-refs                     `1f7a… refs/heads/master\n`
+ *
+ * All that is not plain is left to git, which has the last word and the better messages: another ref store, hidden refs, settings of
+ * other files, a repository of another user, symbolic or broken refs, thousands of files.
+ */
+import { type Dirent, readFileSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { nextTurn, turnIsUsed } from '../../lib/turns.ts';
+import { isObjectId, type ObjectId } from '../objects/object-id.ts';
+import { isRefName, type RefName } from '../objects/ref-name.ts';
+import type { Remote } from '../process/remote.ts';
+
+/** Files that are read one by one; git reads more of them faster than its start takes. */
+const MOST_LOOSE = 2_000;
+/** Bytes, some 8 000 refs. */
+const MOST_PACKED = 512 * 1024;
+
+/**
+ * @param prefixes only refs that begin with one of these; each begins with `refs/`.
+ * @returns undefined: to be asked of git.
+ */
+export async function readLocalRefs(
+  remote: Remote,
+  prefixes: readonly string[],
+): Promise<ReadonlyMap<RefName, ObjectId> | undefined> {
+  const place = placeOf(remote);
+  if (place === undefined || prefixes.length === 0) return undefined;
+  if (!prefixes.every(prefix => prefix.startsWith('refs/'))) return undefined;
+  try {
+    const gitDir = await plainRepository(place);
+    return gitDir === undefined ? undefined : await refsIn(gitDir, prefixes);
+  } catch (error) {
+    if (error instanceof NotPlain || (error instanceof Error && 'code' in error)) return undefined;
+    throw error;
+  }
+}
+
+/** Something that only git knows how to read. */
+class NotPlain extends Error {
+  override readonly name = 'NotPlain';
+}
+
+function placeOf({ url, environment = {} }: Remote): string | undefined {
+  // Settings for this remote may say anything about it.
+  if (Object.keys(environment).length > 0) return undefined;
+  const place = url.startsWith('file:///') ? url.slice('file://'.length) : url;
+  return path.isAbsolute(place) && !place.includes('%') ? place : undefined;
+}
+
+/** Where git would find the repository; undefined when it is not a plain one of our own user. */
+async function plainRepository(place: string): Promise<string | undefined> {
+  for (const gitDir of [`${place}/.git`, place, `${place}.git/.git`, `${place}.git`]) {
+    const found = await unlessAbsent(stat(gitDir));
+    // A file leads elsewhere.
+    if (found?.isFile() === true) return undefined;
+    if (found === undefined || (await unlessAbsent(stat(`${gitDir}/HEAD`))) === undefined) continue;
+    const outside = gitDir.endsWith('/.git') ? await stat(path.dirname(gitDir)) : found;
+    const isOwn = found.uid === process.geteuid?.() && outside.uid === found.uid;
+    return isOwn && (await hasPlainSettings(gitDir)) ? gitDir : undefined;
+  }
+  return undefined;
+}
+
+/** Settings by which a repository keeps its refs elsewhere or shows only some of them, and those that lead to other files. */
+const NOT_PLAIN = /hiderefs|extensions|refstorage|worktreeconfig|\[\s*include(if)?\b/i;
+/** The one file that ours lead to: what the hook needs to know, written by `drivers/git/install-hook.ts`. */
+const OWN_INCLUDE = /^[ \t]*\[include\]\s*path = gatehouse\.config[ \t]*$/m;
+
+async function hasPlainSettings(gitDir: string): Promise<boolean> {
+  const settings = await readFile(`${gitDir}/config`, 'utf8');
+  if (!OWN_INCLUDE.test(settings)) return !NOT_PLAIN.test(settings);
+  const included = (await unlessAbsent(readFile(`${gitDir}/gatehouse.config`, 'utf8'))) ?? '';
+  return !NOT_PLAIN.test(settings.replace(OWN_INCLUDE, '') + included);
+}
+
+/** Loose ones first, as git: a ref that is packed meanwhile is found in one of the two. */
+async function refsIn(gitDir: string, prefixes: readonly string[]): Promise<ReadonlyMap<RefName, ObjectId>> {
+  const loose = new Map<RefName, ObjectId>();
+  const folders = new Set(prefixes.map(prefix => prefix.slice(0, prefix.lastIndexOf('/'))));
+  for (const folder of folders) await readFolder(gitDir, folder, prefixes, loose);
+  const refs = await readPacked(gitDir, prefixes);
+  for (const [ref, commit] of loose) refs.set(ref, commit);
+  return refs;
+}
+
+async function readFolder(
+  gitDir: string,
+  folder: string,
+  prefixes: readonly string[],
+  found: Map<RefName, ObjectId>,
+): Promise<void> {
+  const entries = await unlessAbsent(readdir(`${gitDir}/${folder}`, { withFileTypes: true }));
+  for (const entry of entries ?? []) {
+    const name = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) {
+      if (prefixes.some(prefix => `${name}/`.startsWith(prefix) || prefix.startsWith(`${name}/`)))
+        await readFolder(gitDir, name, prefixes, found);
+    } else if (isWanted(entry, name, prefixes)) {
+      if (found.size >= MOST_LOOSE) throw new NotPlain(`more than ${MOST_LOOSE} files of refs`);
+      // A tenth of the time of the call that returns at once: the file is a line, and was written a moment ago.
+      const commit = readLoose(`${gitDir}/${name}`);
+      if (commit !== undefined && isRefName(name)) found.set(name, commit);
+      if (turnIsUsed()) await nextTurn();
+    }
+  }
+}
+
+/** git omits names that are no UTF-8, and lock files are none of its refs. */
+function isWanted(entry: Dirent, name: string, prefixes: readonly string[]): boolean {
+  if (entry.isSymbolicLink()) throw new NotPlain(`${name} is a symbolic link`);
+  if (name.includes('\ufffd') || !isRefName(name)) return false;
+  return prefixes.some(prefix => name.startsWith(prefix));
+}
+
+/** Undefined: it was deleted meanwhile. */
+function readLoose(file: string): ObjectId | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'latin1').trimEnd();
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+  if (!isObjectId(text)) throw new NotPlain(`${file} holds no object id`);
+  return text;
+}
+
+async function readPacked(gitDir: string, prefixes: readonly string[]): Promise<Map<RefName, ObjectId>> {
+  const refs = new Map<RefName, ObjectId>();
+  const file = `${gitDir}/packed-refs`;
+  const found = await unlessAbsent(stat(file));
+  if (found === undefined) return refs;
+  if (found.size > MOST_PACKED) throw new NotPlain('packed-refs is large');
+  const text = (await unlessAbsent(readFile(file, 'utf8'))) ?? '';
+  for (const line of text.split('\n')) {
+    // `# pack-refs with: …`, and after an annotated tag `^` and what it marks.
+    if (line === '' || line.startsWith('#') || line.startsWith('^')) continue;
+    const [id, name] = [line.slice(0, 40), line.slice(41)];
+    if (!isObjectId(id)) throw new NotPlain('packed-refs is of another form');
+    const isListed = prefixes.some(prefix => name.startsWith(prefix));
+    if (isListed && isRefName(name) && !name.includes('\ufffd')) refs.set(name, id);
+  }
+  return refs;
+}
+
+async function unlessAbsent<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+function isAbsence(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}

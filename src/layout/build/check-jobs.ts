@@ -1,0 +1,179 @@
+/** Second pass: references of jobs. A variant with a bad reference is broken; other variants of the job are not. */
+import { didYouMean } from '../../lib/nearest-name.ts';
+import { stronglyConnected } from '../../lib/tarjan.ts';
+import type { ConfigError } from '../../model/config-error.ts';
+import { projectIdOf } from '../../model/project.ts';
+import { notUndone, onlyAbstract } from '../freeze/job-draft.ts';
+import { errorAt, placeText } from '../model/config-place.ts';
+import type { JobVariant, LayoutFile } from '../model/layout.ts';
+import { NOOP_JOB } from '../model/noop-job.ts';
+import { shortList } from '../model/short-list.ts';
+import type { JobStanza } from '../stanzas/stanzas.ts';
+import type { CollectContext, Collected } from './collected.ts';
+import { tooManyNodes } from './job-variant.ts';
+import { secretError } from './layout-secret.ts';
+
+/**
+ * Marks each variant whose parent, nodeset or required project cannot be used, and adds the first error of each. Changes
+ * `collected`, which must hold all stanzas.
+ */
+export function checkJobs(collected: Collected, context: CollectContext): void {
+  const cyclic = jobsInParentCycles(collected.jobs);
+  const restrictions = cached(restrictionsOf);
+  for (const [name, variants] of collected.jobs) {
+    const checked = variants.map(variant => {
+      if (variant.broken !== undefined) return variant;
+      const broken =
+        parentReferenceError(variant, collected, cyclic, restrictions) ??
+        referenceError(variant.stanza, variant.file, collected, context);
+      collected.errors.push(...unknownDependencies(variant.stanza, variant.file, collected));
+      if (broken === undefined) return variant;
+      collected.errors.push(broken);
+      return { ...variant, broken };
+    });
+    collected.jobs.set(name, checked);
+  }
+}
+
+interface Restrictions {
+  readonly final: JobVariant | undefined;
+  /** `protected`. All variants of a job are of one project. */
+  readonly guarded: JobVariant | undefined;
+  /** `post-review`. */
+  readonly reviewed: JobVariant | undefined;
+  /** `intermediate`: all are. */
+  readonly isIntermediate: boolean;
+}
+
+function restrictionsOf(variants: readonly JobVariant[]): Restrictions {
+  return {
+    final: variants.find(({ stanza }) => stanza.attributes.final === true),
+    guarded: variants.find(({ stanza }) => stanza.attributes.protected === true),
+    reviewed: variants.find(({ stanza }) => stanza.attributes.postReview === true),
+    isIntermediate: variants.every(({ stanza }) => stanza.attributes.intermediate === true),
+  };
+}
+
+/** Computes once per key: many jobs may inherit from one that has many variants. */
+function cached<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return key => {
+    const value = known.get(key) ?? compute(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
+function parentReferenceError(
+  { name, parent, stanza, file }: JobVariant,
+  { jobs, hints }: Collected,
+  cyclic: ReadonlyMap<string, string>,
+  restrictions: (variants: readonly JobVariant[]) => Restrictions,
+): ConfigError | undefined {
+  if (parent === null) return undefined;
+  const at = stanza.offsets.get('parent') ?? stanza.offset;
+  const parents = jobs.get(parent);
+  if (parents === undefined) {
+    const implied =
+      stanza.parent === undefined ? `; job ${name} names no parent, so it inherits from ${parent}` : '';
+    const text = `Job ${parent} not defined${didYouMean(parent, jobs.keys(), hints)}${implied}`;
+    return errorAt(file, at, 'job-not-defined', text);
+  }
+  const cycle = cyclic.get(name);
+  if (cycle !== undefined) {
+    return errorAt(
+      file,
+      at,
+      'parent-cycle',
+      `jobs ${cycle} inherit from each other in a cycle; change one of the parents`,
+    );
+  }
+  const { final, guarded, reviewed, isIntermediate } = restrictions(parents);
+  if (isIntermediate && stanza.attributes.abstract !== true)
+    return errorAt(file, at, 'intermediate-job', onlyAbstract(name, parent));
+  if (final !== undefined) {
+    const place = placeText(final.file, final.stanza.offset);
+    const text = `job ${parent} is final (${place}), so job ${name} cannot inherit from it; choose another parent`;
+    return errorAt(file, at, 'final-job', text);
+  }
+  if (guarded !== undefined && guarded.file.project !== file.project) {
+    const owner = projectIdOf(guarded.file.project).name;
+    const text = `job ${parent} is protected, only jobs of project ${owner} can inherit from it; choose another parent for ${name}`;
+    return errorAt(file, at, 'protected-job', text);
+  }
+  if (reviewed !== undefined && stanza.attributes.postReview === false) {
+    const place = placeText(reviewed.file, reviewed.stanza.offset);
+    return errorAt(
+      file,
+      stanza.offsets.get('post-review') ?? at,
+      'post-review-job',
+      notUndone(name, `job ${parent} (${place})`),
+    );
+  }
+  return undefined;
+}
+
+/** Nodeset, secrets, required and allowed projects, of a definition or of a project's override. */
+export function referenceError(
+  stanza: JobStanza,
+  file: LayoutFile,
+  collected: Collected,
+  { resolve, tenant }: CollectContext,
+): ConfigError | undefined {
+  const { nodesets, brokenNodesets, hints } = collected;
+  const { nodeset, requiredProjects = [], allowedProjects = [] } = stanza.attributes;
+  if (nodeset?.kind === 'named' && !nodesets.has(nodeset.name)) {
+    const broken = brokenNodesets.has(nodeset.name);
+    const hint = broken
+      ? ' because of the error in its definition'
+      : didYouMean(nodeset.name, nodesets.keys(), hints);
+    return errorAt(
+      file,
+      nodeset.offset,
+      'unknown-nodeset',
+      `nodeset ${nodeset.name} of job ${stanza.name} is not defined${hint}`,
+    );
+  }
+  const nodes = nodeset?.kind === 'named' ? (nodesets.get(nodeset.name)?.stanza.nodes.length ?? 0) : 0;
+  const tooMany = tooManyNodes(nodes, tenant);
+  if (nodeset !== undefined && tooMany !== undefined) {
+    const at = stanza.offsets.get('nodeset') ?? stanza.offset;
+    return errorAt(file, at, 'not-permitted', `nodeset of job ${stanza.name} cannot be used: ${tooMany}`);
+  }
+  for (const { name, offset } of [...requiredProjects, ...allowedProjects]) {
+    const resolved = resolve(name);
+    if (resolved.kind === 'unknown') return errorAt(file, offset, resolved.code, resolved.text);
+  }
+  return secretError(stanza, file, collected);
+}
+
+/**
+ * Dependencies on undefined jobs, of a definition or of a project's override. They break nothing: a hard dependency stops the
+ * change that would wait for it, a soft one waits for nothing.
+ */
+export function unknownDependencies(
+  { name, attributes }: JobStanza,
+  file: LayoutFile,
+  { jobs, hints }: Collected,
+): readonly ConfigError[] {
+  const unknown = (attributes.dependencies ?? []).filter(
+    needed => needed.name !== NOOP_JOB && !jobs.has(needed.name),
+  );
+  return unknown.map(needed => {
+    const hint = didYouMean(needed.name, jobs.keys(), hints);
+    const text = `job ${name} depends on job ${needed.name}, which is not defined${hint}`;
+    return errorAt(file, needed.offset, 'job-not-defined', text);
+  });
+}
+
+/** Jobs on a cycle of parents → the cycle as text. A job that names itself was refused before. */
+function jobsInParentCycles(jobs: ReadonlyMap<string, readonly JobVariant[]>): ReadonlyMap<string, string> {
+  const parents = (name: string) => (jobs.get(name) ?? []).flatMap(({ parent }) => parent ?? []);
+  const cycles = stronglyConnected(jobs.keys(), parents).filter(({ length }) => length > 1);
+  return new Map(
+    cycles.flatMap(cycle => {
+      const text = shortList(cycle.toSorted());
+      return cycle.map((name): [string, string] => [name, text]);
+    }),
+  );
+}

@@ -1,0 +1,266 @@
+/**
+ * A job while its definitions are applied to each other, the base job first.
+ *
+ *     pre-run   parent's, then child's
+ *     run       child's, where it has one
+ *     post-run  child's, then parent's
+ *     vars      merged, nested mappings too; required-projects, tags and semaphores: union; allowed-projects: intersection; everything else: the
+ *               last one written
+ */
+import type { ConfigError } from '../../model/config-error.ts';
+import type { Json, Playbook, RequiredProject } from '../../model/job.ts';
+import { type JobName, type ProjectKey, projectIdOf } from '../../model/project.ts';
+import type { JobSemaphore } from '../../model/semaphore.ts';
+import { errorAt, placeText } from '../model/config-place.ts';
+import type { Layout, LayoutFile } from '../model/layout.ts';
+import type { Matcher } from '../reading/matcher.ts';
+import { joinedSemaphores } from '../stanzas/parse-semaphore.ts';
+import type { DependencyEntry, JobAttributes, JobStanza, NodesetReference } from '../stanzas/stanzas.ts';
+import type { ProjectResolver } from '../tenant/resolve-project.ts';
+import { exposes, givenSecrets, passed } from './job-secrets.ts';
+import { mergeVars } from './merge-vars.ts';
+
+/** Attributes whose last definition wins. */
+type Overridden = Pick<
+  JobAttributes,
+  | 'description'
+  | 'timeout'
+  | 'postTimeout'
+  | 'attempts'
+  | 'voting'
+  | 'holdFollowingChanges'
+  | 'nodeset'
+  | 'matchOnConfigUpdates'
+  | 'overrideCheckout'
+  | 'successMessage'
+  | 'failureMessage'
+  | 'network'
+  | 'trace'
+  | 'deduplicate'
+>;
+
+/** The values after the definitions applied so far; `frozenJob` adds defaults for those that none sets. */
+export interface JobDraft {
+  readonly name: JobName;
+  readonly settings: Overridden;
+  readonly preRun: readonly Playbook[];
+  readonly run: readonly Playbook[];
+  readonly postRun: readonly Playbook[];
+  readonly dependencies: readonly DependencyEntry[];
+  /** The file that defines `dependencies`. */
+  readonly dependenciesFile: LayoutFile | undefined;
+  /** Empty: any file. The last definition replaces those before. */
+  readonly files: readonly Matcher[];
+  readonly irrelevantFiles: readonly Matcher[];
+  readonly vars: { readonly [name: string]: Json };
+  readonly requiredProjects: readonly RequiredProject[];
+  /** The only projects that may list it; undefined: any. */
+  readonly allowedProjects: readonly ProjectKey[] | undefined;
+  readonly tags: readonly string[];
+  readonly semaphores: readonly JobSemaphore[];
+  readonly nodeset: NodesetReference | undefined;
+  readonly abstract: boolean;
+  /** Only abstract jobs may inherit from it. */
+  readonly intermediate: boolean;
+  readonly postReview: boolean;
+  /** Place of the definition that sets it. */
+  readonly final: string | undefined;
+  /** The one project whose definitions may inherit from it or change what is executed; undefined: any. */
+  readonly protectedBy: ProjectKey | undefined;
+  /** Places of the definitions and overrides, in the order applied. */
+  readonly definedAt: readonly string[];
+}
+
+/** `error`: the stanza changes or inherits what a `final`, `protected` or `post-review` applied before it forbids. */
+export type AppliedStanza =
+  | { readonly kind: 'draft'; readonly draft: JobDraft }
+  | { readonly kind: 'error'; readonly error: ConfigError };
+
+/** The draft before any definition, and all there is of the built-in job `noop`. */
+export function emptyDraft(name: JobName): JobDraft {
+  return {
+    name,
+    settings: {},
+    preRun: [],
+    run: [],
+    postRun: [],
+    dependencies: [],
+    dependenciesFile: undefined,
+    files: [],
+    irrelevantFiles: [],
+    vars: {},
+    requiredProjects: [],
+    allowedProjects: undefined,
+    tags: [],
+    semaphores: [],
+    nodeset: undefined,
+    abstract: false,
+    intermediate: false,
+    postReview: false,
+    final: undefined,
+    protectedBy: undefined,
+    definedAt: [],
+  };
+}
+
+/** @param stanza a definition of the job or of one of its parents, or a project's override of the job. */
+export function applyStanza(
+  before: JobDraft,
+  stanza: JobStanza,
+  file: LayoutFile,
+  layout: Pick<Layout, 'resolveProject' | 'secrets'>,
+): AppliedStanza {
+  const error = forbidden(before, stanza, file);
+  if (error !== undefined) return { kind: 'error', error };
+  const { attributes } = stanza;
+  const resolve = layout.resolveProject;
+  const given = givenSecrets(attributes, file, layout);
+  const inherits = before.name !== stanza.name;
+  const playbooks = (paths: readonly string[] | undefined): readonly Playbook[] =>
+    (paths ?? []).map(path => ({
+      ...{ project: file.project, branch: file.branch, path, trusted: file.trusted },
+      ...(given.own.length === 0 ? {} : { secrets: given.own }),
+    }));
+  const pass = passed(given.passed);
+  const draft: JobDraft = {
+    name: stanza.name,
+    settings: { ...before.settings, ...overridden(attributes) },
+    preRun: [...pass(before.preRun), ...playbooks(attributes.preRun)],
+    run: attributes.run === undefined ? pass(before.run) : playbooks(attributes.run),
+    postRun: [...playbooks(attributes.postRun), ...pass(before.postRun)],
+    dependencies: attributes.dependencies ?? before.dependencies,
+    dependenciesFile: attributes.dependencies === undefined ? before.dependenciesFile : file,
+    files: attributes.files ?? before.files,
+    irrelevantFiles: attributes.irrelevantFiles ?? before.irrelevantFiles,
+    vars: mergeVars(before.vars, attributes.vars ?? {}),
+    requiredProjects: addProjects(before.requiredProjects, attributes, resolve),
+    allowedProjects: given.restricts
+      ? intersected(before.allowedProjects, [file.project])
+      : stillAllowed(before.allowedProjects, attributes, resolve),
+    tags: [...new Set([...before.tags, ...(attributes.tags ?? [])])],
+    semaphores: joinedSemaphores([...before.semaphores, ...(attributes.semaphores ?? [])]),
+    nodeset: attributes.nodeset ?? before.nodeset,
+    // These two are not inherited; within a job, one variant sets them for all.
+    abstract: (inherits ? false : before.abstract) || attributes.abstract === true,
+    intermediate: (inherits ? false : before.intermediate) || attributes.intermediate === true,
+    postReview:
+      before.postReview || attributes.postReview === true || given.restricts || exposes(before, given),
+    final: before.final ?? (attributes.final === true ? placeText(file, stanza.offset) : undefined),
+    protectedBy: before.protectedBy ?? (attributes.protected === true ? file.project : undefined),
+    definedAt: [...before.definedAt, placeText(file, stanza.offset)],
+  };
+  return { kind: 'draft', draft };
+}
+
+/** Attributes that change what is executed, by their names in the file. A final job refuses them. */
+const EXECUTION_KEYS = [
+  'run',
+  'pre-run',
+  'post-run',
+  'timeout',
+  'post-timeout',
+  'attempts',
+  'vars',
+  'required-projects',
+  'allowed-projects',
+  'nodeset',
+  'override-checkout',
+  'network',
+];
+
+function forbidden(before: JobDraft, stanza: JobStanza, file: LayoutFile): ConfigError | undefined {
+  if (before.definedAt.length === 0) return undefined;
+  const inherits = before.name !== stanza.name;
+  const changed = EXECUTION_KEYS.find(key => stanza.offsets.has(key));
+  const at = (changed === undefined ? undefined : stanza.offsets.get(changed)) ?? stanza.offset;
+  if (before.final !== undefined && (inherits || changed !== undefined)) {
+    const text = inherits
+      ? `job ${before.name} is final (${before.final}), so job ${stanza.name} cannot inherit from it; choose another parent`
+      : `job ${stanza.name} is final (${before.final}), so "${changed}" cannot be set here; remove it`;
+    return errorAt(file, at, 'final-job', text);
+  }
+  if (inherits && before.intermediate && stanza.attributes.abstract !== true) {
+    return errorAt(file, stanza.offset, 'intermediate-job', onlyAbstract(stanza.name, before.name));
+  }
+  if (before.postReview && stanza.attributes.postReview === false) {
+    const text = notUndone(stanza.name, 'a definition that applies before it');
+    return errorAt(file, stanza.offsets.get('post-review') ?? stanza.offset, 'post-review-job', text);
+  }
+  const foreign = before.protectedBy !== undefined && before.protectedBy !== file.project;
+  if (foreign && (inherits || changed !== undefined)) {
+    const owner = projectIdOf(before.protectedBy).name;
+    const text = inherits
+      ? `job ${before.name} is protected, only jobs of project ${owner} can inherit from it; choose another parent for ${stanza.name}`
+      : `job ${stanza.name} is protected, only project ${owner} can set "${changed}"; remove it`;
+    return errorAt(file, at, 'protected-job', text);
+  }
+  return undefined;
+}
+
+/** @param parent an intermediate job. */
+export function onlyAbstract(name: JobName, parent: JobName): string {
+  return `job ${parent} is intermediate, so that only abstract jobs inherit from it; make job ${name} abstract, or choose another parent`;
+}
+
+/** @param owner what sets `post-review`, with its place where that is known. */
+export function notUndone(name: JobName, owner: string): string {
+  return `job ${name} cannot undo "post-review" of ${owner}; remove "post-review: false"`;
+}
+
+function overridden(attributes: JobAttributes): Overridden {
+  const keys = [
+    'description',
+    'timeout',
+    'postTimeout',
+    'attempts',
+    'voting',
+    'holdFollowingChanges',
+    'matchOnConfigUpdates',
+    'overrideCheckout',
+    'successMessage',
+    'failureMessage',
+    'network',
+    'trace',
+    'deduplicate',
+  ] as const satisfies readonly (keyof Overridden)[];
+  return Object.fromEntries(
+    keys.flatMap(key => (attributes[key] === undefined ? [] : [[key, attributes[key]]])),
+  );
+}
+
+/** An empty list allows all, as in Zuul. */
+function stillAllowed(
+  before: readonly ProjectKey[] | undefined,
+  { allowedProjects = [] }: JobAttributes,
+  resolve: ProjectResolver,
+): readonly ProjectKey[] | undefined {
+  if (allowedProjects.length === 0) return before;
+  const named = allowedProjects.flatMap(({ name }) => {
+    const resolved = resolve(name);
+    return resolved.kind === 'unknown' ? [] : [resolved.project];
+  });
+  return intersected(before, named);
+}
+
+function intersected(
+  before: readonly ProjectKey[] | undefined,
+  named: readonly ProjectKey[],
+): readonly ProjectKey[] {
+  return before === undefined ? named : before.filter(project => named.includes(project));
+}
+
+function addProjects(
+  before: readonly RequiredProject[],
+  { requiredProjects = [] }: JobAttributes,
+  resolve: ProjectResolver,
+): readonly RequiredProject[] {
+  const projects = new Map(before.map(required => [required.project, required]));
+  for (const { name, overrideCheckout } of requiredProjects) {
+    const resolved = resolve(name);
+    // Unknown names broke the definition when the layout was built.
+    if (resolved.kind === 'unknown') continue;
+    const { project } = resolved;
+    projects.set(project, { project, ...(overrideCheckout === undefined ? {} : { overrideCheckout }) });
+  }
+  return [...projects.values()];
+}

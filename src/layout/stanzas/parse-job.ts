@@ -1,0 +1,282 @@
+/** `job:` stanzas, and the same attributes where a project lists a job with overrides. */
+import { reservedVariable } from '../../model/reserved-variables.ts';
+import { type MappingReader, mappingReader, type PlacedName } from '../reading/mapping-reader.ts';
+import type { ParseContext } from '../reading/parse-context.ts';
+import { jsonOf, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts';
+import { parseNodes } from './parse-nodeset.ts';
+import { parseSecretUses } from './parse-secret.ts';
+import { parseJobSemaphores } from './parse-semaphore.ts';
+import type {
+  DependencyEntry,
+  JobAttributes,
+  JobStanza,
+  NodesetReference,
+  RequiredProjectEntry,
+} from './stanzas.ts';
+
+/** Attributes of Zuul's jobs that we refuse, so that no site relies on an attribute without effect. */
+const UNSUPPORTED = [
+  'ansible-split-streams',
+  'ansible-version',
+  'attribute-control',
+  'cleanup-run',
+  'extra-vars',
+  'failure-output',
+  'group-vars',
+  'host-vars',
+  'include-vars',
+  'override-branch',
+  'provides',
+  'requires',
+  'roles',
+  'workspace-checkout',
+  'workspace-scheme',
+];
+
+/** Attributes of Zuul's jobs that do nothing, with the reason. */
+const WITHOUT_EFFECT = {
+  'failure-url': 'reports link to the page of the build',
+  'image-build-name': 'nothing here starts nodes, so no image is used or uploaded',
+  'success-url': 'reports link to the page of the build',
+  'variant-description': 'no page shows it',
+};
+
+/** @param override the name, where a project's job list gives it outside the mapping. */
+export function parseJob(
+  value: YamlMapping,
+  offset: number,
+  context: ParseContext,
+  override?: string,
+): JobStanza | undefined {
+  const nameNode = value.entries.get('name')?.value;
+  const name = override ?? (nameNode?.kind === 'scalar' ? nameNode.text : '');
+  const read = mappingReader(value, `job ${name}`.trim(), context);
+  if (override === undefined) read.required('name');
+  const parent = override === undefined ? parseParent(read) : undefined;
+  const branches = read.matchers('branches');
+  const attributes = parseAttributes(read, `job ${name}`, context);
+  if (attributes.intermediate === true && attributes.abstract !== true) {
+    const text = `job ${name} is intermediate, which only an abstract job can be; add "abstract: true"`;
+    read.refuse(read.offsetOf('intermediate'), 'invalid-value', text);
+  }
+  read.withoutEffect(WITHOUT_EFFECT);
+  read.unsupported(UNSUPPORTED);
+  read.finish();
+  if (name === '') return undefined;
+  const offsets = new Map([...value.entries].map(([key, { keyOffset }]) => [key, keyOffset]));
+  return { kind: 'job', offset, name, parent, branches, attributes, offsets };
+}
+
+/** A job named in a project's list without overrides. */
+export function plainJob({ name, offset }: PlacedName): JobStanza {
+  return {
+    kind: 'job',
+    offset,
+    name,
+    parent: undefined,
+    branches: undefined,
+    attributes: {},
+    offsets: new Map(),
+  };
+}
+
+function parseParent(read: MappingReader): PlacedName | null | undefined {
+  const node = read.node('parent');
+  if (node === undefined) return undefined;
+  if (node.kind === 'scalar' && node.value === null) return null;
+  const name = read.string('parent');
+  return name === undefined ? undefined : { name, offset: node.offset };
+}
+
+function parseAttributes(read: MappingReader, subject: string, context: ParseContext): JobAttributes {
+  return {
+    description: read.string('description'),
+    run: parsePlaybooks(read, 'run', subject, context),
+    preRun: parsePlaybooks(read, 'pre-run', subject, context),
+    postRun: parsePlaybooks(read, 'post-run', subject, context),
+    timeout: read.integer('timeout', { min: 1 }),
+    postTimeout: read.integer('post-timeout', { min: 1 }),
+    attempts: read.integer('attempts', { min: 1, max: 100 }),
+    voting: read.boolean('voting'),
+    dependencies: parseDependencies(read, subject, context),
+    files: read.matchers('files'),
+    irrelevantFiles: read.matchers('irrelevant-files'),
+    vars: parseVars(read, context),
+    requiredProjects: parseRequiredProjects(read, subject, context),
+    allowedProjects: read.names('allowed-projects'),
+    final: read.boolean('final'),
+    abstract: read.boolean('abstract'),
+    intermediate: read.boolean('intermediate'),
+    protected: read.boolean('protected'),
+    postReview: read.boolean('post-review'),
+    holdFollowingChanges: read.boolean('hold-following-changes'),
+    nodeset: parseNodesetReference(read, subject, context),
+    matchOnConfigUpdates: read.boolean('match-on-config-updates'),
+    overrideCheckout: read.string('override-checkout'),
+    successMessage: read.string('success-message'),
+    failureMessage: read.string('failure-message'),
+    tags: read.names('tags')?.map(({ name }) => name),
+    secrets: parseSecretUses(read, subject, context),
+    network: read.boolean('network'),
+    trace: read.oneOf('trace', ['own', 'auto']),
+    deduplicate: parseDeduplicate(read),
+    semaphores: parseJobSemaphores(read, subject, context),
+  };
+}
+
+function parseDeduplicate(read: MappingReader): JobAttributes['deduplicate'] {
+  const node = read.node('deduplicate');
+  if (node?.kind === 'scalar' && typeof node.value === 'boolean') return node.value;
+  const choice = read.oneOf('deduplicate', ['auto', 'true', 'false']);
+  return choice === undefined || choice === 'auto' ? choice : choice === 'true';
+}
+
+function parsePlaybooks(
+  read: MappingReader,
+  key: string,
+  subject: string,
+  context: ParseContext,
+): readonly string[] | undefined {
+  return read.list(key)?.flatMap(node => {
+    const path = playbookPath(node, `${key} of ${subject}`, context);
+    return path === undefined ? [] : [path];
+  });
+}
+
+function playbookPath(node: YamlNode, subject: string, context: ParseContext): string | undefined {
+  let path: string | undefined;
+  if (node.kind === 'mapping') {
+    const read = mappingReader(node, subject, context);
+    path = read.required('name');
+    read.unsupported(['semaphores', 'cleanup', 'nesting-level']);
+    read.finish();
+  } else if (node.kind === 'scalar' && typeof node.value === 'string') {
+    path = node.value;
+  }
+  if (path !== undefined && isPathBelowRoot(path)) return path;
+  const text = `${subject} must be a path below the root of the repository, such as playbooks/test.sh`;
+  if (node.kind !== 'mapping' || path !== undefined)
+    context.problem({ offset: node.offset, code: 'invalid-path', text });
+  return undefined;
+}
+
+function isPathBelowRoot(path: string): boolean {
+  if (path.includes('\0') || path.startsWith('/') || path.includes('\\')) return false;
+  return path.split('/').every(part => part !== '' && part !== '.' && part !== '..');
+}
+
+function parseDependencies(
+  read: MappingReader,
+  subject: string,
+  context: ParseContext,
+): readonly DependencyEntry[] | undefined {
+  return read.list('dependencies')?.flatMap(node => {
+    if (node.kind !== 'mapping')
+      return nameOf(node, `dependencies of ${subject}`, context).map(name => ({ ...name, soft: false }));
+    const entry = mappingReader(node, `a dependency of ${subject}`, context);
+    const name = entry.required('name');
+    const soft = entry.boolean('soft') ?? false;
+    entry.finish();
+    return name === undefined ? [] : [{ name, soft, offset: node.offset }];
+  });
+}
+
+function parseRequiredProjects(
+  read: MappingReader,
+  subject: string,
+  context: ParseContext,
+): readonly RequiredProjectEntry[] | undefined {
+  return read.list('required-projects')?.flatMap((node): readonly RequiredProjectEntry[] => {
+    if (node.kind !== 'mapping') return nameOf(node, `required-projects of ${subject}`, context);
+    const entry = mappingReader(node, `a required project of ${subject}`, context);
+    const name = entry.required('name');
+    const overrideCheckout = entry.string('override-checkout');
+    entry.unsupported(['override-branch'], 'use override-checkout');
+    entry.finish();
+    if (name === undefined) return [];
+    return [{ name, offset: node.offset, ...(overrideCheckout === undefined ? {} : { overrideCheckout }) }];
+  });
+}
+
+function nameOf(node: YamlNode, subject: string, context: ParseContext): readonly PlacedName[] {
+  if (node.kind === 'scalar' && node.value !== null && node.text !== '')
+    return [{ name: node.text, offset: node.offset }];
+  context.problem({
+    offset: node.offset,
+    code: 'wrong-type',
+    text: `${subject} must be names or mappings with a name`,
+  });
+  return [];
+}
+
+/** `nodeset: name`, `nodeset: {nodes: [...]}` or, for one node, `nodeset: {label: name}`. */
+function parseNodesetReference(
+  read: MappingReader,
+  subject: string,
+  context: ParseContext,
+): NodesetReference | undefined {
+  const node = read.node('nodeset');
+  if (node?.kind !== 'mapping') {
+    const name = read.string('nodeset');
+    return node === undefined || name === undefined
+      ? undefined
+      : { kind: 'named', name, offset: node.offset };
+  }
+  const inline = mappingReader(node, `nodeset of ${subject}`, context);
+  inline.unsupported(['groups', 'alternatives']);
+  inline.unsupported(['name'], 'an inline nodeset has no name; remove it');
+  const label = inline.string('label');
+  const nodes = parseNodes(node, `nodeset of ${subject}`, context);
+  if (inline.list('nodes') !== undefined && label !== undefined) {
+    inline.refuse(
+      inline.offsetOf('label'),
+      'wrong-type',
+      `nodeset of ${subject} has both nodes and label; keep one`,
+    );
+  }
+  inline.finish();
+  return { kind: 'inline', nodes: label === undefined ? nodes : [{ name: label, label }] };
+}
+
+/** `vars` of a job or a project. Refuses names that Gatehouse or Ansible uses itself, and invalid ones. */
+export function parseVars(read: MappingReader, context: ParseContext): JobAttributes['vars'] | undefined {
+  const vars = read.mapping('vars');
+  for (const [name, { keyOffset }] of vars?.entries ?? []) {
+    const reserved = reservedVariable(name);
+    if (reserved !== undefined) {
+      read.refuse(keyOffset, 'reserved-name', `variable "${name}" ${reserved}; choose another name`);
+    } else if (!/^[A-Za-z_]\w*$/.test(name)) {
+      read.refuse(
+        keyOffset,
+        'invalid-name',
+        `"${name}" is not a valid variable name; use letters, digits and _`,
+      );
+    }
+  }
+  if (vars !== undefined) warnOfOldBooleans(vars, context);
+  return vars === undefined
+    ? undefined
+    : Object.fromEntries([...vars.entries].map(([name, { value }]) => [name, jsonOf(value)]));
+}
+
+/** Booleans of YAML 1.1, which Zuul reads; strings in YAML 1.2. */
+const OLD_BOOLEANS = /^(yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/;
+
+/** Elsewhere a wrong type is an error; a variable may be of any type. */
+function warnOfOldBooleans(node: YamlNode, context: ParseContext): void {
+  switch (node.kind) {
+    case 'encrypted':
+      break;
+    case 'sequence':
+      for (const element of node.elements) warnOfOldBooleans(element, context);
+      break;
+    case 'mapping':
+      for (const { value } of node.entries.values()) warnOfOldBooleans(value, context);
+      break;
+    case 'scalar': {
+      if (!node.plain || !OLD_BOOLEANS.test(node.text)) return;
+      const text = `${node.text} is a string in YAML 1.2, not a boolean; write true or false, or quote it`;
+      context.problem({ offset: node.offset, code: 'old-boolean', text, severity: 'warning' });
+    }
+  }
+}
