@@ -26,6 +26,7 @@ export type MergeAnswer =
       readonly filesChanged: readonly { readonly project: ProjectKey; readonly files: readonly string[] }[];
       readonly config: Awaited<ReturnType<typeof changedConfig>>;
       readonly heads: readonly BranchHead[];
+      readonly landed?: readonly BranchHead[];
       readonly leftOut?: readonly LeftOut[];
     }
   | (MergeConflict & { readonly kind: 'conflict'; readonly leftOut?: readonly LeftOut[] })
@@ -69,6 +70,7 @@ export async function mergeChanges(
     filesChanged,
     config: config.flat(),
     heads: headsOf(request, projects, [...branches, ...pinned]),
+    ...landedOf(request, projects),
     ...leftOut,
   };
 }
@@ -205,4 +207,13 @@ function headsOf(
       for (const each of tested) if (each.project === project) heads.set(each.branch, each.commit);
       return [...heads].map(([branch, commit]) => ({ project, branch, commit }));
     });
+}
+
+function landedOf({ pinned }: MergeRequest, projects: Projects): { readonly landed?: readonly BranchHead[] } {
+  const landed = pinned.flatMap(({ project, branch, wantsLanded }) => {
+    const tip = branch === undefined ? undefined : projects.get(project)?.tips.get(branch);
+    if (wantsLanded !== true || branch === undefined || tip === undefined) return [];
+    return [{ project, branch, commit: parseCommitId(tip) }];
+  });
+  return landed.length === 0 ? {} : { landed };
 }

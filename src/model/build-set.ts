@@ -37,13 +37,26 @@ export interface TestedMerge {
   readonly branches: readonly MergedBranch[];
   /** Tips of other branches and projects; of merged ones too, perhaps: see {@link testedHeads}. */
   readonly heads: readonly BranchHead[];
+  /** What branches hold whose tested commit, in `heads`, may not have landed (merge groups). Absent: none. */
+  readonly landed?: readonly BranchHead[];
 }
 
 /** Heads as the jobs see them: what was merged takes the place of the branch tips. */
 export function testedHeads({ branches, heads }: TestedMerge): readonly BranchHead[] {
   const merged = branches.map(({ project, branch, commit }) => ({ project, branch, commit }));
-  const known = new Set(merged.map(head => `${head.project}@${head.branch}`));
-  return [...merged, ...heads.filter(head => !known.has(`${head.project}@${head.branch}`))];
+  return headsBefore(merged, heads);
+}
+
+/** Heads without anything that is proposed: trusted playbooks come from these. */
+export function landedHeads({ branches, heads, landed = [] }: TestedMerge): readonly BranchHead[] {
+  const bases = branches.map(({ project, branch, base }) => ({ project, branch, commit: base }));
+  return headsBefore([...bases, ...landed], heads);
+}
+
+/** @param first take the place of others of the same branch. */
+function headsBefore(first: readonly BranchHead[], others: readonly BranchHead[]): readonly BranchHead[] {
+  const known = new Set(first.map(head => `${head.project}@${head.branch}`));
+  return [...first, ...others.filter(head => !known.has(`${head.project}@${head.branch}`))];
 }
 
 /** The frozen jobs: the whole graph is the blob, `jobs` what deciding needs. */

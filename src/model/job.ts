@@ -44,7 +44,7 @@ export type SecretsByHash = { readonly [sha256: string]: FrozenSecret };
 
 /** One script of a job, run in the order of its phase. */
 export interface Playbook {
-  /** Project that holds it; its checkout at the buildset's state of that project is what runs. */
+  /** Project that holds it: as the buildset tests it, or, of a trusted playbook, as it has landed. */
   readonly project: ProjectKey;
   /** Branch the defining configuration was read from. */
   readonly branch: BranchName;

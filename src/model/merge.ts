@@ -82,6 +82,8 @@ export interface MergeRequest extends CommonRequest {
     readonly branch?: BranchName;
     readonly commit: CommitId;
     readonly before: CommitId | null;
+    /** The commit may not have landed, and what the branch holds is wanted, too (`landed` of the answer). Absent: it is not. */
+    readonly wantsLanded?: true;
   }[];
 }
 
@@ -192,6 +194,8 @@ export type MergerOutcome =
       readonly config: readonly BranchConfig[];
       /** Heads for `states`, and `pinned` projects, with the merged commits in place of tips. */
       readonly heads: readonly BranchHead[];
+      /** Tips of the branches of `pinned` commits that want them. Absent: none. */
+      readonly landed?: readonly BranchHead[];
       /** Oldest first; absent: none, or the request did not ask to go on past conflicts. Their `files` are the first ones. */
       readonly leftOut?: readonly LeftOut[];
       readonly steps: readonly Step[];

@@ -70,7 +70,8 @@ function merged(draft: TurnDraft, item: QueueItem, outcome: ServedMerge): QueueI
     const conflict = conflictOf(outcome);
     return complete(draft, { ...item, buildset: { ...item.buildset, conflict } }, 'MERGE_CONFLICT');
   }
-  const tested = { branches: outcome.branches, heads: outcome.heads };
+  const { branches, heads, landed } = outcome;
+  const tested = { branches, heads, ...(landed === undefined ? {} : { landed }) };
   const done = withStage(item, { state: 'merged', tested });
   return { ...done, buildset: { ...done.buildset, filesChanged: outcome.filesChanged } };
 }

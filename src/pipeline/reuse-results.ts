@@ -6,7 +6,8 @@
  *     a job failed     forgotten, before the buildset ends
  *
  * A state is the project, the branch that the group will land on, the tree, the frozen jobs (by content) and the heads of all other
- * branches and projects that the buildset knows: what the jobs check out, and where their playbooks come from. What else a job may
+ * branches and projects that the buildset knows: what the jobs check out, and where their playbooks come from; for a config-project also
+ * what the branch holds, where trusted playbooks come from. What else a job may
  * see (commit message, history, `zuul.ref`, the time) is not part of it, which is why pipelines have to ask for this.
  *
  * Memory is part of the pipeline's record, so it is committed with the turn that learns it and goes with the pipeline to another
@@ -84,5 +85,6 @@ function stateOfGroup(item: QueueItem, tested: TestedMerge, graph: FrozenGraph):
     .filter(head => head.project !== project || head.branch !== targetBranch)
     .map(head => `${head.project} ${head.branch} ${head.commit}`)
     .sort();
-  return sha256(JSON.stringify([project, targetBranch, tree, graph.blob, heads]));
+  const landed = (tested.landed ?? []).map(head => `${head.project} ${head.branch} ${head.commit}`);
+  return sha256(JSON.stringify([project, targetBranch, tree, graph.blob, heads, ...landed]));
 }

@@ -56,10 +56,11 @@ export function buildRequestFor(
   );
   const missing = phases.find(phase => phase.kind === 'missing');
   if (missing !== undefined) {
-    const { project, branch, path } = missing.playbook;
+    const { project, branch, path, trusted } = missing.playbook;
+    const others = trusted ? '' : ' (nor master or main)';
     return {
       kind: 'impossible',
-      text: `${project} has no branch ${branch} (nor master or main) to take playbook ${path} from`,
+      text: `${project} has no branch ${branch}${others} to take playbook ${path} from`,
     };
   }
   const [preRun = [], run = [], postRun = []] = phases.map(phase =>

@@ -134,6 +134,8 @@ function mergerContext(state: PipelineState, context: CommandContext) {
     mergeMessage: context.mergeMessage,
     mergeMode: context.mergeMode,
     extraPaths: (project: ProjectKey) => extraPathsOf(context.tenant, project),
+    isTrusted: (project: ProjectKey) =>
+      context.tenant.projects.some(each => each.project === project && each.trusted),
     isAlwaysDynamic: (project: ProjectKey, branch: BranchName) =>
       context.tenant.projects.some(each => each.project === project && isAlwaysDynamic(each, branch)),
   };

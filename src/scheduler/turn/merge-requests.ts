@@ -30,6 +30,8 @@ export interface MergerRequestContext {
   extraPaths(project: ProjectKey): readonly string[];
   /** The branch is one of `always-dynamic-branches` of the project. */
   isAlwaysDynamic(project: ProjectKey, branch: BranchName): boolean;
+  /** A config-project of the tenant: its playbooks run as they have landed. */
+  isTrusted(project: ProjectKey): boolean;
 }
 
 /**
@@ -53,7 +55,7 @@ export function mergeRequestFor(
     states: likelyStates,
     ...extraPathsFor([...inputs, ...item.changes], context),
     ...alwaysReadFor(inputs, context),
-    pinned: item.changes.filter(change => change.kind === 'ref').flatMap(pinnedOf),
+    pinned: item.changes.filter(change => change.kind === 'ref').flatMap(change => pinnedOf(change, context)),
   };
 }
 
@@ -126,7 +128,7 @@ function mergeInput(change: ProposedChange, context: MergerRequestContext): Merg
 }
 
 /** A deleted ref has no commit to test: nothing is pinned, its jobs run on the heads of their projects. */
-function pinnedOf(change: RefUpdate): MergeRequest['pinned'] {
+function pinnedOf(change: RefUpdate, { isTrusted }: MergerRequestContext): MergeRequest['pinned'] {
   if (change.newCommit === null) return [];
   const branch = targetBranchOf(change);
   return [
@@ -136,6 +138,7 @@ function pinnedOf(change: RefUpdate): MergeRequest['pinned'] {
       commit: change.newCommit,
       before: change.oldCommit,
       ...(branch === undefined ? {} : { branch }),
+      ...(change.targetBranch !== undefined && isTrusted(change.project) ? { wantsLanded: true } : {}),
     },
   ];
 }

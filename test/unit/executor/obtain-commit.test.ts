@@ -343,6 +343,21 @@ describe('other commits of a build', () => {
     expect(machine.cache.counters()).toMatchObject({ fetches: 1 });
   });
 
+  it('are what a branch held before the changes, for trusted playbooks, also when it has moved on', async () => {
+    const app = await stage.host('app');
+    const base = parseCommitId(await app.commit({ files: { a: '1' } }));
+    const merged = {
+      ...{ project: key('app'), branch: 'main', base, commit: parseCommitId('b'.repeat(40)) },
+      ...{ tree: '', before: base, beforeTree: null, inputs: [] },
+    };
+    const heads = [{ project: key('app'), branch: 'main', commit: merged.commit }];
+    const item = itemWith({ branches: [merged], heads });
+    await app.commit({ files: { a: '2' } });
+    const machine = await elsewhere(item);
+    const provided = await machine.repositories.provide(requestFor(item, base, { branch: 'main' }));
+    expect(provided).toMatchObject({ kind: 'ready' });
+  });
+
   it('are fetched by the ref that was pushed, branch or tag', async () => {
     const app = await stage.host('app');
     const commit = parseCommitId(await app.commit({ ref: 'refs/tags/v1', parents: [], files: { a: '1' } }));

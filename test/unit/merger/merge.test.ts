@@ -224,6 +224,20 @@ describe('a merge request', () => {
     expect(outcome.heads).toEqual([{ project: key('app'), branch: 'main', commit }]);
   });
 
+  it('names what the branch of a pinned commit holds, where that is wanted', async () => {
+    const app = await stage.host('app');
+    const tip = parseCommitId(await app.commit({ files: { a: '1' } }));
+    const ref = 'refs/heads/queue/main/pr-1';
+    const commit = parseCommitId(await app.commit({ ref, parents: [tip], files: { a: '2' } }));
+    const group = { project: key('app'), ref, branch: 'main', commit, before: tip } as const;
+    const asked = async (pinned: typeof group & { readonly wantsLanded?: true }) =>
+      expectKind(await stage.serve(mergeRequest([], { own: 0, pinned: [pinned] })), 'merged');
+    const wanted = await asked({ ...group, wantsLanded: true });
+    expect(wanted.heads).toEqual([{ project: key('app'), branch: 'main', commit }]);
+    expect(wanted.landed).toEqual([{ project: key('app'), branch: 'main', commit: tip }]);
+    expect(await asked(group)).not.toHaveProperty('landed');
+  });
+
   it('takes a pinned commit whose predecessor is gone after a forced push', async () => {
     const app = await stage.host('app');
     const commit = parseCommitId(await app.commit({ files: { a: '2' } }));

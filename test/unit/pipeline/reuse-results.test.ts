@@ -26,6 +26,12 @@ const heads = (library: string): TestedMerge => ({
   ],
 });
 
+/** Of a group of a config-project. */
+const landed = (tip: string): TestedMerge => ({
+  ...heads('library'),
+  landed: [{ project: APP, branch: 'main', commit: commit(tip) }],
+});
+
 /** A merge group under test. @param name makes commit and ref */
 function group(
   name: string,
@@ -111,6 +117,7 @@ describe('a merge group', () => {
     ['another project', group('two', { project: LIBRARY })],
     ['other jobs', group('two', {}, heads('library'), { ...GRAPH, blob: 'b'.repeat(64) })],
     ['another head of a project that jobs use', group('two', {}, heads('library moved'))],
+    ['another commit that trusted playbooks come from', group('two', {}, landed('moved'))],
     ['an item ahead', { ...group('two'), behind: derivedUuid('ahead') }],
   ])('with %s is tested', (_, item) => {
     expect(reused(turn({ state: known }), item)).toBeUndefined();

@@ -101,7 +101,11 @@ const buildSchema = object<Build>({
   state: buildState,
 });
 
-const tested = object<TestedMerge>({ branches: list(mergedBranchSchema), heads: headsSchema });
+const tested = object<TestedMerge>({
+  branches: list(mergedBranchSchema),
+  heads: headsSchema,
+  landed: optional(headsSchema),
+});
 const graph = object<FrozenGraph>({ blob: text, jobs: list(jobNodeSchema) });
 
 const stage = tagged<BuildSetStage, 'state'>('state', {

@@ -160,6 +160,39 @@ describe('the playbooks of a build', () => {
     });
   });
 
+  test('of a config-project are taken from what its branch holds, before anything that is merged', () => {
+    const trusted = { project: config, branch: 'master', path: 'base.sh', trusted: true };
+    const merged = {
+      ...{ project: config, branch: 'master', base: commit('4'), commit: commit('c') },
+      ...{ tree: '', before: commit('b'), beforeTree: null },
+    };
+    const asMerged: TestedMerge = {
+      branches: [merged],
+      heads: [...tested.heads, { project: config, branch: 'master', commit: commit('c') }],
+    };
+    const playbooks = [trusted, { ...trusted, trusted: false }];
+    expect(buildPlaybooks(playbooks, asMerged, places)).toMatchObject({
+      playbooks: [{ commit: commit('4') }, { commit: commit('c') }],
+    });
+    // A merge group is no merge of ours.
+    const group: TestedMerge = {
+      branches: [],
+      heads: [{ project: config, branch: 'master', commit: commit('c') }],
+      landed: [{ project: config, branch: 'master', commit: commit('4') }],
+    };
+    expect(buildPlaybooks(playbooks, group, places)).toMatchObject({
+      playbooks: [{ commit: commit('4') }, { commit: commit('c') }],
+    });
+  });
+
+  test('of a config-project come from no other branch than theirs', () => {
+    const trusted = { project: app, branch: 'gone', path: 'base.sh', trusted: true };
+    expect(buildPlaybooks([trusted], tested, places)).toEqual({ kind: 'missing', playbook: trusted });
+    expect(buildPlaybooks([{ ...trusted, trusted: false }], tested, places)).toMatchObject({
+      kind: 'found',
+    });
+  });
+
   test('name the playbook whose project has no head', () => {
     const missing = {
       project: projectKey({ connection: 'local', name: 'acme/gone' }),

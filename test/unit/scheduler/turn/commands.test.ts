@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseNanoseconds } from '../../../../src/lib/clock.ts';
 import type { BuildRequest } from '../../../../src/model/build-request.ts';
+import { type RefUpdate, refUpdateKey } from '../../../../src/model/change.ts';
 import {
   buildRequestCodec,
   mergerRequestCodec,
@@ -154,38 +155,53 @@ test('a job without playbooks needs no executor, with any labels', async () => {
   expect(results).toMatchObject([{ result: 'SUCCESS' }]);
 });
 
+const mergeContext = {
+  now: parseNanoseconds('1'),
+  priority: 200,
+  mergeMessage: () => '',
+  mergeMode: () => 'merge' as const,
+  extraPaths: (): readonly string[] => [],
+  isAlwaysDynamic: () => false,
+  isTrusted: () => false,
+};
+
 test('a merge is asked for with the further places of configuration of its own projects', () => {
   const { item } = itemStory();
-  const context = {
-    items: new Map([[item.uuid, item]]),
-    now: parseNanoseconds('1'),
-    priority: 200,
-    mergeMessage: () => '',
-    mergeMode: () => 'merge' as const,
-  };
+  const items = new Map([[item.uuid, item]]);
   const asked = (paths: readonly string[]) =>
-    mergeRequestFor(item.uuid, item, [], {
-      ...context,
-      extraPaths: () => paths,
-      isAlwaysDynamic: () => false,
-    }).extraPaths;
+    mergeRequestFor(item.uuid, item, [], { ...mergeContext, items, extraPaths: () => paths }).extraPaths;
   expect(asked(['ci.yaml', 'ci.d/'])).toEqual([{ project: APP, paths: ['ci.yaml', 'ci.d/'] }]);
   expect(asked([])).toBeUndefined();
 });
 
 test('a merge is asked to read the branches that are always dynamic, once each', () => {
   const { item } = itemStory();
-  const context = {
-    items: new Map([[item.uuid, item]]),
-    now: parseNanoseconds('1'),
-    priority: 200,
-    mergeMessage: () => '',
-    mergeMode: () => 'merge' as const,
-    extraPaths: () => [],
-  };
+  const items = new Map([[item.uuid, item]]);
   const asked = (dynamic: string) =>
-    mergeRequestFor(item.uuid, item, [], { ...context, isAlwaysDynamic: (_, branch) => branch === dynamic })
-      .alwaysRead;
+    mergeRequestFor(item.uuid, item, [], {
+      ...mergeContext,
+      items,
+      isAlwaysDynamic: (_: string, branch: string) => branch === dynamic,
+    }).alwaysRead;
   expect(asked('master')).toEqual([{ project: APP, branch: 'master' }]);
   expect(asked('stable')).toBeUndefined();
+});
+
+test('a merge is asked what the branch holds for which a merge group of a config-project is', () => {
+  const { item } = itemStory();
+  const ref = 'refs/heads/queue/master/pr-1';
+  const commit = parseCommitId('c'.repeat(40));
+  const push: RefUpdate = {
+    ...{ kind: 'ref', key: refUpdateKey(APP, ref, commit), project: APP, ref },
+    ...{ oldCommit: null, newCommit: commit },
+  };
+  const asked = (change: RefUpdate, trusted: boolean) => {
+    const of = { ...item, changes: [change] as const };
+    const context = { ...mergeContext, items: new Map([[item.uuid, of]]), isTrusted: () => trusted };
+    return mergeRequestFor(item.uuid, of, [], context).pinned;
+  };
+  const group = { ...push, targetBranch: 'master' };
+  expect(asked(group, true)).toMatchObject([{ branch: 'master', wantsLanded: true }]);
+  expect(asked(group, false)[0]).not.toHaveProperty('wantsLanded');
+  expect(asked({ ...push, branch: 'master' }, true)[0]).not.toHaveProperty('wantsLanded');
 });
