@@ -3,13 +3,16 @@
  * of a worker is attached, never counted (`apply-build-events.ts`).
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
-import { type Build, isOpen } from '../model/build.ts';
+import { type Build, type BuildState, isOpen } from '../model/build.ts';
 import type { BuildSet } from '../model/build-set.ts';
 import type { CancelCause } from '../model/cause.ts';
 import { endWaits } from '../model/semaphore.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
-/** @param workedUntil when its executor finished or was last heard of, from a result that is not applied yet. */
+/**
+ * @param workedUntil when its executor finished or was last heard of, from a result that is not applied yet. It says nothing of a build
+ * whose start was not read either: that one is on record as awaiting an executor until the end.
+ */
 function cancelBuild(build: Build, cause: CancelCause, workedUntil: Nanoseconds | undefined): Build {
   const started = build.state.state === 'started' ? build.state : null;
   return {
@@ -21,14 +24,19 @@ function cancelBuild(build: Build, cause: CancelCause, workedUntil: Nanoseconds 
       worker: started?.worker ?? null,
       cause,
       execution: null,
-      ...(workedUntil === undefined ? {} : { workedUntil: endedWithin(build, workedUntil, cause.at) }),
+      ...(started === null || workedUntil === undefined
+        ? {}
+        : { workedUntil: endedWithin(started, workedUntil, cause.at) }),
     },
   };
 }
 
-function endedWithin({ state, requestedAt }: Build, workedUntil: Nanoseconds, at: Nanoseconds): Nanoseconds {
-  const known = state.state === 'started' ? (state.failingSince ?? state.at) : requestedAt;
-  return laterOf(known, earlierOf(workedUntil, at));
+function endedWithin(
+  started: Extract<BuildState, { readonly state: 'started' }>,
+  workedUntil: Nanoseconds,
+  at: Nanoseconds,
+): Nanoseconds {
+  return laterOf(started.failingSince ?? started.at, earlierOf(workedUntil, at));
 }
 
 /** The same buildset with its work ended; its stage is the caller's to change. */

@@ -8,12 +8,17 @@ import type { PipelineEvent } from '../../../src/model/event.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import { seenSuccesses } from '../../../src/scheduler/turn/seen-successes.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
+import { accountOf, disagreement, largestDifference, piecesOf } from '../../fake/account-of-spans.ts';
+import { asArrived } from '../../fake/check-traces.ts';
 import { job, World } from '../pipeline/world.ts';
 
 const SECOND = 1000;
 
-/** @param more events read with the result, and what the host says meanwhile. */
-function story(meanwhile: (world: World) => readonly PipelineEvent[] = () => []) {
+/** @param meanwhile events read with the result, and what the host says meanwhile. @param start whether the start is read at once, or never before the result. */
+function story(
+  meanwhile: (world: World) => readonly PipelineEvent[] = () => [],
+  start: 'read' | 'unread' = 'read',
+) {
   const world = new World();
   world.jobs('app', [job('unit')]);
   world.change('A', { project: 'app' });
@@ -23,7 +28,7 @@ function story(meanwhile: (world: World) => readonly PipelineEvent[] = () => [])
   const [build] = gate.builds;
   if (build === undefined) throw new Error('no build was asked for');
   const taken = world.now;
-  gate.turn([gate.startEvent(build)]);
+  if (start === 'read') gate.turn([gate.startEvent(build)]);
   const done = addMilliseconds(taken, 5 * SECOND);
   const result = gate.resultEvent(build, 'SUCCESS');
   if (result.kind !== 'build-result') throw new Error('no result');
@@ -72,5 +77,21 @@ describe('a result that lay unread', () => {
     expect(build?.state).toMatchObject({ state: 'cancelled', workedUntil: done });
     const left = item.phase.phase === 'left' ? item.phase.at : item.enqueuedAt;
     expect(stateSeconds(item, left)).toMatchObject({ running: 5, scheduler: 36 });
+  });
+
+  it('says nothing of a cancelled build whose start lay unread with it: the build waited for an executor all the time', () => {
+    const { item } = story(world => {
+      world.get('A').status = 'abandoned';
+      return [{ kind: 'change-updated', uuid: world.uuid(), change: world.proposed('A').key }];
+    }, 'unread');
+    expect(item.phase).toMatchObject({ phase: 'left', result: 'DEQUEUED' });
+    const [build] = item.buildset.builds;
+    expect(build?.state).toMatchObject({ state: 'cancelled', startedAt: null });
+    expect(build?.state).not.toHaveProperty('workedUntil');
+    const left = item.phase.phase === 'left' ? item.phase.at : item.enqueuedAt;
+    const { criticalPath, totals } = explainItem(item, left);
+    const account = accountOf(itemSpans(item).map(asArrived));
+    expect(largestDifference(totals, account.totals)).toBeLessThanOrEqual(1_000_000n);
+    expect(disagreement(piecesOf(criticalPath), account.path)).toBeLessThanOrEqual(1_000_000n);
   });
 });
