@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/setup/global.ts',
-    setupFiles: 'test/setup/leaves-nothing.ts',
+    setupFiles: ['test/setup/leaves-nothing.ts', 'test/setup/fixed-seed.ts'],
     // For what hangs; the conditions that tests wait for have shorter deadlines and name themselves. Loaded machines are slow.
     testTimeout: 120_000,
     hookTimeout: 120_000,
