@@ -90,6 +90,11 @@ export const METRICS = {
     help: 'Events of timers that did not come, by branch: no scheduler held the tenant, or the code host was away for an hour',
     labels: [...PIPELINE],
   },
+  gatehouse_internal_events_missed: {
+    kind: 'counter',
+    help: 'Events of the connection zuul that were not made, by change: there were too many, or a code host was away for an hour',
+    labels: ['tenant', 'event'],
+  },
   gatehouse_connection_last_event_timestamp_seconds: {
     kind: 'gauge',
     help: 'When the last event of the code host that was processed came in, seconds since 1970',

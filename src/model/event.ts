@@ -11,7 +11,8 @@
  *   3 tenant    each tenant that holds the project: reconfigure if configuration changed, match pipelines
  *               src/scheduler/tenant/tenant-events.ts → tenant-event.ts → tenant-matching.ts
  *                                                                               span: root `TenantEvent`, link to 1
- *               (a timer's tick goes to its pipeline directly: the map of src/scheduler/timers)
+ *               (a timer's tick, and what the connection zuul makes, goes to its pipeline directly: the maps of src/scheduler/timers
+ *               and src/scheduler/internal)
  *   4 enqueue   {@link PipelineEvent} `enqueue`: dependencies ahead and behind, or a refusal with its reason
  *               src/scheduler/turn/pipeline-runner.ts → pipeline-turn.ts → src/pipeline/decide-turn.ts → apply-events.ts
  *               → enqueue.ts → enqueue-plan.ts
@@ -50,7 +51,7 @@
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
  *                      event-age.ts, earlier-reports.ts
  *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
- *     timers           tick.ts
+ *     own triggers     tick.ts, internal-event.ts
  *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
  *     for other rooms  span.ts, history.ts, component.ts, wall.ts, connection-health.ts, sender-report.ts
  *     stored form      codec/records.ts has one codec for each record; codec/schemas/ what each may hold, codec/upgrades.ts older forms

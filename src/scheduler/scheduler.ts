@@ -22,11 +22,13 @@ import { aborted } from '../lib/aborted.ts';
 import { pause } from '../lib/pause.ts';
 import {
   buildRequestCodec,
+  internalEventCodec,
   mergerRequestCodec,
   pipelineEventCodec,
   tenantEventCodec,
 } from '../model/codec/records.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
+import type { InternalEvent } from '../model/internal-event.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf, type TenantName } from '../model/project.ts';
 import { openExecutorLabels } from '../store/components.ts';
 import { ensureNode } from '../store/ensure-node.ts';
@@ -184,6 +186,14 @@ async function share(
         store,
         path: paths.tenant(tenant).triggerQueue,
         codec: tenantEventCodec,
+        clock,
+        onDeadLetter,
+      }),
+    internalQueue: tenant =>
+      new EventQueue<InternalEvent>({
+        store,
+        path: paths.tenant(tenant).internal,
+        codec: internalEventCodec,
         clock,
         onDeadLetter,
       }),

@@ -2,6 +2,7 @@
 import type { Driver } from '../driver/driver.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
+import type { InternalEvent } from '../model/internal-event.ts';
 import type { MergerRequest } from '../model/merge.ts';
 import type { ConnectionName, PipelineName, TenantName } from '../model/project.ts';
 import type { EventQueue } from '../store/event-queue.ts';
@@ -32,6 +33,8 @@ export interface SchedulerShared {
   /** Logs a queue entry that cannot be read. */
   onDeadLetter(path: string, error: unknown): void;
   tenantQueue(tenant: TenantName): EventQueue<TenantEvent>;
+  /** What was done to items of the tenant, for pipelines that start because of it. */
+  internalQueue(tenant: TenantName): EventQueue<InternalEvent>;
   /** The same object for the same pipeline. */
   pipelineQueue(tenant: TenantName, pipeline: PipelineName): EventQueue<PipelineEvent>;
   /** A loop that ends with an error ends the scheduler. */

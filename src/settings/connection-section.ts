@@ -6,7 +6,7 @@ type ParsedConnection =
   | { readonly kind: 'invalid'; readonly problem: OptionProblem };
 
 /** Pipelines know them without a section. */
-const BUILT_IN: ReadonlySet<string> = new Set(['timer']);
+const BUILT_IN: ReadonlySet<string> = new Set(['timer', 'zuul']);
 
 /**
  * A `[connection NAME]` section. NAME appears in URLs and reports, so it keeps to letters, digits, `.`, `_` and `-`.

@@ -165,6 +165,8 @@ function tenantPaths(root: string, tenant: string) {
     managementQueue: `${events}/management`,
     /** Ticks of timers that are not events yet. */
     ticks: `${events}/ticks`,
+    /** What Gatehouse did, for pipelines that start because of it. */
+    internal: `${events}/internal`,
     /** Up to when the timers have ticked. */
     timers: `${base}/timers`,
     /** Mergers' answers to requests of the tenant itself, by request. */

@@ -58,6 +58,7 @@ const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['semaphore-holder', '0.4.0'],
   ['timers', '0.4.0'],
   ['tick', '0.4.0'],
+  ['internal-event', '0.4.0'],
 ]);
 
 describe.each(trees)('%s', (_, tree) => {

@@ -132,11 +132,12 @@ export function observe(deps: ObserverDeps): Observer {
         [attributes['gatehouse.delivery.answered']].flat().includes(delivery),
     );
     // An earlier event may have brought the change already: then that one must have reached the tenant.
-    // What a timer makes goes to its pipeline directly.
+    // What a timer or the connection zuul makes goes to its pipeline directly.
     const forwarded = roots.filter(
       ({ attributes }) =>
         attributes['gatehouse.event.outcome'] === 'forwarded' &&
-        attributes['gatehouse.event.found_by'] !== 'timer',
+        attributes['gatehouse.event.found_by'] !== 'timer' &&
+        attributes['gatehouse.event.found_by'] !== 'zuul',
     );
     return arrived && forwarded.every(span => followed.has(span.traceId));
   }

@@ -11,6 +11,7 @@ import type { LayoutFile } from '../model/layout.ts';
 import type { DriverEntry, PipelineStanza } from '../stanzas/stanzas.ts';
 import { jsonOf, nodeAt } from '../yaml/yaml-node.ts';
 import { parseTimerTrigger, TIMER } from './timer-trigger.ts';
+import { parseZuulTrigger, ZUUL } from './zuul-trigger.ts';
 
 /** The part of a driver's language that a layout needs. A connection without one of the parsers has no such thing. */
 type Parsers = Partial<Pick<DriverConfigLanguage, 'parseTrigger' | 'parseRequirement' | 'parseReporter'>>;
@@ -26,10 +27,13 @@ export type BuiltPipeline =
   | { readonly kind: 'broken'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
 /** Connections that are there without a section. */
-const BUILT_IN: Languages = new Map([[TIMER, { parseTrigger: parseTimerTrigger }]]);
+const BUILT_IN: Languages = new Map([
+  [TIMER, { parseTrigger: parseTimerTrigger }],
+  [ZUUL, { parseTrigger: parseZuulTrigger }],
+]);
 
 /** Further ones that Zuul has. */
-const BUILT_IN_OF_ZUUL = ['zuul', 'sql', 'sqlreporter'];
+const BUILT_IN_OF_ZUUL = ['sql', 'sqlreporter'];
 
 /**
  * Asks the driver of each connection to parse its triggers, requirements and reporters, and collects the problems of all of them.

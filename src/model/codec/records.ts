@@ -1,7 +1,7 @@
 /**
  * One codec per stored record. A version is raised when an old reader must not read the new form; the step from the one before
  * goes into upgrades.ts. What a record may hold is in schemas/: one file for each record, and for what several hold (access, buildsets,
- * causes, change, events, intents, items, jobs, keys, layout, merges, questions, reports, spans, ticks). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
+ * causes, change, events, intents, internal-events, items, jobs, keys, layout, merges, questions, reports, spans, ticks). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
  */
 import { recordCodec, upgradeFrom } from './record.ts';
 import { json } from './schema.ts';
@@ -10,6 +10,7 @@ import { semaphoreHolderSchema } from './schemas/buildsets.ts';
 import { changeRecordSchema } from './schemas/change.ts';
 import { connectionEventSchema, pipelineEventSchema, tenantEventSchema } from './schemas/events.ts';
 import { reportIntentSchema } from './schemas/intents.ts';
+import { internalEventSchema } from './schemas/internal-events.ts';
 import { pipelineCountersSchema, queueItemSchema } from './schemas/items.ts';
 import { buildRequestSchema, jobGraphSchema } from './schemas/jobs.ts';
 import { keystoreSchema, projectKeysSchema } from './schemas/keys.ts';
@@ -83,3 +84,5 @@ export const projectKeysCodec = recordCodec('project-keys', 1, projectKeysSchema
 export const timerMarkCodec = recordCodec('timers', 1, timerMarkSchema);
 /** A tick of a timer that is not an event for each branch yet. */
 export const tickCodec = recordCodec('tick', 1, tickSchema);
+/** Something that Gatehouse did with an item, for pipelines that start because of it. */
+export const internalEventCodec = recordCodec('internal-event', 1, internalEventSchema);

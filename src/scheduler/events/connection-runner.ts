@@ -6,6 +6,7 @@
  *     lanes        connection-events → event-lanes
  *     one read     read-host → driver-memory, read-tries, read-log; missing-records asks for dependencies, topic-members for topics
  *     forwarding   forward-event → ingestion-facts (traces), foreign-tenants; host-orders of people
+ *     our own      direct-event (of timers and of what the gate did)
  *     answering    answer-questions of people about a change
  *     lending      lend-access (read access, to executors without credentials)
  *     reporting    connection-report (how the host serves), event-effects (traces of the events of a turn), host-passes (those of

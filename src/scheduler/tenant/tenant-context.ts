@@ -9,6 +9,7 @@ import { type PipelineName, projectIdOf, type TenantName } from '../../model/pro
 import { check } from '../../store/port.ts';
 import { createQuarantine } from '../../store/quarantine.ts';
 import { foreignTenants } from '../events/foreign-tenants.ts';
+import { awaitedTypes } from '../internal/note-internal.ts';
 import type { SchedulerShared } from '../shared.ts';
 import { createJobGraphs } from '../turn/job-graphs.ts';
 import { pendingFreezes } from '../turn/pending-freezes.ts';
@@ -110,6 +111,7 @@ function placeOf(
     log: log.child({ tenant, pipeline }),
     nodes: { state, item, staged, spanOutbox, historyOutbox, landings, reportOutbox },
     events: shared.pipelineQueue(tenant, pipeline),
+    internalEvents: shared.internalQueue(tenant),
     graphs: createJobGraphs(store, paths),
     semaphores: pipelineSemaphores({ store, paths, tenant, wake }),
     async tenantsOf(project) {
@@ -130,6 +132,7 @@ function rulesOf(
   learned: LearnedStates,
 ): Omit<PipelineRules, 'pending'> {
   const queueOf = (change: Change) => queueIn(layout, pipeline.name, change);
+  const awaited = awaitedTypes(layout.pipelines, pipeline.name);
   const learnedFor = (change: Change) => `${change.project} ${targetBranchOf(change) ?? ''}`;
   return {
     tenant,
@@ -149,6 +152,7 @@ function rulesOf(
     queueOf,
     mergeMode: change => mergeModeIn(layout, change),
     eventsOf: other => (layout.pipelines.has(other) ? pipelineQueue(tenant.name, other) : undefined),
+    isAwaited: type => awaited.has(type),
     learn: (change, states) => void learned.set(learnedFor(change), states),
     likelyStates: item => learned.get(learnedFor(leadChange(item))) ?? [],
   };

@@ -13,20 +13,22 @@
  *     pipelines       tenant-pipelines → tenant-context; branch-exclusion (branches that a tenant leaves out)
  *     events          tenant-events (the loop) → held-places (events that wait), tenant-event → tenant-matching, tenant-event-rows (traces)
  *     configuration   initial-config, reconfigure → ask-merger
- *     timers          `../timers/`
+ *     own triggers    `../timers/`, `../internal/`
  *
  * Only the holder of the tenant's fence writes a layout or takes an event. Layouts are built in their thread, never in the loop.
  */
 import { createDirty } from '../../lib/signal.ts';
 import { tickCodec } from '../../model/codec/records.ts';
 import type { TenantEvent } from '../../model/event.ts';
+import type { InternalEvent } from '../../model/internal-event.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { ProjectKey } from '../../model/project.ts';
 import type { Tick } from '../../model/tick.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
 import { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
-import { createTopicQuestions } from '../events/topic-members.ts';
+import { createTopicQuestions, type TopicQuestions } from '../events/topic-members.ts';
+import { type ForwardInternalDeps, forwardInternalEvents } from '../internal/forward-internal.ts';
 import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
 import { type ForwardTicksDeps, forwardTicks } from '../timers/forward-ticks.ts';
@@ -63,6 +65,7 @@ class TenantLoop implements TenantRunner {
   readonly #config: ReconfigureDeps;
   readonly #ready = Promise.withResolvers<void>();
   readonly #ticks: EventQueue<Tick>;
+  readonly #internalEvents: EventQueue<InternalEvent>;
   readonly #timersWake = createDirty();
   #projects: ReadonlySet<ProjectKey>;
   /** Adoptions, one after the other. */
@@ -77,6 +80,7 @@ class TenantLoop implements TenantRunner {
       ...{ store, clock, codec: tickCodec, onDeadLetter: shared.onDeadLetter },
       path: paths.tenant(tenant.name).ticks,
     });
+    this.#internalEvents = shared.internalQueue(tenant.name);
     this.#shared = shared;
     this.#tenant = tenant;
     this.#projects = projectsOf(tenant);
@@ -102,6 +106,7 @@ class TenantLoop implements TenantRunner {
     for (const path of [pipelines, record, timers, ...cached]) await ensureNode(deps.store, path, signal);
     await this.queue.prepare(signal);
     await this.#ticks.prepare(signal);
+    await this.#internalEvents.prepare(signal);
     using layout = openTenantLayout(this.#config);
     const running = new TenantPipelines(name, layout, this.#config, this.#shared);
     layout.onAdopt(next => {
@@ -129,6 +134,7 @@ class TenantLoop implements TenantRunner {
       processTenantEvents(this.#eventsDeps(layout), fence, stop),
       runTimers(this.#timersDeps(layout), fence, stop),
       forwardTicks(this.#ticksDeps(layout), fence, stop),
+      forwardInternalEvents(this.#internalDeps(layout), fence, stop),
       removeLeftoverAnswers(this.#tenant.name, this.#config, fence, stop),
     ]);
   }
@@ -157,6 +163,30 @@ class TenantLoop implements TenantRunner {
     };
   }
 
+  #internalDeps(layout: TenantLayout): ForwardInternalDeps {
+    const { deps, changes, dependencies, pipelineQueue } = this.#shared;
+    const { clock, ids, log, paths, connections, tracing, metrics } = deps;
+    const { name } = this.#tenant;
+    return {
+      ...{ tenant: name, clock, ids, log, paths, connections, tracing, changes, dependencies },
+      ...(metrics === undefined ? {} : { metrics }),
+      internalEvents: this.#internalEvents,
+      topics: this.#topics(layout),
+      config: () => layout.current,
+      eventsOf: pipeline => pipelineQueue(name, pipeline),
+    };
+  }
+
+  #topics(layout: TenantLayout): TopicQuestions {
+    const { connections, clock } = this.#shared.deps;
+    return createTopicQuestions({
+      ...{ connections, clock },
+      counts: ({ change, topic }) =>
+        topic?.landsWhole === true ||
+        layout.current?.layout.projects.get(change.project)?.queue?.byTopic === true,
+    });
+  }
+
   #eventsDeps(layout: TenantLayout): TenantEventsDeps {
     const { deps, changes, dependencies, driversOfConnections, pipelineQueue } = this.#shared;
     const { clock, ids, log, paths, connections, tracing } = deps;
@@ -164,12 +194,7 @@ class TenantLoop implements TenantRunner {
     return {
       ...{ clock, ids, log, paths, connections, tracing, changes, dependencies },
       tenant: name,
-      topics: createTopicQuestions({
-        ...{ connections, clock },
-        counts: ({ change, topic }) =>
-          topic?.landsWhole === true ||
-          layout.current?.layout.projects.get(change.project)?.queue?.byTopic === true,
-      }),
+      topics: this.#topics(layout),
       queue: this.queue,
       driverOf: connection => driversOfConnections.get(connection),
       pipelines: () => layout.current?.layout.pipelines.values() ?? [],

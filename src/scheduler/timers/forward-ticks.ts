@@ -26,15 +26,16 @@ import type { EventQueue, QueueEntry } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { type Operation, set } from '../../store/port.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
+import type { DirectEventDeps } from '../events/direct-event.ts';
 import { REMOTE_PAUSES } from '../remote-fault.ts';
 import { branchSelectionOf } from '../tenant/branch-exclusion.ts';
 import { createHeldPlaces, type HeldPlaces } from '../tenant/held-places.ts';
 import type { TenantConfig } from '../tenant/tenant-config.ts';
-import { type TickEventDeps, tickEvent } from './tick-event.ts';
+import { tickEvent } from './tick-event.ts';
 import { branchesWithin, branchText, type TimedBranch, timersOf } from './timetable.ts';
 
 /** Of one tenant. */
-export interface ForwardTicksDeps extends TickEventDeps {
+export interface ForwardTicksDeps extends DirectEventDeps {
   readonly ids: IdMaker;
   readonly log: Log;
   /** Absent: metrics are off. */

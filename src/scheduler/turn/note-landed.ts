@@ -84,7 +84,7 @@ function configurationOf({ changes, buildset }: QueueItem, landed: Landed, tenan
 }
 
 /** Items whose landing this turn learns of. */
-function landedItems(state: PipelineState, events: readonly PipelineEvent[]) {
+export function landedItems(state: PipelineState, events: readonly PipelineEvent[]) {
   return events.flatMap(event => {
     if (event.kind !== 'report-result' || event.outcome.kind !== 'done') return [];
     const { landed } = event.outcome;

@@ -15,6 +15,7 @@ import type { MetricsSink } from '../../metrics/registry.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import type { Change, ChangeKey, ChangeRecord, ProposedChange } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
+import type { InternalEvent, InternalEventType } from '../../model/internal-event.ts';
 import type { LandingMode } from '../../model/landed.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { MergerRequest, ProjectState } from '../../model/merge.ts';
@@ -87,6 +88,7 @@ export interface PipelinePlace {
   readonly log: Log;
   readonly nodes: PipelineNodes;
   readonly events: EventQueue<PipelineEvent>;
+  readonly internalEvents: EventQueue<InternalEvent>;
   readonly graphs: JobGraphs;
   readonly semaphores: PipelineSemaphores;
   readonly tenantsOf: LandedConfigurationDeps['tenantsOf'];
@@ -113,6 +115,8 @@ export interface PipelineRules {
   mergeMode(change: ProposedChange): MergeMode;
   /** Event queue of another pipeline of the tenant; undefined: there is no such pipeline. */
   eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent> | undefined;
+  /** Some pipeline of the tenant starts when this happens here. */
+  isAwaited(type: InternalEventType): boolean;
   /** Heads that the jobs of a change needed: the next merge request asks for them in advance. */
   learn(change: Change, states: readonly ProjectState[]): void;
   /** Projects whose heads the jobs of this item will likely need. */

@@ -43,6 +43,7 @@ import { decisionLogFacts, itemLogFacts } from '../../tracing/log-facts.ts';
 import { lateExecutionRows } from '../care/late-executions.ts';
 import { gatherChangeFacts } from '../changes/change-facts.ts';
 import { effectRows } from '../events/event-effects.ts';
+import { internalEventOperations } from '../internal/note-internal.ts';
 import { commandOperations, withdrawOperations } from './commands.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
 import { landedChanges, landedConfiguration } from './note-landed.ts';
@@ -195,6 +196,7 @@ async function turnOperations(
       ...effects,
       ...late,
       ...configuration,
+      ...internalEventOperations(state, draft, events, context, now),
       ...entries
         .filter(({ value }) => !draft.postponed.has(value.uuid))
         .map(entry => context.events.ack(entry)),

@@ -385,6 +385,11 @@ describe('problems', () => {
       ['gatehouse.conf:5: [connection  a]: connection is there twice, first at line 3'],
     ],
     [
+      'a connection with the name of what the gate did',
+      `${MINIMAL}[connection zuul]\ndriver = git\n`,
+      ['gatehouse.conf:3: [connection zuul]: "zuul" is the name of a connection that is always there'],
+    ],
+    [
       'a connection with the name of one that is always there',
       `${MINIMAL}[connection timer]\ndriver = git\n`,
       ['gatehouse.conf:3: [connection timer]: "timer" is the name of a connection that is always there'],

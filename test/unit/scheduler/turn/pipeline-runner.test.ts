@@ -4,6 +4,7 @@ import type { ChangeRecord } from '../../../../src/model/change.ts';
 import {
   buildRequestCodec,
   changeRecordCodec,
+  internalEventCodec,
   mergerRequestCodec,
   pipelineEventCodec,
 } from '../../../../src/model/codec/records.ts';
@@ -56,6 +57,11 @@ async function open(stand: Stand, share = createFairShare()) {
     pipeline,
     retired: false,
     events,
+    internalEvents: new EventQueue({
+      ...{ store, clock, codec: internalEventCodec },
+      path: paths.tenant('acme').internal,
+    }),
+    isAwaited: () => false,
     tenantsOf: async () => [],
     graphs,
     changes: {

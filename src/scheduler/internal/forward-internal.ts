@@ -1,0 +1,239 @@
+/**
+ * From a record of what Gatehouse did to an event for each open change that it concerns, at most {@link MOST_CHANGES}. Events are
+ * committed in parts, together with the place up to which the record has come, so that each is made once.
+ *
+ * The changes are those that the change cache holds: a listener reads the open changes of a project when it first sees it. What a
+ * change needs is asked of its host where it is not known. A host that does not serve delays this record alone, for an hour at most.
+ */
+import { takesInternal, ZUUL } from '../../layout/build/zuul-trigger.ts';
+import { millisecondsBetween, type Nanoseconds, parseNanoseconds } from '../../lib/clock.ts';
+import { derivedUuid, type IdMaker } from '../../lib/ids.ts';
+import { createDirty } from '../../lib/signal.ts';
+import type { MetricsSink } from '../../metrics/registry.ts';
+import type { ChangeKey, ChangeRecord, ProposedChange } from '../../model/change.ts';
+import { internalEventCodec } from '../../model/codec/records.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { InternalEvent } from '../../model/internal-event.ts';
+import type { PipelineName } from '../../model/project.ts';
+import type { Step } from '../../model/step.ts';
+import type { EventQueue, QueueEntry } from '../../store/event-queue.ts';
+import type { Fence } from '../../store/fence.ts';
+import { type Operation, set } from '../../store/port.ts';
+import type { ChangeCache } from '../changes/change-cache.ts';
+import { type DirectEventDeps, type DirectTarget, directEventOperations } from '../events/direct-event.ts';
+import { type MissingRecordsDeps, missingRecords } from '../events/missing-records.ts';
+import { isRemoteFault, REMOTE_PAUSES } from '../remote-fault.ts';
+import { exclusionOf } from '../tenant/branch-exclusion.ts';
+import { createHeldPlaces, type HeldPlaces } from '../tenant/held-places.ts';
+import type { TenantConfig } from '../tenant/tenant-config.ts';
+
+/** Of one tenant. */
+export interface ForwardInternalDeps extends DirectEventDeps, Omit<MissingRecordsDeps, 'changes' | 'clock'> {
+  readonly ids: IdMaker;
+  /** Absent: metrics are off. */
+  readonly metrics?: Pick<MetricsSink, 'record'>;
+  readonly changes: ChangeCache;
+  readonly internalEvents: EventQueue<InternalEvent>;
+  config(): TenantConfig | undefined;
+  eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent>;
+  /** Milliseconds before a host is asked again. Default {@link REMOTE_PAUSES}. */
+  readonly pauses?: readonly number[];
+  /** Default {@link MOST_CHANGES}. */
+  readonly mostChanges?: number;
+}
+
+/** Changes of one record; further ones are counted as missed. */
+const MOST_CHANGES = 5_000;
+/** Events in one commit. */
+const MOST_EVENTS = 40;
+/** Milliseconds for which a host that does not serve is asked again. */
+const LONGEST_WAIT = 3_600_000;
+/** Commit conflicts in a row about one part; more are no coincidence. */
+const MOST_CONFLICTS = 50;
+/** Every known record is new enough. */
+const EVER = parseNanoseconds('0');
+
+/** Returns when aborted; throws when the fence is lost. */
+export async function forwardInternalEvents(
+  deps: ForwardInternalDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
+  const held = createHeldPlaces(() => performance.now());
+  const retry = createDirty(true);
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    for await (const _ of deps.internalEvents.arrivals(signal, retry)) {
+      clearTimeout(timer);
+      const rests: number[] = [];
+      for (const entry of await deps.internalEvents.list()) {
+        if (signal.aborted) return;
+        if (held.rest([entry.path]) === 0) await forward(entry, held, deps, fence, signal);
+        const rest = held.rest([entry.path]);
+        if (rest > 0) rests.push(rest);
+      }
+      if (rests.length > 0) timer = setTimeout(() => retry.set(), Math.min(...rests));
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function forward(
+  entry: QueueEntry<InternalEvent>,
+  held: HeldPlaces,
+  deps: ForwardInternalDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
+  const { changes: all, missed } = changesLeft(entry.value, deps);
+  if (missed > 0) noteMissed(entry.value, missed, 'more changes than one event is made for', deps);
+  for (let at = 0; at < all.length; at += MOST_EVENTS) {
+    const part = all.slice(at, at + MOST_EVENTS);
+    const isLast = at + MOST_EVENTS >= all.length;
+    const after = part.at(-1)?.key ?? null;
+    const end = isLast
+      ? deps.internalEvents.ack(entry)
+      : set(entry.path, internalEventCodec.encode({ ...entry.value, after }));
+    const startedAt = deps.clock.now();
+    const found = await recordsOf(part, entry, deps, signal);
+    if (found.kind === 'away') {
+      held.hold(entry.path, deps.pauses ?? REMOTE_PAUSES);
+      const facts = { err: found.error, tenant: deps.tenant, event: entry.value.uuid };
+      deps.log.warn(facts, 'events of the connection zuul wait: what their changes need cannot be read');
+      return;
+    }
+    await commitPart({ ...found, entry, end, startedAt }, deps, fence);
+    held.release([entry.path]);
+  }
+  if (all.length === 0) await fence.commit([deps.internalEvents.ack(entry)], deps.ids.uuid());
+}
+
+/** Open changes with a pipeline that takes the event, in the order of their keys. */
+function changesLeft(
+  event: InternalEvent,
+  { changes: cache, config, mostChanges = MOST_CHANGES }: ForwardInternalDeps,
+): { readonly changes: readonly ProposedChange[]; readonly missed: number } {
+  const present = config();
+  const takers = present === undefined ? [] : takersOf(event, present);
+  if (present === undefined || takers.length === 0) return { changes: [], missed: 0 };
+  const isTaken = ({ project, branch }: ProposedChange) =>
+    takers.some(name => present.layout.projects.get(project)?.pipelines.has(name) === true) &&
+    exclusionOf(present, project, branch) === undefined;
+  const open = concerned(event, cache)
+    .flatMap(({ change, status }) => (change.kind === 'change' && status === 'open' ? [change] : []))
+    .filter(change => !event.changes.includes(change.key) && isTaken(change))
+    .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  const bounded = open.slice(0, mostChanges);
+  const { after } = event;
+  return {
+    changes: after === null ? bounded : bounded.filter(({ key }) => key > after),
+    missed: after === null ? open.length - bounded.length : 0,
+  };
+}
+
+function concerned({ type, changes, projects }: InternalEvent, cache: ChangeCache): readonly ChangeRecord[] {
+  switch (type) {
+    case 'parent-change-enqueued': {
+      const keys = new Set(changes.flatMap(key => cache.dependentsOf(key)));
+      return [...keys].flatMap(key => cache.record(key) ?? []);
+    }
+    case 'project-change-merged':
+      return projects.flatMap(project => cache.records(project));
+  }
+}
+
+function takersOf(event: InternalEvent, { layout }: TenantConfig): readonly PipelineName[] {
+  return [...layout.pipelines.values()].flatMap(pipeline =>
+    takesInternal(pipeline, event) === undefined ? [] : [pipeline.name],
+  );
+}
+
+interface FoundRecords {
+  readonly kind: 'found';
+  readonly part: readonly ProposedChange[];
+  readonly records: ReadonlyMap<ChangeKey, ChangeRecord>;
+  readonly queries: ReadonlyMap<ChangeKey, readonly Step[]>;
+}
+
+/** What the changes need and the cache lacks. After an hour a change whose dependencies cannot be read gets no event. */
+async function recordsOf(
+  part: readonly ProposedChange[],
+  { value }: QueueEntry<InternalEvent>,
+  deps: ForwardInternalDeps,
+  signal: AbortSignal,
+): Promise<FoundRecords | { readonly kind: 'away'; readonly error: unknown }> {
+  const records = new Map<ChangeKey, ChangeRecord>();
+  const queries = new Map<ChangeKey, readonly Step[]>();
+  const read: ProposedChange[] = [];
+  for (const change of part) {
+    try {
+      const found = await missingRecords(change, EVER, deps, signal);
+      for (const record of found.records) records.set(record.change.key, record);
+      queries.set(change.key, found.queries);
+      read.push(change);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isRemoteFault(error)) throw error;
+      if (millisecondsBetween(value.queuedAt, deps.clock.now()) <= LONGEST_WAIT)
+        return { kind: 'away', error };
+    }
+  }
+  const missed = part.length - read.length;
+  if (missed > 0) noteMissed(value, missed, 'their code host was away for an hour', deps);
+  return { kind: 'found', part: read, records, queries };
+}
+
+interface Part extends Omit<FoundRecords, 'kind'> {
+  readonly entry: QueueEntry<InternalEvent>;
+  readonly end: Operation;
+  readonly startedAt: Nanoseconds;
+}
+
+async function commitPart(part: Part, deps: ForwardInternalDeps, fence: Fence, conflicts = 0): Promise<void> {
+  const records = [...part.records.values()];
+  const operations = part.part.flatMap(change => eventOperations(change, part, deps));
+  try {
+    await fence.commit([part.end, ...operations, ...deps.changes.operations(records)], deps.ids.uuid());
+    deps.changes.remember(records);
+  } catch (error) {
+    if (conflicts >= MOST_CONFLICTS || !(await deps.changes.conflict(error))) throw error;
+    await commitPart(part, deps, fence, conflicts + 1);
+  }
+}
+
+function eventOperations(
+  change: ProposedChange,
+  { entry: { value }, startedAt, queries }: Part,
+  deps: ForwardInternalDeps,
+): readonly Operation[] {
+  const layout = deps.config()?.layout;
+  const targets = [...(layout?.pipelines.values() ?? [])].flatMap((pipeline): readonly DirectTarget[] => {
+    const matched = takesInternal(pipeline, value);
+    const isIn = layout?.projects.get(change.project)?.pipelines.has(pipeline.name) === true;
+    return matched !== undefined && isIn ? [{ pipeline, matched, queue: deps.eventsOf(pipeline.name) }] : [];
+  });
+  if (targets.length === 0) return [];
+  const event = {
+    uuid: derivedUuid(value.uuid, change.key),
+    ...{ connection: ZUUL, type: value.type, change, facts: { pipeline: value.pipeline } },
+    ...{ source: value.uuid, receivedAt: value.queuedAt, startedAt },
+    ...{ queries: queries.get(change.key) ?? [], causedBy: value.sampled ? value.causedBy : null },
+  };
+  return directEventOperations(event, targets, deps);
+}
+
+function noteMissed(
+  { uuid, type, pipeline }: InternalEvent,
+  missed: number,
+  why: string,
+  { tenant, log, metrics }: ForwardInternalDeps,
+): void {
+  log.warn(
+    { tenant, event: uuid, type, pipeline, changes: missed },
+    `no ${type} for ${missed} changes: ${why}`,
+  );
+  metrics?.record([
+    { metric: 'gatehouse_internal_events_missed', labels: { tenant, event: type }, value: missed },
+  ]);
+}
