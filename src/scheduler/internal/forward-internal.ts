@@ -68,9 +68,10 @@ export async function forwardInternalEvents(
       const rests: number[] = [];
       for (const entry of await deps.internalEvents.list()) {
         if (signal.aborted) return;
-        if (held.rest([entry.path]) === 0) await forward(entry, held, deps, fence, signal);
-        const rest = held.rest([entry.path]);
-        if (rest > 0) rests.push(rest);
+        const places = [entry.path];
+        if (held.rest(places) === 0) await forward(entry, held, deps, fence, signal);
+        // Also of one whose rest has ended by now.
+        if (held.isHeld(places)) rests.push(held.rest(places));
       }
       if (rests.length > 0) timer = setTimeout(() => retry.set(), Math.min(...rests));
     }
@@ -106,7 +107,9 @@ async function forward(
     await commitPart({ ...found, entry, end, startedAt }, deps, fence);
     held.release([entry.path]);
   }
-  if (all.length === 0) await fence.commit([deps.internalEvents.ack(entry)], deps.ids.uuid());
+  if (all.length > 0) return;
+  await fence.commit([deps.internalEvents.ack(entry)], deps.ids.uuid());
+  held.release([entry.path]);
 }
 
 /** Open changes with a pipeline that takes the event, in the order of their keys. */

@@ -69,9 +69,10 @@ export async function forwardTicks(deps: ForwardTicksDeps, fence: Fence, signal:
       const rests: number[] = [];
       for (const entry of await deps.ticks.list()) {
         if (signal.aborted) return;
-        if (restOf(entry.value, held) === 0) await forward(entry, held, deps, fence, signal);
-        const rest = restOf(entry.value, held);
-        if (rest > 0) rests.push(rest);
+        const places = placesOf(entry.value);
+        if (held.rest(places) === 0) await forward(entry, held, deps, fence, signal);
+        // Also of one whose rest has ended by now.
+        if (held.isHeld(places)) rests.push(held.rest(places));
       }
       if (rests.length > 0) timer = setTimeout(() => retry.set(), Math.min(...rests));
     }
@@ -80,8 +81,9 @@ export async function forwardTicks(deps: ForwardTicksDeps, fence: Fence, signal:
   }
 }
 
-function restOf({ only }: Tick, held: HeldPlaces): number {
-  return only === null ? 0 : held.rest([projectIdOf(only).connection]);
+/** A tick that only waits for one host. */
+function placesOf({ only }: Tick): readonly string[] {
+  return only === null ? [] : [projectIdOf(only).connection];
 }
 
 type Tips = ReadonlyMap<BranchName, CommitId>;
