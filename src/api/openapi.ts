@@ -41,6 +41,7 @@ function operation(route: RouteDescription): Json {
     ...(route.body === undefined ? {} : { requestBody: { required: true, content: contentOf(route.body) } }),
     responses: responses(route),
     ...(route.needsToken === true ? { security: [{ token: [] }] } : {}),
+    ...(route.guarded !== undefined && route.needsToken !== true ? { security: [{}, { token: [] }] } : {}),
   };
 }
 

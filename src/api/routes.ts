@@ -29,6 +29,7 @@ import { document, flag, json, list, oneOf, optional, type Schema, text } from '
 import { semaphoresSchema } from './semaphores.ts';
 import {
   aliveSchema,
+  authorizationsSchema,
   configErrorsSchema,
   decisionsSchema,
   healthSchema,
@@ -46,6 +47,7 @@ import { statusItemSchema, statusSchema } from './status-schema.ts';
 /** Named schemas of the OpenAPI description (`#/components/schemas/<name>`), each from the module of its document. */
 export const DOCUMENTS = {
   Alive: aliveSchema,
+  Authorizations: authorizationsSchema,
   Build: buildSchema,
   Buildset: buildsetSchema,
   ChangeChecks: changeChecksSchema,
@@ -99,7 +101,12 @@ export interface RouteDescription {
   readonly answers: { readonly [status: number]: Body };
   /** Statuses of refusals; 500 and 503 are possible for every route. */
   readonly refusals: readonly number[];
-  /** The route changes something: see "Who may change something" in `doc/reference/http-api.md`. */
+  /**
+   * Who may read: with `access-rules` in the tenant file, only whom they fit. `tenant`: of the tenant; `root`: of `api-root`. Absent: all, or
+   * see `needsToken`.
+   */
+  readonly guarded?: 'tenant' | 'root';
+  /** The route changes something, or is about the token: see "Who may change something" in `doc/reference/http-api.md`. */
   readonly needsToken?: true;
 }
 
@@ -128,9 +135,22 @@ const read = (
   path,
   summary,
   answers: { 200: body },
-  refusals: [...(path.includes('{') ? [400, 404] : []), ...(more.query === undefined ? [] : [400])],
   ...more,
+  ...guardOf(path),
+  refusals: [
+    ...(more.refusals ?? [
+      ...(path.includes('{') ? [400, 404] : []),
+      ...(more.query === undefined ? [] : [400]),
+    ]),
+    ...(guardOf(path).guarded === undefined ? [] : [401, 403]),
+  ],
 });
+
+function guardOf(path: string): Pick<RouteDescription, 'guarded'> {
+  if (path.startsWith(TENANT)) return { guarded: 'tenant' };
+  const isOpen = path === '/api/info' || (!path.startsWith('/api') && path !== '/metrics');
+  return isOpen ? {} : { guarded: 'root' };
+}
 
 const READ: readonly RouteDescription[] = [
   read('/health/live', 'The process answers', { document: 'Alive' }),
@@ -152,6 +172,18 @@ const READ: readonly RouteDescription[] = [
   read('/api/connections', 'Connections', { document: 'Connections' }),
   read('/api/components', 'The processes of the installation', { document: 'Components' }),
   read('/api/tenants', 'Tenants', { document: 'Tenants' }),
+  read(
+    '/api/authorizations',
+    'What the bearer of the token may do',
+    { document: 'Authorizations' },
+    { needsToken: true },
+  ),
+  read(
+    `${TENANT}/authorizations`,
+    'What the bearer of the token may do in the tenant',
+    { document: 'Authorizations' },
+    { needsToken: true },
+  ),
   read(`${TENANT}/info`, 'About the service, with the tenant', { document: 'Info' }),
   read(`${TENANT}/status`, 'Items in the queues', { document: 'Status' }),
   read(`${TENANT}/status/change/{change}`, 'The items of one change', { listOf: 'StatusItem' }),

@@ -53,6 +53,16 @@ export const infoSchema = document({
 /** `info.tenant` is absent in the document of the whole service; the rest is the same. */
 export type InfoDocument = Document<typeof infoSchema>;
 
+/** `GET /api/authorizations` and `…/tenant/<t>/authorizations`, as Zuul's: what the bearer of the token may do. */
+export const authorizationsSchema = document({
+  zuul: document({
+    admin: flag('May operate the tenant, or every tenant'),
+    scope: list(text(), 'The tenant; `*`: the installation'),
+  }),
+});
+/** Of one caller: never kept by a cache. */
+export type AuthorizationsDocument = Document<typeof authorizationsSchema>;
+
 /** `GET /api/tenants`. */
 export const tenantsSchema = list(
   document({ name: text(), projects: whole(), queue: whole('Live items in its pipelines') }),

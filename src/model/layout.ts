@@ -5,6 +5,7 @@
  * files with the changed ones in place (`src/layout/build/build-layout.ts`).
  */
 import type { Nanoseconds } from '../lib/clock.ts';
+import type { TenantAccess } from './authorization.ts';
 import type { ConfigError } from './config-error.ts';
 import type { FrozenJob } from './job.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -71,6 +72,8 @@ export interface Tenant {
   readonly disallowedLabels?: readonly string[];
   /** `max` of each semaphore of the whole installation that its jobs may use, by name. Absent: none. */
   readonly globalSemaphores?: { readonly [name: string]: number };
+  /** Who may read and operate it. Absent: all read, and only the claim `zuul.admin` lets a user operate. */
+  readonly access?: TenantAccess;
 }
 
 /** A frozen job or why there is none, per job the project-pipeline lists. */

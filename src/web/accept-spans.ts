@@ -13,13 +13,14 @@ import { isExported, type QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
 import { ATTRIBUTE } from '../tracing/attributes.ts';
 import { withoutOurs } from '../tracing/own-names.ts';
-import type { Caller } from './auth/caller.ts';
+import type { Authentication, Caller } from './auth/caller.ts';
 import { COMMAND_LINE_AGENT } from './auth/caller-context.ts';
 import { type ItemsOfTrace, mayActFor } from './items-of-trace.ts';
 
 /** What is known of one request's sender and of our own traces; made per request by otlp-route.ts. */
 export interface SpanRules {
   readonly caller: Exclude<Caller, { readonly kind: 'anonymous' }>;
+  readonly auth: Pick<Authentication, 'rules'>;
   /** Values of `service.name` of our own spans. */
   readonly ownServices: ReadonlySet<string>;
   /** The items of a trace; queried once for each trace of the request. */
@@ -89,10 +90,11 @@ function placeProblem(
   span: SpanRecord,
   items: readonly QueueItem[],
   ours: ReadonlySet<string>,
-  { caller }: SpanRules,
+  { auth, caller }: SpanRules,
 ): string | undefined {
   if (items.length === 0) return undefined;
-  if (!mayActFor(caller, items)) return 'a span in a trace of a tenant the token does not name';
+  if (!mayActFor(auth, caller, items))
+    return 'a span in a trace of a tenant that the token does not let you operate';
   if (span.parent === null) return 'a second root in a trace of Gatehouse';
   // The root of an event's trace is not among the spans of an item.
   const isOurs = ours.has(span.spanId) || span.traceId.startsWith(span.spanId);

@@ -73,6 +73,8 @@ export function refusalBody({ error, place }: Pick<HttpRefusal, 'error' | 'place
 /** Ends the response. A status set before stays, except for a refusal's own. */
 export function send(response: Response, answer: Answer): void {
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  // Set by auth/guard.ts: no cache may keep what not all may read, regardless of the route's own header.
+  if (response.locals.isPrivate === true) response.setHeader('Cache-Control', 'private, no-store');
   switch (answer.kind) {
     case 'json':
       sendJson(response, answer.body);

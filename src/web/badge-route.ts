@@ -23,7 +23,7 @@ export function addBadgeRoute(router: Router, deps: Pick<WebDeps, 'snapshot' | '
       ...(branch === undefined ? {} : { branch }),
     });
     if (buildset === undefined) return send(response, notFound('no buildset has finished yet', 'query'));
-    response.setHeader('Cache-Control', 'no-cache');
+    if (response.locals.isPrivate !== true) response.setHeader('Cache-Control', 'no-cache');
     response.type('image/svg+xml').send(badge(buildset.result === 'SUCCESS'));
   });
 }

@@ -17,7 +17,8 @@
  *     create-web.ts, deps.ts, answer.ts, query.ts   the server, its dependencies, answers, query parameters: read these first
  *     *-route, *-routes                             one route, or a group of routes, each; documents come from `src/api`. What they share:
  *                                                   named-item.ts, history-filter.ts, since.ts, operator-request.ts, expected-durations.ts
- *     auth/                                         who sends a request, and what they may do; tenant-access.ts, client-address.ts
+ *     auth/                                         who sends a request, and what they may do (guard.ts before all routes, permission.ts, fits-rule.ts); tenant-access.ts,
+ *                                                   client-address.ts
  *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent
  *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts    bounds, so that no client delays another;
  *                                                   headers.ts
@@ -33,6 +34,8 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler, R
 import { addressRanges } from '../lib/address-ranges.ts';
 import { badRequest, notFound, send } from './answer.ts';
 import type { Authentication, ListenerKind } from './auth/caller.ts';
+import { expiryOf, guardNamesOfTenants, guardRoot, guardTenant } from './auth/guard.ts';
+import { addTenantAuthorizationsRoute } from './authorization-routes.ts';
 import { addBadgeRoute } from './badge-route.ts';
 import { addChecksRoute } from './checks-route.ts';
 import { addComponentRoutes, componentActionRoute } from './component-routes.ts';
@@ -150,9 +153,11 @@ function application(deps: WebDeps, parts: Parts, listener: ListenerKind): Expre
   app.set('query parser', false);
   app.use(securityHeaders);
   addHealthRoutes(app, deps);
+  const auth = { ...deps.auth, listener };
+  app.get('/metrics', guardNamesOfTenants(auth));
   addMetricsRoute(app, deps);
   addOpenApiRoutes(app, deps);
-  app.use('/api', readableFromAnywhere, apiRoutes({ ...deps, auth: { ...deps.auth, listener } }, parts));
+  app.use('/api', readableFromAnywhere, apiRoutes({ ...deps, auth }, parts));
   if (listener === 'port') addPageRoutes(app, deps);
   app.use(unknownPath);
   app.use(answerErrors(deps));
@@ -164,6 +169,8 @@ function apiRoutes(
   { streams, expected, quota }: Parts,
 ): Router {
   const api = Router();
+  const { auth } = deps;
+  api.use('/tenant/:tenant', guardTenant(auth));
   api.route('/connection/:name/payload').post(webhookRoute(deps)).all(onlyBy('POST'));
   const { dequeue } = deps;
   if (dequeue !== undefined)
@@ -189,7 +196,9 @@ function apiRoutes(
     .all(onlyBy('POST'));
   api.use(onlyReading);
   api.use(markWhatIsOld(deps));
-  api.use(['/tenants', '/components', '/tenant'], refuseUntilKnown(deps));
+  // What the tenant file says of readers is known from the store.
+  api.use(['/tenants', '/components', '/connections', '/authorizations', '/tenant'], refuseUntilKnown(deps));
+  api.use(guardRoot(auth));
   addGlobalRoutes(api, deps);
   addComponentRoutes(api, deps);
 
@@ -201,11 +210,12 @@ function apiRoutes(
   addDelaysRoute(tenant, deps);
   addBadgeRoute(tenant, deps);
   addKeyRoutes(tenant, deps);
+  addTenantAuthorizationsRoute(tenant, auth);
   tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {
     const name = request.params.tenant;
     if (deps.snapshot(name) === undefined)
       return send(response, notFound(`there is no tenant ${JSON.stringify(name)}`, 'path: tenant'));
-    await streams.serve(name, request, response);
+    await streams.serve(name, request, response, expiryOf(response));
   });
   api.use('/tenant/:tenant', tenant);
   return api;

@@ -39,7 +39,7 @@ const PAGE = 50;
 /** Pages of the history to read; a page of a quiet pipeline may be empty. */
 const MOST_PAGES = 500;
 
-type DelaysDeps = Pick<WebDeps, 'snapshot' | 'tenants' | 'history' | 'clock' | 'root' | 'traceUi'>;
+type DelaysDeps = Pick<WebDeps, 'snapshot' | 'tenants' | 'auth' | 'history' | 'clock' | 'root' | 'traceUi'>;
 
 /** Each call makes a cache of answers of its own, so the two listeners share none. @param router of a tenant. */
 export function addDelaysRoute(router: Router, deps: DelaysDeps): void {

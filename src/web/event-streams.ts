@@ -3,6 +3,7 @@
  * a reader that reconnects with `Last-Event-ID` (or `?last-event-id=`) gets the updates it missed. Ids are
  * `<start of this process>-<number>`; an id of another process is answered with a snapshot.
  *
+ * A stream ends when the token that opened it expires, and when who may read the tenant changes: the reader comes back and is judged anew.
  * Readers cannot affect each other: their number is limited, in total and per client, and a slow reader is cut.
  */
 import type { Request, Response } from 'express';
@@ -16,8 +17,8 @@ import { type LiveFeed, liveFeed, type Update } from './live-feed.ts';
 
 /** The streams of both listeners together, with one feed for each tenant that a reader ever asked for. */
 export interface EventStreams {
-  /** Takes over the response. */
-  serve(tenant: string, request: Request, response: Response): Promise<void>;
+  /** Takes over the response. @param expiresAt seconds since the epoch; then the stream ends. Undefined: never. */
+  serve(tenant: string, request: Request, response: Response, expiresAt: number | undefined): Promise<void>;
   /** Current number of readers. */
   readonly size: number;
   /** Ends every stream. */
@@ -26,7 +27,7 @@ export interface EventStreams {
 
 type StreamDeps = Pick<
   WebDeps,
-  'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'onChange' | 'sse'
+  'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'onChange' | 'sse' | 'auth'
 > & {
   readonly expected: ExpectedJobDurations;
   /** Trusted proxies, whose clients count one by one. */
@@ -40,16 +41,24 @@ export function eventStreams(deps: StreamDeps): EventStreams {
   return new Streams(deps);
 }
 
+/** Milliseconds; a reader that stays longer comes back. */
+const LONGEST_TIMEOUT = 24 * 60 * 60 * 1000;
+
 class Streams implements EventStreams {
   readonly #deps: StreamDeps;
   readonly #feeds = new Map<string, LiveFeed>();
   readonly #readers = new Map<Response, Reader>();
+  /** By tenant that a reader ever asked for, as JSON. */
+  readonly #rules = new Map<string, string>();
   readonly #changes: Disposable;
   readonly #heartbeat: NodeJS.Timeout;
 
   constructor(deps: StreamDeps) {
     this.#deps = deps;
-    this.#changes = deps.onChange(tenant => this.#feeds.get(tenant)?.touch());
+    this.#changes = deps.onChange(tenant => {
+      this.#judgeAnew(tenant);
+      this.#feeds.get(tenant)?.touch();
+    });
     this.#heartbeat = setInterval(() => {
       for (const reader of this.#readers.keys()) this.#write(reader, ': still here\n\n');
     }, deps.sse.heartbeat * 1000);
@@ -60,15 +69,25 @@ class Streams implements EventStreams {
     return this.#readers.size;
   }
 
-  async serve(tenant: string, request: Request, response: Response): Promise<void> {
+  async serve(
+    tenant: string,
+    request: Request,
+    response: Response,
+    expiresAt: number | undefined,
+  ): Promise<void> {
     const address = clientOf(request, this.#deps.proxies);
     if (this.#isFull(address)) return refuse(response);
     if (request.method === 'HEAD') return void response.end();
-    const reader: Reader = { address, snapshotBytes: 0 };
+    const reader: Reader = { tenant, address, snapshotBytes: 0 };
+    this.#judgeAnew(tenant);
     // The heartbeat detects dead readers, so the silence timeout is off; unread data is bounded separately.
     request.socket.setTimeout(0);
     this.#readers.set(response, reader);
-    response.on('close', () => void this.#readers.delete(response));
+    const expiry = this.#endAt(response, expiresAt);
+    response.on('close', () => {
+      clearTimeout(expiry);
+      this.#readers.delete(response);
+    });
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store',
@@ -96,6 +115,21 @@ class Streams implements EventStreams {
     for (const feed of this.#feeds.values()) feed.close();
     for (const reader of this.#readers.keys()) reader.end();
     this.#readers.clear();
+  }
+
+  /** Ends the tenant's streams if its rules are not those under which they began. */
+  #judgeAnew(tenant: string): void {
+    const rules = JSON.stringify(this.#deps.auth.rules.ofTenant(tenant) ?? null);
+    const before = this.#rules.get(tenant);
+    this.#rules.set(tenant, rules);
+    if (before === undefined || before === rules) return;
+    for (const [response, reader] of this.#readers) if (reader.tenant === tenant) response.end();
+  }
+
+  #endAt(response: Response, expiresAt: number | undefined): NodeJS.Timeout | undefined {
+    if (expiresAt === undefined) return undefined;
+    const left = expiresAt * 1000 - toMilliseconds(this.#deps.clock.now());
+    return setTimeout(() => response.end(), Math.min(Math.max(0, left), LONGEST_TIMEOUT)).unref();
   }
 
   #feedOf(tenant: string): LiveFeed {
@@ -134,6 +168,7 @@ function refuse(response: Response): void {
 }
 
 interface Reader {
+  readonly tenant: string;
   readonly address: string;
   /** Bytes of the snapshot sent, which may exceed the allowed backlog without the reader being slow. */
   snapshotBytes: number;

@@ -23,7 +23,7 @@ export const securityHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** Any page may read the API: browsers have no credentials to add. */
+/** Any page may read the API: browsers add no credentials, and a token is the page's own to send. */
 export const readableFromAnywhere: RequestHandler = (request, response, next) => {
   if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS') {
     response.setHeader('Access-Control-Allow-Origin', '*');
@@ -32,6 +32,6 @@ export const readableFromAnywhere: RequestHandler = (request, response, next) =>
   response.setHeader('Cache-Control', 'no-cache');
   if (request.method !== 'OPTIONS') return next();
   response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD');
-  response.setHeader('Access-Control-Allow-Headers', 'Last-Event-ID');
+  response.setHeader('Access-Control-Allow-Headers', 'Authorization, Last-Event-ID');
   response.status(204).end();
 };

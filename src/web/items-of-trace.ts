@@ -8,7 +8,8 @@
  */
 import type { TraceId } from '../lib/ids.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
-import type { Caller } from './auth/caller.ts';
+import type { Authentication, Caller } from './auth/caller.ts';
+import { mayOperate } from './auth/permission.ts';
 import type { WebDeps } from './deps.ts';
 import { liveItems } from './tenant-access.ts';
 
@@ -19,9 +20,13 @@ export type ItemsOfTrace = (trace: TraceId) => Promise<readonly QueueItem[]>;
 export type TraceDeps = Pick<WebDeps, 'tenants' | 'snapshot' | 'history' | 'leavingItems'>;
 
 /** A trace without items is open to every caller. */
-export function mayActFor(caller: Caller, items: readonly QueueItem[]): boolean {
+export function mayActFor(
+  { rules }: Pick<Authentication, 'rules'>,
+  caller: Caller,
+  items: readonly QueueItem[],
+): boolean {
   if (items.length === 0 || caller.kind === 'here') return true;
-  return caller.kind === 'user' && items.some(({ tenant }) => caller.user.tenants.includes(tenant));
+  return caller.kind === 'user' && items.some(({ tenant }) => mayOperate(rules, caller.user, tenant));
 }
 
 /** @param traces all traces the result will be called with. */

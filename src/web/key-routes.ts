@@ -11,7 +11,7 @@ const LATER = '15';
 /** @param router of a tenant. The keys are made when they are first asked for, one project at a time. */
 export function addKeyRoutes(
   router: Router,
-  deps: Pick<WebDeps, 'snapshot' | 'tenants' | 'publicKeys'>,
+  deps: Pick<WebDeps, 'snapshot' | 'tenants' | 'auth' | 'publicKeys'>,
 ): void {
   router.get(
     '/key/*project.pub',

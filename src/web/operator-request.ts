@@ -1,6 +1,6 @@
 /**
  * What the requests of operators about a tenant's items have in common. They are allowed for the command line of this machine and for
- * users whose token names the tenant: auth/operator.ts. Each has a trace of its own (`ManagementEvent`), linked to the trace of a
+ * users who may operate the tenant: auth/operator.ts. Each has a trace of its own (`ManagementEvent`), linked to the trace of a
  * trusted caller: auth/caller-context.ts.
  */
 import type { Request } from 'express';
@@ -54,7 +54,11 @@ export function contextOf(
   request: Request,
   { caller }: Operator,
 ): Promise<CallerContext | undefined> {
-  return callerContext(caller, request, async trace => !mayActFor(caller, await itemsOfTrace(deps, trace)));
+  return callerContext(
+    caller,
+    request,
+    async trace => !mayActFor(deps.auth, caller, await itemsOfTrace(deps, trace)),
+  );
 }
 
 function parsed(bytes: Buffer): Json | undefined {

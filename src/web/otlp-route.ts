@@ -23,6 +23,8 @@ import { type HttpRefusal, send } from './answer.ts';
 import { type Authentication, type Caller, callerOf } from './auth/caller.ts';
 import { challenge } from './auth/challenge.ts';
 import { refuseAnonymous } from './auth/operator.ts';
+import { mayOperate } from './auth/permission.ts';
+import type { User } from './auth/token.ts';
 import type { SpanIntake, WebDeps } from './deps.ts';
 import { itemsOfTraces, type TraceDeps } from './items-of-trace.ts';
 import type { SpanQuota } from './span-quota.ts';
@@ -53,9 +55,13 @@ export function otlpRoute(deps: OtlpDeps): RequestHandler {
 async function knownCaller({ auth }: OtlpDeps, request: Request): Promise<Known | HttpRefusal> {
   const caller = await callerOf(auth, request);
   if (caller.kind === 'anonymous') return refuseAnonymous(auth, 'send spans');
-  if (caller.kind !== 'user' || caller.user.tenants.length > 0) return caller;
-  const reason = 'this token does not let you send spans: it names no tenant';
+  if (caller.kind !== 'user' || maySendSpans(auth, caller.user)) return caller;
+  const reason = 'this token does not let you send spans: it names no tenant, and no admin-rules fit';
   return challenge(auth.realms, 'insufficient_scope', reason);
+}
+
+function maySendSpans({ rules }: Authentication, user: User): boolean {
+  return user.tenants.length > 0 || rules.tenants().some(tenant => mayOperate(rules, user, tenant));
 }
 
 interface Answered {
@@ -115,6 +121,7 @@ function rulesFor(
 ): Parameters<typeof acceptSpans>[1] {
   return {
     caller,
+    auth: deps.auth,
     ownServices: intake.ownServices,
     itemsOf: itemsOfTraces(
       deps,

@@ -1,5 +1,5 @@
 /** The current state: status, pipelines, semaphores, projects, jobs, configuration errors, under Zuul's paths and names. */
-import type { Router } from 'express';
+import type { Request, Router } from 'express';
 import { connectionsDocument } from '../api/connections.ts';
 import { semaphoresDocument } from '../api/semaphores.ts';
 import {
@@ -14,8 +14,11 @@ import { refId, type StatusContext, statusItem, statusJson } from '../api/status
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import { toMilliseconds } from '../lib/clock.ts';
 import { leadChange } from '../model/about-item.ts';
-import { answering, jsonAnswer } from './answer.ts';
+import { type Answer, answering, jsonAnswer, send } from './answer.ts';
+import { type Authentication, callerOf } from './auth/caller.ts';
 import { defaultRealm } from './auth/challenge.ts';
+import { hasPrivateTenants, mayRead } from './auth/permission.ts';
+import { authorizationsRoute } from './authorization-routes.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
 import { inTenant, liveItems } from './tenant-access.ts';
@@ -74,8 +77,10 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
   );
 }
 
+type GlobalDeps = WebDeps & { readonly auth: Authentication };
+
 /** Routes that belong to no tenant. */
-export function addGlobalRoutes(router: Router, deps: WebDeps): void {
+export function addGlobalRoutes(router: Router, deps: GlobalDeps): void {
   router.get(
     '/',
     answering(async () => jsonAnswer(INDEX)),
@@ -88,10 +93,20 @@ export function addGlobalRoutes(router: Router, deps: WebDeps): void {
     '/connections',
     answering(async () => jsonAnswer(connectionsDocument(deps.connections(), deps.connectionReport))),
   );
-  router.get(
-    '/tenants',
-    answering(async () => jsonAnswer(deps.tenants().flatMap(name => tenantJson(name, deps.snapshot(name))))),
-  );
+  router.get('/authorizations', authorizationsRoute(deps.auth));
+  router.get('/tenants', async (request, response) => send(response, await tenantsOf(deps, request)));
+}
+
+/** Those that the caller may read. */
+async function tenantsOf(deps: GlobalDeps, request: Request): Promise<Answer> {
+  const { auth } = deps;
+  let shown = deps.tenants();
+  if (hasPrivateTenants(auth.rules)) {
+    const caller = await callerOf(auth, request);
+    if (caller.kind === 'refused') return caller;
+    shown = shown.filter(tenant => mayRead(auth.rules, caller, tenant));
+  }
+  return jsonAnswer(shown.flatMap(name => tenantJson(name, deps.snapshot(name))));
 }
 
 const INDEX = {
@@ -100,6 +115,8 @@ const INDEX = {
   connections: '/api/connections',
   tenants: '/api/tenants',
   components: '/api/components',
+  authorizations: '/api/authorizations',
+  tenant_authorizations: '/api/tenant/{tenant}/authorizations',
   tenant_info: '/api/tenant/{tenant}/info',
   status: '/api/tenant/{tenant}/status',
   status_change: '/api/tenant/{tenant}/status/change/{change}',
@@ -169,7 +186,7 @@ function itemsOfChange(snapshot: TenantSnapshot, wanted: string, context: Status
 function infoJson(deps: WebDeps, tenant: string | null): InfoDocument {
   return {
     info: {
-      capabilities: { job_history: true, auth: authJson(deps.auth) },
+      capabilities: { job_history: true, auth: authJson(deps.auth, tenant) },
       stats: { url: null, type: 'graphite', prefix: null },
       websocket_url: null,
       ...(tenant === null ? {} : { tenant }),
@@ -179,7 +196,12 @@ function infoJson(deps: WebDeps, tenant: string | null): InfoDocument {
 }
 
 /** Realms and their token issuers, as Zuul's clients read them. */
-function authJson({ realms }: WebDeps['auth']): InfoDocument['info']['capabilities']['auth'] {
+function authJson(
+  { realms, rules }: WebDeps['auth'],
+  tenant: string | null,
+): InfoDocument['info']['capabilities']['auth'] {
+  const { realm: wanted, accessRules = [] } =
+    (tenant === null ? rules.ofRoot() : rules.ofTenant(tenant)) ?? {};
   const sections = realms.map(({ settings }) => settings);
   return {
     realms: Object.fromEntries(
@@ -188,8 +210,8 @@ function authJson({ realms }: WebDeps['auth']): InfoDocument['info']['capabiliti
         { authority: issuer, client_id: audience, type: 'JWT', driver: key.kind },
       ]),
     ),
-    default_realm: defaultRealm(sections) ?? null,
-    read_protected: false,
+    default_realm: sections.find(({ realm }) => realm === wanted)?.realm ?? defaultRealm(sections) ?? null,
+    read_protected: accessRules.length > 0,
   };
 }
 

@@ -7,6 +7,7 @@ import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import { type Answer, answering, type HttpRefusal, notFound, type ReadRequest } from './answer.ts';
+import { isHidden } from './auth/permission.ts';
 import type { WebDeps } from './deps.ts';
 
 /** With the snapshot as of the begin of the request, which later changes do not affect. */
@@ -17,14 +18,16 @@ export interface FoundTenant {
 }
 
 function tenantOf(
-  deps: Pick<WebDeps, 'snapshot' | 'tenants'>,
+  deps: Pick<WebDeps, 'snapshot' | 'tenants' | 'auth'>,
   request: ReadRequest,
 ): FoundTenant | HttpRefusal {
   const name = request.parameter('tenant');
   const snapshot = deps.snapshot(name);
   if (snapshot !== undefined) return { kind: 'found', name, snapshot };
+  const { rules } = deps.auth;
+  const known = deps.tenants().filter(tenant => !isHidden(rules, tenant));
   return notFound(
-    `there is no tenant ${JSON.stringify(name)}; known: ${deps.tenants().join(', ') || 'none'}`,
+    `there is no tenant ${JSON.stringify(name)}; known: ${known.join(', ') || 'none'}`,
     'path: tenant',
   );
 }
@@ -77,7 +80,7 @@ export async function findBuild(
 
 /** A route below `/api/tenant/:tenant`. */
 export function inTenant(
-  deps: Pick<WebDeps, 'snapshot' | 'tenants'>,
+  deps: Pick<WebDeps, 'snapshot' | 'tenants' | 'auth'>,
   route: (tenant: FoundTenant, request: ReadRequest) => Promise<Answer>,
 ): RequestHandler {
   return answering(async request => {

@@ -51,9 +51,18 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
   const running = world.item('C')?.jobs.find(({ build }) => build !== null)?.build ?? UNKNOWN_UUID;
   const paths = [
     ...['/health/live', '/health/ready', '/metrics', '/openapi.yaml', '/openapi.json'],
-    ...['/api', '/api/info', '/api/connections', '/api/components', '/api/tenants', '/api/nothing'],
+    ...[
+      '/api',
+      '/api/info',
+      '/api/authorizations',
+      '/api/connections',
+      '/api/components',
+      '/api/tenants',
+      '/api/nothing',
+    ],
     ...[
       'info',
+      'authorizations',
       'status',
       'pipelines',
       'projects',
@@ -113,6 +122,7 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
   await operator('/api/components/merger-0/resume', post({}));
   await operator('/api/components/merger-0/nonsense', post({}));
   await operator('/api/components/nobody-0/stop', post({}));
+  for (const path of ['/api/authorizations', `${TENANT}/authorizations`]) await operator(path);
   await operator(promote, post({}));
   await operator(promote, post({ pipeline: 'check', changes: ['nothing'] }));
   await operator(promote, post({ pipeline: 'check', changes: ['master/C'] }));

@@ -58,6 +58,8 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     moreTenants: setup.moreTenants ?? [],
     projectOptions: setup.projectOptions,
     tenantOptions: setup.tenantOptions,
+    moreTenantOptions: setup.moreTenantOptions,
+    tenantStanzas: setup.tenantStanzas,
     collector: sink.url,
     tracingOff: setup.tracingOff ?? false,
     scheduler: setup.scheduler ?? [],

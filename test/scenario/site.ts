@@ -37,6 +37,10 @@ export interface SiteOptions {
   readonly projectOptions?: string | undefined;
   /** More lines of each tenant. */
   readonly tenantOptions?: readonly string[] | undefined;
+  /** The same for `moreTenants`, in place of those. */
+  readonly moreTenantOptions?: readonly string[] | undefined;
+  /** More stanzas of the tenant file. */
+  readonly tenantStanzas?: string | undefined;
   readonly collector: string;
   /** The collector is named, and nothing is sent. */
   readonly tracingOff: boolean;
@@ -205,17 +209,20 @@ function tenantsText({
   moreTenants,
   projectOptions,
   tenantOptions = [],
+  moreTenantOptions = tenantOptions,
+  tenantStanzas = '',
   far = [],
 }: SiteOptions): string {
-  return [TENANT, ...moreTenants]
+  const tenants = [TENANT, ...moreTenants]
     .map(
       name => `- tenant:
     name: ${name}
-${tenantOptions.map(line => `    ${line}\n`).join('')}    source:
+${(name === TENANT ? tenantOptions : moreTenantOptions).map(line => `    ${line}\n`).join('')}    source:
       ${CONNECTION}:
         config-projects: [${configProject}]
         untrusted-projects: [${projects.map(each => (projectOptions === undefined ? each : `{${each}: ${projectOptions}}`)).join(', ')}]
 ${far.length === 0 ? '' : `      ${FAR}: {untrusted-projects: [${far.join(', ')}]}\n`}`,
     )
     .join('');
+  return tenantStanzas + tenants;
 }

@@ -45,6 +45,10 @@ export interface WorldSetup {
   readonly projectOptions?: string;
   /** More lines of the tenant in the tenant file, e.g. `max-dependencies: 5`. */
   readonly tenantOptions?: readonly string[];
+  /** The same for `moreTenants`, in place of those. */
+  readonly moreTenantOptions?: readonly string[];
+  /** More stanzas of the tenant file, as they stand. */
+  readonly tenantStanzas?: string;
   /** More files of org/config. */
   readonly configFiles?: Files;
   /** More lines of `[scheduler]`. */

@@ -21,7 +21,8 @@
  *     deliveries.ts            outboxes to collector and history, by leader election (elected.ts): span-delivery.ts,
  *                              history-delivery.ts, history-database.ts, prune-history.ts
  *     live-view.ts             the web's copy of the store: outbox-view.ts, record-view.ts, waiting-events.ts, waiting-requests.ts,
- *                              leaving-items.ts, throttled-signal.ts; build-logs.ts, explain-change.ts; web-view.ts makes a tenant's snapshot of it
+ *                              leaving-items.ts, throttled-signal.ts; build-logs.ts, explain-change.ts; web-view.ts makes a tenant's snapshot of it,
+ *                              access-rules.ts reads who may read what
  *     webhook-intake.ts, span-intake.ts, operator-requests.ts    what the web writes to the store; duplicate-delivery.ts
  *     metrics-server.ts, service-metrics.ts            metrics and health
  *

@@ -23,6 +23,7 @@ import { tokenVerifier } from '../../web/auth/token.ts';
 import { createWeb, type Web } from '../../web/create-web.ts';
 import type { ComponentHealth, WebDeps } from '../../web/deps.ts';
 import { VERSION } from '../version.ts';
+import { accessRules } from './access-rules.ts';
 import { readBuildLog } from './build-logs.ts';
 import { type Contact, followContact } from './contact.ts';
 import type { Component } from './core.ts';
@@ -229,7 +230,11 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     dequeue: request => storeDequeue(core, store, request),
     promote: request => storePromote(core, store, request),
     spanIntake: createSpanIntake(core, store),
-    auth: { realms: insides.realms, tokens: tokenVerifier(insides.realms, clock) },
+    auth: {
+      realms: insides.realms,
+      tokens: tokenVerifier(insides.realms, clock),
+      rules: accessRules(() => shown.view()?.live),
+    },
     health: insides.health,
     metrics: accept => core.metrics.exposition(accept),
     countWebhook: (connection, outcome) =>

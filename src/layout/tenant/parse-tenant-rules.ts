@@ -4,7 +4,7 @@ import type { MappingReader } from '../reading/mapping-reader.ts';
 import type { ParseContext } from '../reading/parse-context.ts';
 import { readPatterns } from '../reading/read-patterns.ts';
 
-type TenantRules = Omit<Tenant, 'name' | 'projects' | 'hosts'>;
+type TenantRules = Omit<Tenant, 'name' | 'projects' | 'hosts' | 'access'>;
 
 /** Seconds. */
 const DEFAULT_MAX_JOB_TIMEOUT = 10_800;

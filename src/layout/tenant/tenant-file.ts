@@ -19,6 +19,7 @@ import { mappingReader } from '../reading/mapping-reader.ts';
 import { type ParseContext, regexBudget } from '../reading/parse-context.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from '../yaml/yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts';
+import { ACCESS_STANZAS, type FileAccess, parseFileAccess, readTenantAccess } from './parse-authorization.ts';
 import {
   GLOBAL_SEMAPHORE,
   type GlobalSemaphores,
@@ -45,9 +46,9 @@ export type ParsedTenantFile =
     }
   | { readonly kind: 'invalid'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
-/** Stanzas of Zuul's tenant file that are not supported. */
-const UNSUPPORTED_KINDS = ['authorization-rule', 'admin-rule', 'api-root'];
-const UNSUPPORTED_KEYS = ['access-rules', 'admin-rules', 'authentication-realm'];
+/** Stanzas that are read before the tenants, which name them. */
+const SHARED_KINDS: readonly string[] = [GLOBAL_SEMAPHORE, ...ACCESS_STANZAS];
+const KINDS = ['tenant', ...SHARED_KINDS];
 
 /** Of Zuul's tenants, with the reason. */
 const WITHOUT_EFFECT = {
@@ -117,10 +118,13 @@ function parseTenants(
     return [];
   }
   const tenants = new Map<string, { readonly tenant: Tenant; readonly offset: number }>();
-  const semaphores = parseGlobalSemaphores(root.elements, context);
+  const shared = {
+    semaphores: parseGlobalSemaphores(root.elements, context),
+    access: parseFileAccess(root.elements, context),
+  };
   for (const stanza of root.elements) {
     const value = tenantOf(stanza, context);
-    const tenant = value === undefined ? undefined : parseTenant(value, connections, semaphores, context);
+    const tenant = value === undefined ? undefined : parseTenant(value, connections, shared, context);
     if (tenant === undefined) continue;
     const first = tenants.get(tenant.name);
     if (first === undefined) {
@@ -144,20 +148,12 @@ function tenantOf(stanza: YamlNode, context: ParseContext): YamlMapping | undefi
     return undefined;
   }
   const [key, { keyOffset, value }] = entry;
-  if (key === GLOBAL_SEMAPHORE) return undefined;
-  if (UNSUPPORTED_KINDS.includes(key)) {
-    context.problem({
-      offset: keyOffset,
-      code: 'not-supported',
-      text: `"${key}" is not supported yet; remove it`,
-    });
-    return undefined;
-  }
+  if (SHARED_KINDS.includes(key)) return undefined;
   if (key !== 'tenant') {
     context.problem({
       offset: keyOffset,
       code: 'unknown-key',
-      text: `unknown stanza "${key}"${didYouMean(key, ['tenant', GLOBAL_SEMAPHORE]) || `; known here: tenant, ${GLOBAL_SEMAPHORE}`}`,
+      text: `unknown stanza "${key}"${didYouMean(key, KINDS) || `; known here: ${KINDS.join(', ')}`}`,
     });
     return undefined;
   }
@@ -174,10 +170,16 @@ function tenantOf(stanza: YamlNode, context: ParseContext): YamlMapping | undefi
   return undefined;
 }
 
+/** What the stanzas besides the tenants say. */
+interface SharedStanzas {
+  readonly semaphores: GlobalSemaphores;
+  readonly access: FileAccess;
+}
+
 function parseTenant(
   value: YamlMapping,
   connections: ReadonlyMap<ConnectionName, string>,
-  semaphores: GlobalSemaphores,
+  shared: SharedStanzas,
   context: ParseContext,
 ): Tenant | undefined {
   const nameNode = value.entries.get('name')?.value;
@@ -190,7 +192,8 @@ function parseTenant(
   }
   const rules = {
     ...readTenantRules(read, context),
-    ...readGlobalSemaphores(read, subject, semaphores, context),
+    ...readGlobalSemaphores(read, subject, shared.semaphores, context),
+    ...readTenantAccess(read, subject, shared.access, context),
   };
   const source = read.mapping('source');
   if (source === undefined && !read.has('source')) {
@@ -202,7 +205,6 @@ function parseTenant(
   }
   const exclude = readBranchExclusions(read);
   read.withoutEffect(WITHOUT_EFFECT);
-  read.unsupported(UNSUPPORTED_KEYS);
   read.finish();
   if (name === undefined) return undefined;
   const entries = [...(source?.entries ?? [])].flatMap(([connection, { keyOffset, value: projects }]) => {

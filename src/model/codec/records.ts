@@ -60,8 +60,11 @@ export const historyRowsCodec = recordCodec('history-rows', 2, historyRowsSchema
 export const driverMemoryCodec = recordCodec('driver-memory', 1, json);
 /** The answer of a merger to a request for configuration files. */
 export const mergerOutcomeCodec = recordCodec('merger-outcome', 1, mergerOutcomeSchema);
-/** The summary of a tenant's layout. */
-export const layoutSummaryCodec = recordCodec('layout', 2, layoutSummarySchema, [upgradeFrom(layoutFrom1)]);
+/** The summary of a tenant's layout. Version 3 may say who may read the tenant: a web that ignored it would show it to all. */
+export const layoutSummaryCodec = recordCodec('layout', 3, layoutSummarySchema, [
+  upgradeFrom(layoutFrom1),
+  upgradeFrom(sameForm),
+]);
 /** A running component; the node is ephemeral. */
 export const componentCodec = recordCodec('component', 2, componentSchema, [upgradeFrom(componentFrom1)]);
 /** The state of span delivery. */

@@ -1,7 +1,7 @@
 /**
  * The sender of a request.
  *
- *     anonymous    no token: may read
+ *     anonymous    no token: may read what is open to all
  *     here         our command line on this machine: came over the Unix socket, which only the service's user (and root) may open
  *     user         the bearer of a token, from any address
  *
@@ -11,6 +11,7 @@
 import type { Request } from 'express';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import type { HttpRefusal } from '../answer.ts';
+import type { AccessRules } from './access-rules.ts';
 import { challenge } from './challenge.ts';
 import type { TokenVerifier, User } from './token.ts';
 
@@ -23,10 +24,11 @@ export type Caller =
 /** By which a request comes: a fact of the listener, never of anything that was sent. */
 export type ListenerKind = 'port' | 'socket';
 
-/** Whose tokens count. */
+/** Whose tokens count, and what the tenant file lets their bearers do. */
 export interface Tokens {
   readonly realms: readonly AuthRealm[];
   readonly tokens: TokenVerifier;
+  readonly rules: AccessRules;
 }
 
 /** What a route needs to find the {@link Caller}; differs between the listeners in `listener` only. */

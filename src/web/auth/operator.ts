@@ -1,9 +1,10 @@
-/** Authorization of changes: for the command line of this machine, and for users whose token names every tenant concerned. */
+/** Authorization of changes: for the command line of this machine, and for users who may operate every tenant concerned. */
 import type { Request } from 'express';
 import type { TenantName } from '../../model/project.ts';
 import type { HttpRefusal } from '../answer.ts';
 import { type Authentication, type Caller, callerOf } from './caller.ts';
 import { challenge } from './challenge.ts';
+import { mayOperate } from './permission.ts';
 
 /** A caller who is allowed to make the change; only {@link operatorOf} makes one. */
 export interface Operator {
@@ -34,11 +35,13 @@ export async function operatorOf(
       return refuseAnonymous(auth, deed);
     case 'user': {
       const { user } = caller;
-      const missing = tenants.find(tenant => !user.tenants.includes(tenant));
+      const missing = tenants.find(tenant => !mayOperate(auth.rules, user, tenant));
       if (missing === undefined && tenants.length > 0)
         return { kind: 'operator', caller, name: `${user.name} (${user.realm})` };
       const lacks =
-        missing === undefined ? 'no tenant is known here yet' : `it does not name tenant ${missing}`;
+        missing === undefined
+          ? 'no tenant is known here yet'
+          : `it does not name tenant ${missing}, and none of its admin-rules fits`;
       return challenge(auth.realms, 'insufficient_scope', `this token does not let you ${deed}: ${lacks}`);
     }
   }

@@ -19,6 +19,10 @@ export interface User {
   readonly realm: string;
   /** Tenants the user may operate, from the token. */
   readonly tenants: readonly TenantName[];
+  /** Of the token, for the rules of the tenant file. */
+  readonly claims: { readonly [claim: string]: unknown };
+  /** Seconds since the epoch after which the token is nothing any more, skew included. */
+  readonly expiresAt: number;
 }
 
 type TokenVerdict =
@@ -78,7 +82,8 @@ function userOf(payload: JWTPayload, settings: AuthSettings, now: number): Token
     return invalid(
       `tokens of realm ${settings.realm} may not name tenants ("zuul.admin"); see allow_authz_override`,
     );
-  return { kind: 'user', user: { name, realm: settings.realm, tenants } };
+  const expiresAt = (payload.exp ?? 0) + settings.skew;
+  return { kind: 'user', user: { name, realm: settings.realm, tenants, claims: payload, expiresAt } };
 }
 
 /** Undefined: the claim is malformed. */

@@ -193,11 +193,6 @@ describe('mistakes refuse the file', () => {
       ['tenants.yaml:1:3: unknown stanza "tenat", did you mean "tenant"?'],
     ],
     [
-      'a stanza Zuul has',
-      '- admin-rule:\n    name: a\n',
-      ['tenants.yaml:1:3: "admin-rule" is not supported yet; remove it'],
-    ],
-    [
       'global semaphores that are none',
       '- global-semaphore: {max: 2}\n- global-semaphore: {name: a, max: 0}\n- global-semaphore: {name: a}\n',
       [
@@ -238,11 +233,6 @@ describe('mistakes refuse the file', () => {
       'an unknown key',
       '- tenant:\n    name: a\n    source: {}\n    max-dependancies: 3\n',
       ['tenants.yaml:4:5: unknown key "max-dependancies" of tenant a, did you mean "max-dependencies"?'],
-    ],
-    [
-      'a key Zuul has',
-      '- tenant:\n    name: a\n    source: {}\n    admin-rules: [b]\n',
-      ['tenants.yaml:4:5: "admin-rules" of tenant a is not supported yet; remove it'],
     ],
     [
       'a limit that is none',

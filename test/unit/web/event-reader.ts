@@ -19,11 +19,15 @@ export interface EventReader extends AsyncDisposable {
   comment(): Promise<string>;
 }
 
-export async function readEvents(url: string, lastEventId?: string): Promise<EventReader> {
+export async function readEvents(
+  url: string,
+  lastEventId?: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<EventReader> {
   const abort = new AbortController();
   const response = await fetch(url, {
     signal: abort.signal,
-    headers: lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId },
+    headers: { ...more, ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }) },
   });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';

@@ -11,6 +11,7 @@ import { addMilliseconds, type Clock, fromMilliseconds, type Nanoseconds } from 
 import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import { createListeners } from '../../../src/lib/listeners.ts';
 import { createMetrics } from '../../../src/metrics/registry.ts';
+import { OPEN_ACCESS, type RootAccess, type TenantAccess } from '../../../src/model/authorization.ts';
 import type { ConnectionReport } from '../../../src/model/connection-health.ts';
 import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
@@ -80,6 +81,9 @@ export interface FakeWeb {
   contact: StoreContact;
   components: readonly RegisteredComponent[];
   readonly asked: string[];
+  /** By tenant; others are open. */
+  access: { readonly [tenant: string]: TenantAccess };
+  rootAccess: RootAccess;
   logs: Map<string, { text: string; complete: boolean }>;
   close(): Promise<void>;
 }
@@ -233,7 +237,16 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       return true;
     },
     spanIntake: () => fake.spanIntake,
-    auth: { realms, tokens: tokenVerifier(realms, { now: () => now }) },
+    auth: {
+      realms,
+      tokens: tokenVerifier(realms, { now: () => now }),
+      rules: {
+        tenants: () => deps.tenants(),
+        ofTenant: tenant =>
+          deps.tenants().includes(tenant) ? (fake.access[tenant] ?? OPEN_ACCESS) : undefined,
+        ofRoot: () => fake.rootAccess,
+      },
+    },
     health: () => fake.health,
     contact: () => fake.contact,
     components: () => fake.components,
@@ -272,6 +285,8 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     contact: { kind: 'connected' },
     components: sampleComponents(),
     asked: [],
+    access: {},
+    rootAccess: OPEN_ACCESS,
     logs: new Map(),
     async close() {
       await web.close();

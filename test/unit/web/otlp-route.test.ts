@@ -219,7 +219,7 @@ describe('other services', () => {
     const below = [span({ traceId: traceIdOf(item.uuid), parent: spanIdOf(item.uuid) })];
     const other = await bearer({ zuul: { admin: ['other'] } });
     expect(await rejection(below, { service: 'bot', headers: other })).toMatchObject({
-      errorMessage: 'a span in a trace of a tenant the token does not name',
+      errorMessage: 'a span in a trace of a tenant that the token does not let you operate',
     });
     expect(await rejection(below, { service: 'bot', headers: await bearer() })).toBeUndefined();
   });
@@ -298,7 +298,7 @@ describe('a trace is ours', () => {
     const other = await bearer({ zuul: { admin: ['other'] } });
     const headers = await bearer();
     expect(await rejection([below], { service: 'bot', headers: other })).toMatchObject({
-      errorMessage: 'a span in a trace of a tenant the token does not name',
+      errorMessage: 'a span in a trace of a tenant that the token does not let you operate',
     });
     expect(await rejection([span({ traceId })], { service: 'bot', headers })).toMatchObject({
       errorMessage: 'a second root in a trace of Gatehouse',

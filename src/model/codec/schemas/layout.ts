@@ -1,4 +1,5 @@
 /** What is stored of a tenant's layout. */
+import type { AuthorizationRule, RootAccess, TenantAccess } from '../../authorization.ts';
 import type { LayoutSources, LayoutSummary, Tenant, TenantProject } from '../../layout.ts';
 import type { DriverConfig, ManagerName, Pipeline, WindowPolicy } from '../../pipeline.ts';
 import type { SemaphoreScope } from '../../semaphore.ts';
@@ -97,6 +98,15 @@ const pipelines = list(
   }),
 );
 
+const rules = list(object<AuthorizationRule>({ name: text, conditions: list(byName(json)) }));
+
+const access = object<TenantAccess>({
+  accessRules: rules,
+  adminRules: rules,
+  realm: optional(text),
+  root: optional(object<RootAccess>({ accessRules: rules, realm: optional(text) })),
+});
+
 const tenant = object<Tenant>({
   name: text,
   projects,
@@ -111,6 +121,7 @@ const tenant = object<Tenant>({
   allowedLabels: optional(list(text)),
   disallowedLabels: optional(list(text)),
   globalSemaphores: optional(byName(whole)),
+  access: optional(access),
 });
 
 const sources = object<LayoutSources>({

@@ -67,9 +67,10 @@ describe('a user', () => {
   test('does not dequeue in another tenant', async () => {
     expect(await dequeue(await bearer({ zuul: { admin: ['other'] } }))).toEqual({
       status: 403,
-      error: 'this token does not let you dequeue: it does not name tenant main',
+      error:
+        'this token does not let you dequeue: it does not name tenant main, and none of its admin-rules fits',
       challenge:
-        'Bearer realm="gate.example.org", error="insufficient_scope", error_description="this token does not let you dequeue: it does not name tenant main"',
+        'Bearer realm="gate.example.org", error="insufficient_scope", error_description="this token does not let you dequeue: it does not name tenant main, and none of its admin-rules fits"',
     });
     expect(web.dequeued).toEqual([]);
   });

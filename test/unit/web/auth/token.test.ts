@@ -14,7 +14,13 @@ describe('a token', () => {
   test('names its user and the tenants they operate', async () => {
     expect(await both.verify(await token({ zuul: { admin: ['main', 'other'] } }))).toEqual({
       kind: 'user',
-      user: { name: 'alice', realm: 'gate.example.org', tenants: ['main', 'other'] },
+      user: {
+        name: 'alice',
+        realm: 'gate.example.org',
+        tenants: ['main', 'other'],
+        claims: expect.objectContaining({ iss: 'gatehouse', sub: 'alice' }),
+        expiresAt: NOW_S + 600,
+      },
     });
   });
 
