@@ -2,7 +2,7 @@
  * The environment of a playbook's process: cleared, with these variables, and all facts in one JSON file.
  *
  *     ZUUL_CHANGE=12,3  ZUUL_PHASE=run  ZUUL_SRC_DIR=/build/src  ...
- *     GATEHOUSE_VARIABLES=/gatehouse/variables.json              {"zuul": {...}, "vars": {...}}
+ *     GATEHOUSE_VARIABLES=/gatehouse/variables.json              {"zuul": {...}, "vars": {...}, "nodes": {...}}
  */
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import type { SpanReference } from '../model/event.ts';
@@ -10,6 +10,7 @@ import type { Json } from '../model/job.ts';
 import { jobEnvironment as traceEnvironment } from '../tracing/carrier.ts';
 import { playbookSpan } from '../tracing/span-ids.ts';
 import type { JobVariables } from './ansible/ansible-run.ts';
+import { commonVariables, hostFacts } from './host-variables.ts';
 import type { JobView } from './sandbox/sandbox.ts';
 import { STEP_FILE } from './step-file.ts';
 
@@ -43,8 +44,14 @@ export function jobVariables(request: BuildRequest, view: JobView, hostname: str
         work_root: view.work,
       },
     },
-    vars: request.job.vars,
+    vars: commonVariables(request.job),
+    hosts: hostFacts(request.job),
   };
+}
+
+/** The text of the variables file. */
+export function variablesFile({ zuul, vars, hosts }: JobVariables): string {
+  return `${JSON.stringify({ zuul, vars, nodes: Object.fromEntries(hosts) }, null, 2)}\n`;
 }
 
 /** What every playbook gets. `sandbox-runner.ts` adds what Ansible and the relay need, and the inbound trace while tracing is off. */

@@ -1,5 +1,6 @@
 /** Determines how each playbook of a build is started, before the first one runs. */
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
+import { isInventoryName } from '../model/inventory-name.ts';
 import {
   ansibleArgv,
   ansibleEnvironment,
@@ -77,10 +78,13 @@ function ansibleOnce({
       program = await findAnsible(view.path);
       if (program === undefined)
         return `playbook ${name} is one for Ansible, and this executor has no ansible-playbook (looked for in ${view.path})`;
+      const unusable = [...variables.hosts.keys()].find(host => !isInventoryName(host));
+      if (unusable !== undefined)
+        return `node ${JSON.stringify(unusable)} cannot be a host of Ansible's; give it another name`;
       await placeAnsibleFiles(places.info, variables, view.secrets);
     }
     return {
-      argv: ansibleArgv(program, path, view.info),
+      argv: ansibleArgv(program, path, view.info, variables.hosts.size > 0),
       environment: ansibleEnvironment(view, tree),
       reader: 'ansible',
     };

@@ -11,11 +11,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Execution, WorkerEnd } from '../model/build.ts';
+import type { BuildRequest } from '../model/build-request.ts';
 import { type BuildSteps, createBuildSteps } from './build-steps.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
 import { WorkspaceFailure } from './git-process.ts';
-import { jobVariables, type Phase, VARIABLES_FILE } from './job-environment.ts';
+import { jobVariables, type Phase, VARIABLES_FILE, variablesFile } from './job-environment.ts';
 import {
   type BuildOutcome,
   isFinalEnd,
@@ -95,6 +96,7 @@ async function work(deps: RunBuildDeps, context: BuildContext, progress: Progres
     `Job ${request.jobName}, build ${request.uuid}, attempt ${request.attempt}, on ${options.hostname}`,
   );
   await log.line(runner.report);
+  if (request.job.nodes.length > 0) await log.line(nodesText(request.job));
   const refused = refusal(context);
   if (refused !== undefined) return { result: 'ERROR', detail: refused };
   if (request.job.network) await log.line('network: that of the host, its loopback services included');
@@ -107,7 +109,7 @@ async function work(deps: RunBuildDeps, context: BuildContext, progress: Progres
       await context.startStored;
       const zuul = await withMessages(request, context.deps.repositories);
       const variables = jobVariables({ ...request, zuul }, runner.view(places), options.hostname);
-      await writeFile(join(places.info, VARIABLES_FILE), `${JSON.stringify(variables, null, 2)}\n`);
+      await writeFile(join(places.info, VARIABLES_FILE), variablesFile(variables));
       return planPlaybooks({ request, workspace, places, variables, view: runner.view(places) });
     },
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
@@ -179,6 +181,14 @@ async function runPhases(
   const postDeadline = clock.monotonic() + (request.job.postTimeout ?? options.defaultTimeout) * 1000;
   await runPhase('post-run', postDeadline, failed === undefined);
   return ends;
+}
+
+/** Several nodesets are possible: the log says which one it is. */
+function nodesText({ nodes, nodesetName }: BuildRequest['job']): string {
+  const named = nodes.flatMap(({ name, aliases = [], label }) =>
+    [name, ...aliases].map(each => (each === label ? each : `${each} (${label})`)),
+  );
+  return `nodes${nodesetName === undefined ? '' : ` of nodeset ${nodesetName}`}: ${named.join(', ')}; each is this executor`;
 }
 
 function oneLine(text: string): string {

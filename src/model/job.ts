@@ -9,6 +9,9 @@ import type { JobSemaphore } from './semaphore.ts';
 /** Any value of JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
+/** Variables of a job, by name. */
+export type Variables = { readonly [name: string]: Json };
+
 /** One encrypted value of a secret; see `secret.ts`. */
 export interface EncryptedValue {
   /** Keys and indices that lead to its place in `plain`, which is null there. */
@@ -70,15 +73,35 @@ export interface RequiredProject {
   readonly overrideCheckout?: string;
 }
 
-interface NodeRequirement {
+/** A host of the job's inventory. Every one of them is the executor itself. */
+export interface NodeRequirement {
   /** Name of the node within the job. */
   readonly name: string;
   /** Label an executor must offer. */
   readonly label: string;
+  /** Further names of the same node. Absent: none. */
+  readonly aliases?: readonly string[];
+}
+
+/** Some nodes of a nodeset under a name of their own. */
+export interface NodeGroup {
+  readonly name: string;
+  /** Names or aliases of nodes of the same nodeset. */
+  readonly nodes: readonly string[];
+}
+
+/** What a job runs on. */
+export interface FrozenNodeset {
+  /** Absent: written within the job. */
+  readonly nodesetName?: string;
+  /** Empty: the job runs on the executor itself. */
+  readonly nodes: readonly NodeRequirement[];
+  /** Absent: none. */
+  readonly groups?: readonly NodeGroup[];
 }
 
 /** One job of a buildset, complete: executors need no configuration. Made by `src/layout/freeze/freeze-job.ts`. */
-export interface FrozenJob {
+export interface FrozenJob extends FrozenNodeset {
   /** Unique in its graph. */
   readonly name: JobName;
   /** As it is configured, where another change of the item runs a job of that name, too. Absent: its name. */
@@ -99,10 +122,15 @@ export interface FrozenJob {
   readonly dependencies: readonly JobDependency[];
   readonly requiredProjects: readonly RequiredProject[];
   readonly overrideCheckout?: string;
-  readonly vars: { readonly [name: string]: Json };
-  /** Empty: the job runs on the executor itself. */
-  readonly nodes: readonly NodeRequirement[];
-  readonly nodesetName?: string;
+  readonly vars: Variables;
+  /** They win over `vars` and those of nodes and groups. Absent: none, and so below. */
+  readonly extraVars?: Variables;
+  /** By name of a node; names that the nodeset lacks do nothing. */
+  readonly hostVars?: { readonly [node: string]: Variables };
+  /** By name of a group, or `all`. */
+  readonly groupVars?: { readonly [group: string]: Variables };
+  /** Nodesets to use instead, in this order, where no executor offers the labels of the job's own. Absent: none. */
+  readonly alternatives?: readonly FrozenNodeset[];
   readonly holdFollowingChanges: boolean;
   /** The first voting failure of the buildset cancels the other jobs. */
   readonly failFast: boolean;
@@ -128,7 +156,7 @@ export interface JobNode {
   readonly dependencies: readonly JobDependency[];
   readonly holdFollowingChanges: boolean;
   readonly failFast: boolean;
-  /** Labels it needs; empty when any executor will do. */
+  /** Labels it needs; empty when any executor will do, or when it has alternatives, of which one is chosen later. */
   readonly labels: readonly string[];
   readonly trace?: 'own';
   readonly semaphores?: readonly JobSemaphore[];
@@ -151,7 +179,7 @@ export function jobNodeOf(job: FrozenJob): JobNode {
     dependencies: job.dependencies,
     holdFollowingChanges: job.holdFollowingChanges,
     failFast: job.failFast,
-    labels: job.nodes.map(node => node.label),
+    labels: job.alternatives === undefined ? job.nodes.map(node => node.label) : [],
     ...(job.trace === undefined ? {} : { trace: job.trace }),
     ...(job.semaphores === undefined ? {} : { semaphores: job.semaphores }),
   };

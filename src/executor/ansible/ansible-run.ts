@@ -3,37 +3,47 @@
  * as data; its plays and tasks are reported through the step file (`gatehouse_steps.py`).
  *
  *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is read
- *     <info>/ansible/inventory                            localhost
+ *     <info>/ansible/inventory                            localhost; of a job with nodes inventory.json with those instead
  *     <info>/ansible/callback_plugins/gatehouse_steps.py
  *     <info>/ansible/group_vars/all/job.yaml              the job's variables and `zuul`, as data
  *     <info>/ansible/group_vars/all/secrets.yaml          a link to the playbook's secrets, which win over them; to nothing where it has none
+ *     <info>/ansible/host_vars/<node>/job.yaml            those of the node, its groups and extra-vars, which win over the job's
+ *     <info>/ansible/host_vars/<node>/secrets.yaml        as above: secrets win over these as well
  *
  * Ansible itself is not part of Gatehouse: it is the `ansible-playbook` on the job's PATH.
  */
 import { copyFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Json } from '../../model/job.ts';
+import type { Json, Variables } from '../../model/job.ts';
 import { reservedVariable } from '../../model/reserved-variables.ts';
 import { makeDirectory } from '../build-places.ts';
+import type { HostFacts } from '../host-variables.ts';
 import { findProgram } from '../sandbox/find-runtime.ts';
 import type { JobView } from '../sandbox/sandbox.ts';
+import { inventoryOf } from './inventory.ts';
 import { variablesYaml } from './variables-yaml.ts';
 
 const PROGRAM = 'ansible-playbook';
 const FOLDER = 'ansible';
 /** Next to the inventory, where Ansible looks for it: variables set by a play or a role have precedence, as with Zuul. */
-const VARIABLES = 'group_vars';
+const GROUPS = 'group_vars';
+const HOSTS = 'host_vars';
+const LOCALHOST = 'inventory';
+/** Ansible reads it as YAML by its ending. */
+const NODES = 'inventory.json';
 const PLUGINS = 'callback_plugins';
 const STEPS_PLUGIN = 'gatehouse_steps.py';
 
 /** Exit status of ansible-playbook when a host could not be reached, and also when it could not read the playbook. */
 export const UNREACHABLE_STATUS = 4;
 
-/** As in the build's variables file. */
+/** What the build's variables file is made of. */
 export interface JobVariables {
   readonly zuul: Json;
-  readonly vars: { readonly [name: string]: Json };
+  readonly vars: Variables;
+  /** By name. */
+  readonly hosts: ReadonlyMap<string, HostFacts>;
 }
 
 /** By the ending of its name alone, `.yaml` or `.yml` in any case; other playbooks are programs. */
@@ -60,32 +70,45 @@ export async function placeAnsibleFiles(
   const folder = join(info, FOLDER);
   makeDirectory(folder, 0o755, null);
   makeDirectory(join(folder, PLUGINS), 0o755, null);
-  const all = join(folder, VARIABLES, 'all');
-  makeDirectory(join(folder, VARIABLES), 0o755, null);
-  makeDirectory(all, 0o755, null);
+  for (const name of [GROUPS, HOSTS]) makeDirectory(join(folder, name), 0o755, null);
+  const { zuul, vars, hosts } = variables;
+  const named = new Map<string, Json>([[join(folder, GROUPS, 'all'), { ...harmless(vars), zuul }]]);
+  for (const [host, facts] of hosts)
+    named.set(join(folder, HOSTS, host), { ...harmless(facts.vars), nodepool: { label: facts.label } });
   await Promise.all([
     copyFile(ownFile('ansible.cfg'), join(folder, 'ansible.cfg')),
-    copyFile(ownFile('inventory'), join(folder, 'inventory')),
+    hosts.size === 0
+      ? copyFile(ownFile(LOCALHOST), join(folder, LOCALHOST))
+      : writeFile(join(folder, NODES), JSON.stringify(inventoryOf(hosts))),
     copyFile(ownFile(STEPS_PLUGIN), join(folder, PLUGINS, STEPS_PLUGIN)),
-    symlink(secrets, join(all, 'secrets.yaml')),
-    writeFile(join(all, 'job.yaml'), `${variablesYaml(ansibleVariables(variables))}\n`),
+    ...[...named].map(([place, values]) => placeVariables(place, values, secrets)),
   ]);
 }
 
+/** Ansible reads all files of the place in the order of their names: secrets win. */
+async function placeVariables(place: string, values: Json, secrets: string): Promise<void> {
+  makeDirectory(place, 0o755, null);
+  await symlink(secrets, join(place, 'secrets.yaml'));
+  await writeFile(join(place, 'job.yaml'), `${variablesYaml(values)}\n`);
+}
+
 /** Leaves out names that control Ansible: layouts refuse them, but a request may be older than that check. */
-function ansibleVariables({ zuul, vars }: JobVariables): Json {
-  const harmless = Object.entries(vars).filter(([name]) => reservedVariable(name) === undefined);
-  return { ...Object.fromEntries(harmless), zuul };
+function harmless(vars: Variables): Variables {
+  return Object.fromEntries(Object.entries(vars).filter(([name]) => reservedVariable(name) === undefined));
 }
 
 function ownFile(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/** @param program from {@link findAnsible}. @param playbook, info as the job sees them. */
-export function ansibleArgv(program: string, playbook: string, info: string): readonly string[] {
-  const folder = `${info}/${FOLDER}`;
-  return [program, '-i', `${folder}/inventory`, playbook];
+/** @param program from {@link findAnsible}. @param playbook, info as the job sees them. @param hasNodes the job has. */
+export function ansibleArgv(
+  program: string,
+  playbook: string,
+  info: string,
+  hasNodes: boolean,
+): readonly string[] {
+  return [program, '-i', `${info}/${FOLDER}/${hasNodes ? NODES : LOCALHOST}`, playbook];
 }
 
 /** @param tree the playbook's project, as the job sees it: its `roles` are found from every playbook in it. */

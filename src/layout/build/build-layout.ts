@@ -28,6 +28,7 @@ import {
 import { projectResolver } from '../tenant/resolve-project.ts';
 import type { Languages } from './build-pipeline.ts';
 import { checkJobs } from './check-jobs.ts';
+import { checkNodesets } from './check-nodesets.ts';
 import { checkProjects } from './check-projects.ts';
 import { collectFile } from './collect-stanzas.ts';
 import { type Collected, emptyCollection } from './collected.ts';
@@ -63,6 +64,7 @@ export function buildLayout({ tenant, configs, proposed = [], languages, cache }
     }
   }
   applyPatterns(collected);
+  checkNodesets(collected);
   checkJobs(collected, context);
   checkProjects(collected, context);
   return {

@@ -2,13 +2,16 @@
 import { didYouMean } from '../../lib/nearest-name.ts';
 import { stronglyConnected } from '../../lib/tarjan.ts';
 import type { ConfigError } from '../../model/config-error.ts';
+import type { Tenant } from '../../model/layout.ts';
 import { projectIdOf } from '../../model/project.ts';
+import { flattenNodeset } from '../freeze/flatten-nodeset.ts';
 import { notUndone, onlyAbstract } from '../freeze/job-draft.ts';
 import { errorAt, placeText } from '../model/config-place.ts';
 import type { JobVariant, LayoutFile } from '../model/layout.ts';
 import { NOOP_JOB } from '../model/noop-job.ts';
 import { shortList } from '../model/short-list.ts';
-import type { JobStanza } from '../stanzas/stanzas.ts';
+import type { JobStanza, NodesetReference } from '../stanzas/stanzas.ts';
+import { nodesetProblem, nodesetsIn } from './check-nodesets.ts';
 import type { CollectContext, Collected } from './collected.ts';
 import { tooManyNodes } from './job-variant.ts';
 import { secretError } from './layout-secret.ts';
@@ -120,31 +123,31 @@ export function referenceError(
   collected: Collected,
   { resolve, tenant }: CollectContext,
 ): ConfigError | undefined {
-  const { nodesets, brokenNodesets, hints } = collected;
   const { nodeset, requiredProjects = [], allowedProjects = [] } = stanza.attributes;
-  if (nodeset?.kind === 'named' && !nodesets.has(nodeset.name)) {
-    const broken = brokenNodesets.has(nodeset.name);
-    const hint = broken
-      ? ' because of the error in its definition'
-      : didYouMean(nodeset.name, nodesets.keys(), hints);
-    return errorAt(
-      file,
-      nodeset.offset,
-      'unknown-nodeset',
-      `nodeset ${nodeset.name} of job ${stanza.name} is not defined${hint}`,
-    );
-  }
-  const nodes = nodeset?.kind === 'named' ? (nodesets.get(nodeset.name)?.stanza.nodes.length ?? 0) : 0;
-  const tooMany = tooManyNodes(nodes, tenant);
-  if (nodeset !== undefined && tooMany !== undefined) {
-    const at = stanza.offsets.get('nodeset') ?? stanza.offset;
-    return errorAt(file, at, 'not-permitted', `nodeset of job ${stanza.name} cannot be used: ${tooMany}`);
-  }
+  const nodesetError =
+    nodeset === undefined ? undefined : errorOfNodeset(stanza, nodeset, file, collected, tenant);
+  if (nodesetError !== undefined) return nodesetError;
   for (const { name, offset } of [...requiredProjects, ...allowedProjects]) {
     const resolved = resolve(name);
     if (resolved.kind === 'unknown') return errorAt(file, offset, resolved.code, resolved.text);
   }
   return secretError(stanza, file, collected);
+}
+
+function errorOfNodeset(
+  { name, offset, offsets }: JobStanza,
+  nodeset: NodesetReference,
+  file: LayoutFile,
+  collected: Collected,
+  tenant: Tenant,
+): ConfigError | undefined {
+  const flat = flattenNodeset(nodeset, nodesetsIn(collected));
+  if (flat.kind !== 'nodesets')
+    return errorAt(file, flat.reference.offset, ...nodesetProblem(flat, `job ${name}`, collected));
+  const tooMany = tooManyNodes(Math.max(0, ...flat.nodesets.map(({ nodes }) => nodes.length)), tenant);
+  if (tooMany === undefined) return undefined;
+  const at = offsets.get('nodeset') ?? offset;
+  return errorAt(file, at, 'not-permitted', `nodeset of job ${name} cannot be used: ${tooMany}`);
 }
 
 /**

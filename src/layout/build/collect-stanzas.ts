@@ -10,6 +10,7 @@ import { assertNever } from '../../lib/assert-never.ts';
 import type { ConfigError } from '../../model/config-error.ts';
 import type { Tenant } from '../../model/layout.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
+import { labelsOf, nodesetText } from '../freeze/flatten-nodeset.ts';
 import { unknownScopeError } from '../model/branch-scope.ts';
 import { errorAt, placeText } from '../model/config-place.ts';
 import type { LayoutFile } from '../model/layout.ts';
@@ -215,9 +216,9 @@ function collectNodeset(
   into: Collected,
   { labels }: CollectContext,
 ): void {
-  const forbidden = labels(stanza.nodes.map(({ label }) => label));
+  const forbidden = labels(labelsOf(stanza));
   if (forbidden === undefined) {
-    collectUnique('nodeset', into.nodesets, stanza, file, into, (a, b) => nodesText(a) === nodesText(b));
+    collectUnique('nodeset', into.nodesets, stanza, file, into, isSameNodeset);
     return;
   }
   into.brokenNodesets.add(stanza.name);
@@ -243,8 +244,8 @@ function collectSemaphore(
   into.errors.push(errorAt(file, stanza.offset, 'shadowed-semaphore', text));
 }
 
-function nodesText(stanza: NodesetStanza): string {
-  return JSON.stringify(stanza.nodes);
+function isSameNodeset(a: NodesetStanza, b: NodesetStanza): boolean {
+  return nodesetText(a) === nodesetText(b);
 }
 
 function isSameQueue(a: QueueStanza, b: QueueStanza): boolean {

@@ -2,6 +2,7 @@
 import type { ConfigError } from '../../model/config-error.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { JobName } from '../../model/project.ts';
+import { labelsOf } from '../freeze/flatten-nodeset.ts';
 import { unknownScopeError } from '../model/branch-scope.ts';
 import { errorAt } from '../model/config-place.ts';
 import type { JobVariant, LayoutFile } from '../model/layout.ts';
@@ -83,8 +84,7 @@ export function attributeError(
   }
   const { nodeset } = attributes;
   if (nodeset?.kind === 'inline') {
-    const forbidden =
-      labels(nodeset.nodes.map(({ label }) => label)) ?? tooManyNodes(nodeset.nodes.length, tenant);
+    const forbidden = labels(labelsOf(nodeset));
     if (forbidden !== undefined)
       return refuse('nodeset', 'not-permitted', `nodeset of job ${name} cannot be used: ${forbidden}`);
   }

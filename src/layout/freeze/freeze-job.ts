@@ -1,6 +1,6 @@
 /** One listed job → whether it runs for this change and why, with all its variants and overrides applied. */
 import type { ConfigError } from '../../model/config-error.ts';
-import type { FrozenJob, Json } from '../../model/job.ts';
+import type { FrozenJob, Variables } from '../../model/job.ts';
 import { type JobName, projectIdOf } from '../../model/project.ts';
 import { errorAt } from '../model/config-place.ts';
 import type { FreezeRequest } from '../model/freeze-request.ts';
@@ -15,6 +15,7 @@ import {
   collectVariants,
 } from './collect-variants.ts';
 import type { FileJudge } from './file-verdict.ts';
+import { frozenNodeset, nodesetText } from './flatten-nodeset.ts';
 import { applyStanza, emptyDraft, type JobDraft } from './job-draft.ts';
 import { mergeVars } from './merge-vars.ts';
 import type { JobListing } from './project-jobs.ts';
@@ -147,7 +148,7 @@ function contentOf(draft: JobDraft): string {
     ...rest,
     final: final !== undefined,
     dependencies: dependencies.map(({ name, soft }) => [name, soft]),
-    nodeset: nodeset?.kind === 'named' ? nodeset.name : nodeset?.nodes,
+    nodeset: nodeset?.kind === 'named' ? nodeset.name : nodesetText(nodeset),
     files: matcherText(files),
     irrelevantFiles: matcherText(irrelevantFiles),
   });
@@ -190,7 +191,7 @@ export function frozenJob(
   draft: JobDraft,
   layout: Layout,
   dependencies: FrozenJob['dependencies'],
-  projectVars: { readonly [name: string]: Json },
+  projectVars: Variables,
   failFast: boolean,
 ): FrozenJob {
   const { settings, nodeset } = draft;
@@ -208,9 +209,10 @@ export function frozenJob(
     requiredProjects: draft.requiredProjects,
     ...(settings.overrideCheckout === undefined ? {} : { overrideCheckout: settings.overrideCheckout }),
     vars: mergeVars(projectVars, draft.vars),
-    nodes:
-      nodeset?.kind === 'named' ? (layout.nodesets.get(nodeset.name)?.nodes ?? []) : (nodeset?.nodes ?? []),
-    ...(nodeset?.kind === 'named' ? { nodesetName: nodeset.name } : {}),
+    ...(isEmpty(draft.extraVars) ? {} : { extraVars: draft.extraVars }),
+    ...(isEmpty(draft.hostVars) ? {} : { hostVars: draft.hostVars }),
+    ...(isEmpty(draft.groupVars) ? {} : { groupVars: draft.groupVars }),
+    ...frozenNodeset(nodeset, layout.nodesets),
     holdFollowingChanges: settings.holdFollowingChanges ?? false,
     failFast,
     network: settings.network ?? false,
@@ -222,4 +224,8 @@ export function frozenJob(
     tags: draft.tags,
     definedAt: draft.definedAt,
   };
+}
+
+function isEmpty(mapping: { readonly [name: string]: unknown }): boolean {
+  return Object.keys(mapping).length === 0;
 }

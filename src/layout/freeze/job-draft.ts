@@ -4,11 +4,11 @@
  *     pre-run   parent's, then child's
  *     run       child's, where it has one
  *     post-run  child's, then parent's
- *     vars      merged, nested mappings too; required-projects, tags and semaphores: union; allowed-projects: intersection; everything else: the
+ *     vars      merged, nested mappings too (extra-vars, host-vars and group-vars likewise); required-projects, tags and semaphores: union; allowed-projects: intersection; everything else: the
  *               last one written
  */
 import type { ConfigError } from '../../model/config-error.ts';
-import type { Json, Playbook, RequiredProject } from '../../model/job.ts';
+import type { Playbook, RequiredProject, Variables } from '../../model/job.ts';
 import { type JobName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { JobSemaphore } from '../../model/semaphore.ts';
 import { errorAt, placeText } from '../model/config-place.ts';
@@ -18,7 +18,7 @@ import { joinedSemaphores } from '../stanzas/parse-semaphore.ts';
 import type { DependencyEntry, JobAttributes, JobStanza, NodesetReference } from '../stanzas/stanzas.ts';
 import type { ProjectResolver } from '../tenant/resolve-project.ts';
 import { exposes, givenSecrets, passed } from './job-secrets.ts';
-import { mergeVars } from './merge-vars.ts';
+import { mergeNamedVars, mergeVars } from './merge-vars.ts';
 
 /** Attributes whose last definition wins. */
 type Overridden = Pick<
@@ -52,7 +52,10 @@ export interface JobDraft {
   /** Empty: any file. The last definition replaces those before. */
   readonly files: readonly Matcher[];
   readonly irrelevantFiles: readonly Matcher[];
-  readonly vars: { readonly [name: string]: Json };
+  readonly vars: Variables;
+  readonly extraVars: Variables;
+  readonly hostVars: { readonly [node: string]: Variables };
+  readonly groupVars: { readonly [group: string]: Variables };
   readonly requiredProjects: readonly RequiredProject[];
   /** The only projects that may list it; undefined: any. */
   readonly allowedProjects: readonly ProjectKey[] | undefined;
@@ -89,6 +92,9 @@ export function emptyDraft(name: JobName): JobDraft {
     files: [],
     irrelevantFiles: [],
     vars: {},
+    extraVars: {},
+    hostVars: {},
+    groupVars: {},
     requiredProjects: [],
     allowedProjects: undefined,
     tags: [],
@@ -132,7 +138,7 @@ export function applyStanza(
     dependenciesFile: attributes.dependencies === undefined ? before.dependenciesFile : file,
     files: attributes.files ?? before.files,
     irrelevantFiles: attributes.irrelevantFiles ?? before.irrelevantFiles,
-    vars: mergeVars(before.vars, attributes.vars ?? {}),
+    ...mergedVariables(before, attributes),
     requiredProjects: addProjects(before.requiredProjects, attributes, resolve),
     allowedProjects: given.restricts
       ? intersected(before.allowedProjects, [file.project])
@@ -152,6 +158,18 @@ export function applyStanza(
   return { kind: 'draft', draft };
 }
 
+function mergedVariables(
+  before: JobDraft,
+  attributes: JobAttributes,
+): Pick<JobDraft, 'vars' | 'extraVars' | 'hostVars' | 'groupVars'> {
+  return {
+    vars: mergeVars(before.vars, attributes.vars ?? {}),
+    extraVars: mergeVars(before.extraVars, attributes.extraVars ?? {}),
+    hostVars: mergeNamedVars(before.hostVars, attributes.hostVars ?? {}),
+    groupVars: mergeNamedVars(before.groupVars, attributes.groupVars ?? {}),
+  };
+}
+
 /** Attributes that change what is executed, by their names in the file. A final job refuses them. */
 const EXECUTION_KEYS = [
   'run',
@@ -161,6 +179,9 @@ const EXECUTION_KEYS = [
   'post-timeout',
   'attempts',
   'vars',
+  'extra-vars',
+  'host-vars',
+  'group-vars',
   'required-projects',
   'allowed-projects',
   'nodeset',

@@ -1,9 +1,7 @@
-import type { Json } from '../../model/job.ts';
-
-type Vars = { readonly [name: string]: Json };
+import type { Json, Variables } from '../../model/job.ts';
 
 /** `over` wins; where both hold a mapping of one name, the mappings are merged the same way. */
-export function mergeVars(base: Vars, over: Vars): Vars {
+export function mergeVars(base: Variables, over: Variables): Variables {
   const merged = new Map<string, Json>(Object.entries(base));
   for (const [name, value] of Object.entries(over)) {
     const below = merged.get(name);
@@ -12,6 +10,16 @@ export function mergeVars(base: Vars, over: Vars): Vars {
   return Object.fromEntries(merged);
 }
 
-function isVars(value: Json | undefined): value is Vars {
+/** Those of one node or group, by its name. */
+type NamedVariables = { readonly [name: string]: Variables };
+
+/** Merges those of each name. */
+export function mergeNamedVars(base: NamedVariables, over: NamedVariables): NamedVariables {
+  const merged = new Map(Object.entries(base));
+  for (const [name, vars] of Object.entries(over)) merged.set(name, mergeVars(merged.get(name) ?? {}, vars));
+  return Object.fromEntries(merged);
+}
+
+function isVars(value: Json | undefined): value is Variables {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

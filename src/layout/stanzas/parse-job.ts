@@ -1,18 +1,12 @@
 /** `job:` stanzas, and the same attributes where a project lists a job with overrides. */
-import { reservedVariable } from '../../model/reserved-variables.ts';
 import { type MappingReader, mappingReader, type PlacedName } from '../reading/mapping-reader.ts';
 import type { ParseContext } from '../reading/parse-context.ts';
-import { jsonOf, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts';
-import { parseNodes } from './parse-nodeset.ts';
+import type { YamlMapping, YamlNode } from '../yaml/yaml-node.ts';
+import { parseNodesetReference } from './parse-nodeset.ts';
 import { parseSecretUses } from './parse-secret.ts';
 import { parseJobSemaphores } from './parse-semaphore.ts';
-import type {
-  DependencyEntry,
-  JobAttributes,
-  JobStanza,
-  NodesetReference,
-  RequiredProjectEntry,
-} from './stanzas.ts';
+import { parseNamedVars, parseVars } from './parse-vars.ts';
+import type { DependencyEntry, JobAttributes, JobStanza, RequiredProjectEntry } from './stanzas.ts';
 
 /** Attributes of Zuul's jobs that we refuse, so that no site relies on an attribute without effect. */
 const UNSUPPORTED = [
@@ -20,10 +14,7 @@ const UNSUPPORTED = [
   'ansible-version',
   'attribute-control',
   'cleanup-run',
-  'extra-vars',
   'failure-output',
-  'group-vars',
-  'host-vars',
   'include-vars',
   'override-branch',
   'provides',
@@ -102,6 +93,9 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     files: read.matchers('files'),
     irrelevantFiles: read.matchers('irrelevant-files'),
     vars: parseVars(read, context),
+    extraVars: parseVars(read, context, 'extra-vars'),
+    hostVars: parseNamedVars(read, 'host-vars', subject, context),
+    groupVars: parseNamedVars(read, 'group-vars', subject, context),
     requiredProjects: parseRequiredProjects(read, subject, context),
     allowedProjects: read.names('allowed-projects'),
     final: read.boolean('final'),
@@ -207,76 +201,4 @@ function nameOf(node: YamlNode, subject: string, context: ParseContext): readonl
     text: `${subject} must be names or mappings with a name`,
   });
   return [];
-}
-
-/** `nodeset: name`, `nodeset: {nodes: [...]}` or, for one node, `nodeset: {label: name}`. */
-function parseNodesetReference(
-  read: MappingReader,
-  subject: string,
-  context: ParseContext,
-): NodesetReference | undefined {
-  const node = read.node('nodeset');
-  if (node?.kind !== 'mapping') {
-    const name = read.string('nodeset');
-    return node === undefined || name === undefined
-      ? undefined
-      : { kind: 'named', name, offset: node.offset };
-  }
-  const inline = mappingReader(node, `nodeset of ${subject}`, context);
-  inline.unsupported(['groups', 'alternatives']);
-  inline.unsupported(['name'], 'an inline nodeset has no name; remove it');
-  const label = inline.string('label');
-  const nodes = parseNodes(node, `nodeset of ${subject}`, context);
-  if (inline.list('nodes') !== undefined && label !== undefined) {
-    inline.refuse(
-      inline.offsetOf('label'),
-      'wrong-type',
-      `nodeset of ${subject} has both nodes and label; keep one`,
-    );
-  }
-  inline.finish();
-  return { kind: 'inline', nodes: label === undefined ? nodes : [{ name: label, label }] };
-}
-
-/** `vars` of a job or a project. Refuses names that Gatehouse or Ansible uses itself, and invalid ones. */
-export function parseVars(read: MappingReader, context: ParseContext): JobAttributes['vars'] | undefined {
-  const vars = read.mapping('vars');
-  for (const [name, { keyOffset }] of vars?.entries ?? []) {
-    const reserved = reservedVariable(name);
-    if (reserved !== undefined) {
-      read.refuse(keyOffset, 'reserved-name', `variable "${name}" ${reserved}; choose another name`);
-    } else if (!/^[A-Za-z_]\w*$/.test(name)) {
-      read.refuse(
-        keyOffset,
-        'invalid-name',
-        `"${name}" is not a valid variable name; use letters, digits and _`,
-      );
-    }
-  }
-  if (vars !== undefined) warnOfOldBooleans(vars, context);
-  return vars === undefined
-    ? undefined
-    : Object.fromEntries([...vars.entries].map(([name, { value }]) => [name, jsonOf(value)]));
-}
-
-/** Booleans of YAML 1.1, which Zuul reads; strings in YAML 1.2. */
-const OLD_BOOLEANS = /^(yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/;
-
-/** Elsewhere a wrong type is an error; a variable may be of any type. */
-function warnOfOldBooleans(node: YamlNode, context: ParseContext): void {
-  switch (node.kind) {
-    case 'encrypted':
-      break;
-    case 'sequence':
-      for (const element of node.elements) warnOfOldBooleans(element, context);
-      break;
-    case 'mapping':
-      for (const { value } of node.entries.values()) warnOfOldBooleans(value, context);
-      break;
-    case 'scalar': {
-      if (!node.plain || !OLD_BOOLEANS.test(node.text)) return;
-      const text = `${node.text} is a string in YAML 1.2, not a boolean; write true or false, or quote it`;
-      context.problem({ offset: node.offset, code: 'old-boolean', text, severity: 'warning' });
-    }
-  }
 }

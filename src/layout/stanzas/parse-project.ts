@@ -5,7 +5,8 @@ import { isMergeMode, MERGE_MODES, type MergeMode } from '../../model/merge-mode
 import { type MappingReader, mappingReader } from '../reading/mapping-reader.ts';
 import type { ParseContext } from '../reading/parse-context.ts';
 import { describeNode, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts';
-import { parseJob, parseVars, plainJob } from './parse-job.ts';
+import { parseJob, plainJob } from './parse-job.ts';
+import { parseVars } from './parse-vars.ts';
 import type { JobStanza, ProjectPipelineEntry, ProjectStanza, TemplateStanza } from './stanzas.ts';
 
 /** Attributes of a project; every other key names a pipeline. */

@@ -6,7 +6,7 @@
  * `offset`s point into the file's text; `ParsedFile.positionOf` turns them into lines.
  */
 import type { Regex } from '../../lib/regex.ts';
-import type { Json, SecretData } from '../../model/job.ts';
+import type { NodeGroup, NodeRequirement, SecretData, Variables } from '../../model/job.ts';
 import type { MergeMode } from '../../model/merge-mode.ts';
 import type { ManagerName, Pipeline, Precedence, ReportAction, WindowPolicy } from '../../model/pipeline.ts';
 import type { JobSemaphore } from '../../model/semaphore.ts';
@@ -125,7 +125,15 @@ export interface RequiredProjectEntry extends PlacedName {
  */
 export type NodesetReference =
   | ({ readonly kind: 'named' } & PlacedName)
-  | { readonly kind: 'inline'; readonly nodes: readonly { readonly name: string; readonly label: string }[] };
+  | ({ readonly kind: 'inline' } & NodesetContent);
+
+/** Either nodes and groups, or alternatives. */
+export interface NodesetContent {
+  readonly nodes: readonly NodeRequirement[];
+  readonly groups: readonly NodeGroup[];
+  /** In the order in which they are tried; undefined: not written. */
+  readonly alternatives: readonly NodesetReference[] | undefined;
+}
 
 /** Attributes of a job or of a project's override of it; undefined: not written, inherited. */
 export interface JobAttributes {
@@ -140,7 +148,10 @@ export interface JobAttributes {
   readonly dependencies?: readonly DependencyEntry[] | undefined;
   readonly files?: readonly Matcher[] | undefined;
   readonly irrelevantFiles?: readonly Matcher[] | undefined;
-  readonly vars?: { readonly [name: string]: Json } | undefined;
+  readonly vars?: Variables | undefined;
+  readonly extraVars?: Variables | undefined;
+  readonly hostVars?: { readonly [node: string]: Variables } | undefined;
+  readonly groupVars?: { readonly [group: string]: Variables } | undefined;
   readonly requiredProjects?: readonly RequiredProjectEntry[] | undefined;
   /** Names; checked when the layout is built. */
   readonly allowedProjects?: readonly PlacedName[] | undefined;
@@ -188,7 +199,7 @@ export interface ProjectPipelineEntry {
 
 interface CommonProject extends CommonStanza {
   readonly queue: PlacedName | undefined;
-  readonly vars: { readonly [name: string]: Json };
+  readonly vars: Variables;
   readonly pipelines: readonly ProjectPipelineEntry[];
 }
 
@@ -225,9 +236,8 @@ export interface QueueStanza extends CommonStanza {
 }
 
 /** Nodes that jobs refer to by the nodeset's name; names of nodes are unique. */
-export interface NodesetStanza extends CommonStanza {
+export interface NodesetStanza extends CommonStanza, NodesetContent {
   readonly kind: 'nodeset';
-  readonly nodes: readonly { readonly name: string; readonly label: string }[];
 }
 
 /** Data that is encrypted with the key of its project; jobs of the project name it in `secrets`. */

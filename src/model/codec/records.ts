@@ -43,7 +43,10 @@ export const pipelineCountersCodec = recordCodec('pipeline', 1, pipelineCounters
 /** An entry of a connection's change cache. */
 export const changeRecordCodec = recordCodec('change', 1, changeRecordSchema);
 /** The frozen jobs of a buildset, a blob named by its hash. */
-export const jobGraphCodec = recordCodec('job-graph', 2, jobGraphSchema, [upgradeFrom(sameForm)]);
+export const jobGraphCodec = recordCodec('job-graph', 3, jobGraphSchema, [
+  upgradeFrom(sameForm),
+  upgradeFrom(sameForm),
+]);
 /** Configuration files of one branch, in the configuration cache. */
 export const branchConfigCodec = recordCodec('branch-config', 1, branchConfigSchema);
 /** A request to mergers. */
@@ -51,7 +54,10 @@ export const mergerRequestCodec = recordCodec('merger-request', 2, mergerRequest
   upgradeFrom(sameForm),
 ]);
 /** A request to executors. */
-export const buildRequestCodec = recordCodec('build-request', 2, buildRequestSchema, [upgradeFrom(sameForm)]);
+export const buildRequestCodec = recordCodec('build-request', 3, buildRequestSchema, [
+  upgradeFrom(sameForm),
+  upgradeFrom(sameForm),
+]);
 /** A row of the span outbox. */
 export const spansCodec = recordCodec('spans', 1, spansSchema);
 /** A row of the history outbox. */

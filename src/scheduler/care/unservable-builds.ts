@@ -1,7 +1,7 @@
 /**
  * Waiting builds that no executor will take: they were requested while no executor was registered, or the only one that could run
  * them is gone for good. Checked whenever executors come and go; a build whose labels no executor offers ends as NODE_FAILURE, as a
- * new one does (`commands.ts`).
+ * new one does (`commands.ts`), and one whose job has an alternative that is offered is requested again with that.
  */
 import { derivedUuid } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -16,7 +16,7 @@ import { removalOf, type StoredRequest } from '../../store/stored-request.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { buildLogFacts } from '../../tracing/log-facts.ts';
 import { buildSpanOf } from '../../tracing/span-ids.ts';
-import { labelProblem } from '../turn/node-labels.ts';
+import { isBetterElsewhere, labelProblem } from '../turn/node-labels.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 import type { SteadyExecutors } from './steady-executors.ts';
 
@@ -59,14 +59,28 @@ export async function watchUnservableBuilds(
 export async function endUnservableBuilds(deps: UnservableDeps, fence: Committer): Promise<void> {
   for (const request of await deps.buildRequests.list()) {
     if (request.state.kind !== 'requested') continue;
-    const problem = labelProblem(request.value.job, deps.executors);
-    if (problem !== undefined) await end(request, problem, deps, fence);
+    const { job } = request.value;
+    const problem = labelProblem(job, deps.executors);
+    if (problem !== undefined) await end(request, { result: 'NODE_FAILURE', detail: problem }, deps, fence);
+    else if (isBetterElsewhere(job, deps.executors)) await end(request, ELSEWHERE, deps, fence);
   }
 }
 
+type Ending = Pick<
+  Extract<PipelineEvent, { readonly kind: 'build-result' }>,
+  'result' | 'detail' | 'workerEnd'
+>;
+
+/** No attempt of the job; as often as executors may be lost over it. */
+const ELSEWHERE: Ending = {
+  result: 'RETRY',
+  workerEnd: 'lost',
+  detail: 'no executor offers its node labels any more; an alternative nodeset is offered',
+};
+
 async function end(
   request: StoredRequest<BuildRequest>,
-  detail: string,
+  ending: Ending,
   deps: UnservableDeps,
   fence: Committer,
 ): Promise<void> {
@@ -77,10 +91,9 @@ async function end(
     uuid: derivedUuid(uuid, 'unservable'),
     ...{ item, buildset, build: uuid },
     at: clock.now(),
-    result: 'NODE_FAILURE',
     worker: null,
     execution: null,
-    detail,
+    ...ending,
   });
   const build = { uuid, job: jobName, span: buildSpanOf(request.value) };
   const pass = recordPass('unservable-builds', { tenant, pipeline, item, build }, deps);
@@ -89,7 +102,10 @@ async function end(
     // A worker that has claimed it meanwhile has written its record.
     await fence.commit([...removalOf(request), ...result, ...pass.rows()], ids.uuid());
     const facts = buildLogFacts({ uuid, item, buildset });
-    log.warn({ ...facts, job: jobName, tenant, pipeline }, `a build that waited cannot run: ${detail}`);
+    log.warn(
+      { ...facts, job: jobName, tenant, pipeline },
+      `a build that waited cannot run: ${ending.detail}`,
+    );
   } catch (error) {
     if (!(error instanceof StoreError && ['NoNode', 'BadVersion'].includes(error.code))) throw error;
   }

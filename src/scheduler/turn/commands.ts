@@ -24,7 +24,7 @@ import { reportedTrace } from '../report/reported-trace.ts';
 import { buildRequestFor } from './build-requests.ts';
 import type { JobGraphs } from './job-graphs.ts';
 import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
-import { labelProblem } from './node-labels.ts';
+import { labelProblem, withOfferedNodeset } from './node-labels.ts';
 import type { PipelineContext, PipelineNodes } from './pipeline-context.ts';
 
 /** The part of the pipeline's context that commands need; settle-lost-work.ts uses it, too. */
@@ -176,7 +176,11 @@ function buildOperations(
   if (isNoop(outcome.request)) return context.events.put({ ...ended, result: 'SUCCESS' });
   const problem = labelProblem(outcome.request.job, context.executors);
   if (problem !== undefined) return context.events.put({ ...ended, result: 'NODE_FAILURE', detail: problem });
-  return context.buildRequests.submit(outcome.request);
+  const { request } = outcome;
+  return context.buildRequests.submit({
+    ...request,
+    job: withOfferedNodeset(request.job, context.executors),
+  });
 }
 
 function rank({ uuid }: QueueItem, state: PipelineState, { relativeGroup }: CommandContext): number {

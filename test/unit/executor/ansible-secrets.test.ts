@@ -30,4 +30,28 @@ describeOnAnsible('an Ansible playbook with a secret', () => {
     expect(log).toContain('of the job');
     expect(log).not.toContain('hunter2');
   });
+
+  test('has it also where variables of nodes and extra-vars have its name', async () => {
+    await using bench = await openBench({ sandbox: 'auto', labels: ['one'] }, { secretKeys });
+    const task = "    - debug: {msg: 'user {{ deploy.user }}'}\n";
+    const commit = await bench.commit({
+      'ci/with.yaml': `- hosts: all\n  gather_facts: false\n  tasks:\n${task}`,
+    });
+    const request = buildRequest(
+      commit,
+      { run: ['ci/with.yaml'] },
+      {
+        jobFacts: {
+          nodes: [{ name: 'one', label: 'one' }],
+          groups: [{ name: 'web', nodes: ['one'] }],
+          groupVars: { web: { deploy: { user: 'group' } } },
+          hostVars: { one: { deploy: { user: 'host' } } },
+          extraVars: { deploy: { user: 'extra' } },
+        },
+      },
+    );
+    const { result, log } = await bench.submit(withSecret(request, 0)).ended;
+    expect(result.result, log).toBe('SUCCESS');
+    expect(log).toContain('user robot');
+  });
 });

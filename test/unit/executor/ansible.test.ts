@@ -128,7 +128,7 @@ describeOnAnsible('a playbook for Ansible', () => {
   }
 
   describe('in one sandbox', async () => {
-    const bench = await openBench({ sandbox: 'auto' });
+    const bench = await openBench({ sandbox: 'auto', labels: ['big', 'small'] });
     afterAll(() => bench[Symbol.asyncDispose]());
     const task = (...lines: readonly string[]) =>
       playbook('- hosts: all', '  gather_facts: false', '  tasks:', ...lines.map(line => `    ${line}`));
@@ -203,6 +203,62 @@ describeOnAnsible('a playbook for Ansible', () => {
       const { result, log } = await bench.submit(build).ended;
       expect(result.result).toBe('SUCCESS');
       expect(log).toContain('"msg": "localhost of the play and the job"');
+    });
+
+    test('runs on each of its nodes, which have their own variables, those of their groups, and extra-vars above all', async () => {
+      const commit = await bench.commit({
+        'ci/play.yaml': playbook(
+          '- hosts: web',
+          '  gather_facts: false',
+          '  tasks:',
+          '    - debug: {msg: "{{ inventory_hostname }} {{ a }} {{ b }} {{ c }} {{ d }} {{ e }} {{ nodepool.label }} {{ group_names | join(\'+\') }}"}',
+          '- hosts: all:!web',
+          '  gather_facts: false',
+          '  tasks:',
+          '    - command: echo on {{ inventory_hostname }} {{ ansible_connection }} {{ a }}',
+          '- hosts: localhost',
+          '  gather_facts: false',
+          '  tasks:',
+          '    - debug: {msg: "here {{ a }} {{ b }} {{ e }}"}',
+        ),
+      });
+      const jobFacts = {
+        nodes: [
+          { name: 'controller', label: 'big' },
+          { name: 'web1', label: 'small', aliases: ['web2'] },
+        ],
+        groups: [
+          { name: 'web', nodes: ['web1', 'web2'] },
+          { name: 'tail', nodes: ['web2'] },
+        ],
+        vars: { a: 'job', b: 'job', c: 'job', d: 'job', e: 'job' },
+        groupVars: { all: { b: 'all' }, web: { c: 'web', d: 'web' }, tail: { c: 'tail' } },
+        hostVars: { web2: { d: '{{ a }}', e: 'host' }, nowhere: { a: 1 } },
+        extraVars: { e: 'extra' },
+      };
+      const build = buildRequest(commit, { run: ['ci/play.yaml'] }, { jobFacts });
+      const { result, log } = await bench.submit(build).ended;
+      expect(result.result, log).toBe('SUCCESS');
+      expect(log).toContain('"msg": "web1 job all web web extra small web"');
+      expect(log).toContain('"msg": "web2 job all web {{ a }} extra small tail+web"');
+      expect(log).toContain('"msg": "here job all extra"');
+      expect(log).toContain('nodes: controller (big), web1 (small), web2 (small); each is this executor');
+      const hosts = result.execution?.steps
+        .flatMap(step => step.steps ?? [])
+        .flatMap(play => play.steps ?? [])
+        .map(({ subject, facts }) => `${subject} ${facts?.host}`);
+      expect(hosts).toContain('command controller');
+    });
+
+    test('does not begin where a node has a name that no inventory can hold', async () => {
+      const commit = await bench.commit({ 'ci/play.yaml': PLAY });
+      const jobFacts = { nodes: [{ name: '../../etc', label: 'big' }] };
+      const { result } = await bench.submit(buildRequest(commit, { run: ['ci/play.yaml'] }, { jobFacts }))
+        .ended;
+      expect(result).toMatchObject({
+        result: 'ERROR',
+        detail: 'node "../../etc" cannot be a host of Ansible\'s; give it another name',
+      });
     });
 
     test('that is cancelled says at which task it was', async () => {

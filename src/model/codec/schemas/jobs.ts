@@ -3,10 +3,13 @@ import type { BuildPlaybook, BuildProject, BuildRequest, BuildTrace } from '../.
 import type {
   EncryptedValue,
   FrozenJob,
+  FrozenNodeset,
   FrozenSecret,
   JobDependency,
   JobGraph,
   JobNode,
+  NodeGroup,
+  NodeRequirement,
   Playbook,
   PlaybookSecret,
   RequiredProject,
@@ -57,6 +60,13 @@ const dependencies = list(object<JobDependency>({ name: text, soft: flag }));
 const ownTrace = words<'own'>({ own: 1 });
 const semaphores = list(object<JobSemaphore>({ name: text, resourcesFirst: optional(mark) }));
 
+const nodesetFields = {
+  nodesetName: optional(text),
+  nodes: list(object<NodeRequirement>({ name: text, label: text, aliases: optional(list(text)) })),
+  groups: optional(list(object<NodeGroup>({ name: text, nodes: list(text) }))),
+};
+const namedVariables = byName(byName(json));
+
 const frozenJobSchema = object<FrozenJob>({
   name: text,
   plainName: optional(text),
@@ -73,8 +83,11 @@ const frozenJobSchema = object<FrozenJob>({
   requiredProjects: list(object<RequiredProject>({ project, overrideCheckout: optional(text) })),
   overrideCheckout: optional(text),
   vars: byName(json),
-  nodes: list(object<FrozenJob['nodes'][number]>({ name: text, label: text })),
-  nodesetName: optional(text),
+  extraVars: optional(byName(json)),
+  hostVars: optional(namedVariables),
+  groupVars: optional(namedVariables),
+  ...nodesetFields,
+  alternatives: optional(list(object<FrozenNodeset>(nodesetFields))),
   holdFollowingChanges: flag,
   failFast: flag,
   network: flag,

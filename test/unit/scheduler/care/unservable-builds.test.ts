@@ -108,6 +108,22 @@ describe('a build that waits for a label', () => {
     expect((await builds.list()).map(each => each.uuid)).toEqual([gpu.uuid, any.uuid]);
   });
 
+  it('is requested again with an alternative that is offered, at the cost of no attempt', async () => {
+    const jobFacts = {
+      nodes: [{ name: 'n', label: 'arm' }],
+      alternatives: [{ nodes: [{ name: 'n', label: 'gpu' }] }],
+    };
+    const made = buildRequest('a'.repeat(40), { run: ['run.sh'] }, { jobFacts });
+    await builds.submitNow(made);
+    await executor('gpu');
+    const deps = await open();
+    await endUnservableBuilds(deps, fence);
+    expect((await events.list()).map(({ value }) => value)).toMatchObject([
+      { build: made.uuid, result: 'RETRY', workerEnd: 'lost' },
+    ]);
+    expect(await builds.list()).toEqual([]);
+  });
+
   it('is left to the executor that has claimed it', async () => {
     const made = await request('arm');
     await executor('gpu');

@@ -105,6 +105,7 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
   return {
     results: (await events.list()).map(({ value }) => value),
     requested: (await store.children(buildRequests.queuePath))?.length,
+    requests: await buildRequests.list(),
   };
 }
 
@@ -204,4 +205,39 @@ test('a merge is asked what the branch holds for which a merge group of a config
   expect(asked(group, true)).toMatchObject([{ branch: 'master', wantsLanded: true }]);
   expect(asked(group, false)[0]).not.toHaveProperty('wantsLanded');
   expect(asked({ ...push, branch: 'master' }, true)[0]).not.toHaveProperty('wantsLanded');
+});
+
+test.each([
+  ['the first that an executor offers', [['linux'], ['arm', 'linux']], 'arm', ['gpu', 'linux']],
+  ['the first while no executor is there', [], 'gpu', ['arm', 'linux']],
+  ['the last where it alone is offered', [['linux']], 'linux', ['gpu', 'arm']],
+])('a job with alternative nodesets gets %s', async (_, executors, chosen, others) => {
+  await using stand = openStand();
+  const nodesets = ['gpu', 'arm', 'linux'].map(label => ({
+    nodesetName: `of-${label}`,
+    nodes: [{ name: 'n', label }],
+  }));
+  const [own, ...alternatives] = nodesets;
+  const { requests } = await request(stand, { ...job([]), ...own, alternatives }, executors);
+  expect(requests).toHaveLength(1);
+  const [made] = requests;
+  expect(made?.value.job).toMatchObject({
+    nodesetName: `of-${chosen}`,
+    nodes: [{ name: 'n', label: chosen }],
+  });
+  expect(made?.value.job.alternatives?.map(each => each.nodesetName)).toEqual(
+    others.map(label => `of-${label}`),
+  );
+});
+
+test('a job of which no executor offers any alternative ends as NODE_FAILURE and says what each lacks', async () => {
+  await using stand = openStand();
+  const frozen = { ...job(['gpu']), alternatives: [{ nodes: [{ name: 'n', label: 'arm' }] }] };
+  const { results } = await request(stand, frozen, [['linux']]);
+  expect(results).toMatchObject([
+    {
+      result: 'NODE_FAILURE',
+      detail: 'no executor offers the node label "gpu", nor the node label "arm" (offered: linux)',
+    },
+  ]);
 });

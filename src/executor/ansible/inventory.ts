@@ -1,0 +1,30 @@
+/**
+ * The inventory of a job with nodes, in the form that Ansible reads as YAML. Every node is this machine: plays for several of them
+ * run side by side in the same workspace.
+ *
+ *     {"all": {"hosts": {"a": {}, "b": {}}, "vars": {…}, "children": {"web": {"hosts": {"a": {}}}}}}
+ */
+import type { Json } from '../../model/job.ts';
+import type { HostFacts } from '../host-variables.ts';
+
+/** Variables that make a host this machine; the interpreter is that of Ansible itself. */
+const LOCAL = { ansible_connection: 'local', ansible_python_interpreter: '{{ ansible_playbook_python }}' };
+
+/** @param hosts by name. */
+export function inventoryOf(hosts: ReadonlyMap<string, HostFacts>): Json {
+  const groups = Map.groupBy(
+    [...hosts].flatMap(([name, facts]) => facts.groups.map(group => ({ name, group }))),
+    ({ group }) => group,
+  );
+  const children = [...groups].map(([group, members]) => [
+    group,
+    { hosts: namedHosts(members.map(({ name }) => name)) },
+  ]);
+  return {
+    all: { hosts: namedHosts([...hosts.keys()]), vars: LOCAL, children: Object.fromEntries(children) },
+  };
+}
+
+function namedHosts(names: readonly string[]): { readonly [name: string]: Json } {
+  return Object.fromEntries(names.map(name => [name, {}]));
+}
