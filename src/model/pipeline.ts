@@ -65,6 +65,8 @@ export interface Pipeline {
   readonly supercedes: readonly PipelineName[];
   readonly dequeueOnNewPatchset: boolean;
   readonly allowOtherConnections: boolean;
+  /** Independent: each change is tested without those that it needs. */
+  readonly ignoresDependencies?: true;
   /** A merge group in a state that was tested with success gets that result. */
   readonly reuseResults?: true;
   /** Each change that passed moves its branch by itself. Absent: those that passed together land together. */

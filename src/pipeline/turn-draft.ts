@@ -17,7 +17,7 @@ import type { TestedState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ChainAnswer } from './chain-answer.ts';
 import type { Manager } from './manager/manager.ts';
-import { MANAGERS } from './manager/managers.ts';
+import { managerOf } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
 import { SemaphoreLedger } from './semaphore-ledger.ts';
 import { NO_STATES, stateAfter } from './state-after.ts';
@@ -99,7 +99,7 @@ export class TurnDraft {
 
   constructor(input: TurnInput) {
     this.input = input;
-    this.manager = MANAGERS[input.pipeline.manager];
+    this.manager = managerOf(input.pipeline);
     this.queues = input.state.queues.map(queue => ({ ...queue, items: [...queue.items] }));
     this.#queuesByKey = new Map(this.queues.map(queue => [queue.key, queue]));
     const { countedUnder, consecutiveFailures, disabled } = input.state;

@@ -7,6 +7,7 @@ const pipeline = (name: string, trigger: string) => `
 - pipeline:
     name: ${name}
     manager: independent
+    allow-other-connections: false
     trigger: {zuul: [${trigger}]}
     success: {local: {note: true}}
 `;

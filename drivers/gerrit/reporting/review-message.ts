@@ -41,7 +41,7 @@ export function reviewMessage(report: Report, { remarks, dropped }: MessageExtra
 /** For a Gerrit that takes less than the whole: headline, link, key. */
 export function briefMessage(report: Report): string {
   return [
-    cutLine(withoutControls(report.headline), 200),
+    ...(report.headline === '' ? [] : [cutLine(withoutControls(report.headline), 200)]),
     report.urls.item.slice(0, 2_000),
     '',
     reviewKey(report),

@@ -36,7 +36,7 @@ export function reportSummary(report: Report, extra: readonly string[] = []): st
     ...(urls.trace === null ? [] : [markdownLink('Trace', urls.trace)]),
   ];
   const paragraphs = [
-    `**${markdownText(headline)}** ${links.join(' · ')}`,
+    [...(headline === '' ? [] : [`**${markdownText(headline)}**`]), links.join(' · ')].join(' '),
     ...extra,
     ...placeLines(report),
     ...(reason === null ? [] : [reasonText(reason)]),
@@ -53,9 +53,9 @@ export function cutSummary(text: string, { urls }: Pick<Report, 'urls'>, limit: 
 }
 
 /** One line: the result, and the voting jobs that are the reason. */
-export function reportTitle({ result, headline, jobs, progress }: Report): string {
+export function reportTitle({ action, result, headline, jobs, progress }: Report): string {
   if (progress !== undefined) return cutLine(progressTitle(progress), LONGEST_TITLE);
-  if (result === '') return cutLine(headline, LONGEST_TITLE);
+  if (result === '') return cutLine(headline === '' ? action : headline, LONGEST_TITLE);
   const failed = jobs.filter(({ result: each, voting }) => voting && each !== null && isBad(each));
   const why =
     result === 'FAILURE' && failed.length > 0 ? `: ${failed.map(({ name }) => name).join(', ')}` : '';

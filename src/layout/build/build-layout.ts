@@ -29,6 +29,7 @@ import { projectResolver } from '../tenant/resolve-project.ts';
 import type { Languages } from './build-pipeline.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkNodesets } from './check-nodesets.ts';
+import { checkPipelines } from './check-pipelines.ts';
 import { checkProjects } from './check-projects.ts';
 import { collectFile } from './collect-stanzas.ts';
 import { type Collected, emptyCollection } from './collected.ts';
@@ -65,6 +66,7 @@ export function buildLayout({ tenant, configs, proposed = [], languages, cache }
   }
   applyPatterns(collected);
   checkNodesets(collected);
+  checkPipelines(collected);
   checkJobs(collected, context);
   checkProjects(collected, context);
   return {

@@ -81,7 +81,6 @@ export function buildPipeline(
   const requirements = (entries: readonly DriverEntry[]) =>
     entries.flatMap(entry => read(entry, 'parseRequirement'));
 
-  const failure = reporters('failure');
   const pipeline: Pipeline = {
     name: stanza.name,
     manager: stanza.manager,
@@ -91,19 +90,7 @@ export function buildPipeline(
     triggers: stanza.triggers.flatMap(entry => read(entry, 'parseTrigger', 'allowed-triggers')),
     require: requirements(stanza.require),
     reject: requirements(stanza.reject),
-    reporters: {
-      enqueue: reporters('enqueue'),
-      start: reporters('start'),
-      success: reporters('success'),
-      failure,
-      // As in Zuul, `failure` stands in for these two unless they are configured.
-      'merge-conflict':
-        stanza.reporters['merge-conflict'] === undefined ? failure : reporters('merge-conflict'),
-      'config-error': stanza.reporters['config-error'] === undefined ? failure : reporters('config-error'),
-      'no-jobs': reporters('no-jobs'),
-      dequeue: reporters('dequeue'),
-      disabled: reporters('disabled'),
-    },
+    reporters: reportersOf(reporters),
     messages: stanza.messages,
     window: stanza.window,
     supercedes: stanza.supercedes.map(({ name }) => name),
@@ -116,13 +103,38 @@ export function buildPipeline(
   return { kind: 'pipeline', pipeline, warnings };
 }
 
+function reportersOf(read: (action: ReportAction) => readonly DriverConfig[]): Pipeline['reporters'] {
+  const failure = read('failure');
+  // As in Zuul, `failure` stands in for two others where they name no reporter.
+  const orFailure = (action: ReportAction) => {
+    const own = read(action);
+    return own.length === 0 ? failure : own;
+  };
+  return {
+    failure,
+    enqueue: read('enqueue'),
+    start: read('start'),
+    success: read('success'),
+    'merge-conflict': orFailure('merge-conflict'),
+    'config-error': orFailure('config-error'),
+    'no-jobs': read('no-jobs'),
+    dequeue: read('dequeue'),
+    disabled: read('disabled'),
+  };
+}
+
 /** Those that are not as usual. */
 function switchesOf({
+  ignoresDependencies,
   reuseResults,
   landsOneByOne,
   disableAfterConsecutiveFailures: disableAfter,
-}: PipelineStanza): Pick<Pipeline, 'reuseResults' | 'landsOneByOne' | 'disableAfterConsecutiveFailures'> {
+}: PipelineStanza): Pick<
+  Pipeline,
+  'ignoresDependencies' | 'reuseResults' | 'landsOneByOne' | 'disableAfterConsecutiveFailures'
+> {
   return {
+    ...(ignoresDependencies === undefined ? {} : { ignoresDependencies }),
     ...(reuseResults === undefined ? {} : { reuseResults }),
     ...(landsOneByOne === undefined ? {} : { landsOneByOne }),
     ...(disableAfter === undefined ? {} : { disableAfterConsecutiveFailures: disableAfter }),

@@ -30,7 +30,7 @@ export function collectBroken(
   if (stanza.of === 'project') markBrokenProject(stanza, file, error, into, context);
   if (name === undefined) return;
   if (stanza.of === 'pipeline' && !into.pipelineNames.has(name)) {
-    into.pipelineNames.set(name, { place: placeText(file, stanza.offset) });
+    into.pipelineNames.set(name, { place: placeText(file, stanza.offset), file, supercedes: [] });
   }
   if (stanza.of === 'nodeset') into.brokenNodesets.add(name);
   if (stanza.of === 'secret') into.brokenSecrets.add(name);

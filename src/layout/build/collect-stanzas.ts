@@ -124,7 +124,11 @@ function collectPipeline(
     into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
     return;
   }
-  into.pipelineNames.set(stanza.name, { place: placeText(file, stanza.offset) });
+  into.pipelineNames.set(stanza.name, {
+    place: placeText(file, stanza.offset),
+    file,
+    supercedes: stanza.supercedes,
+  });
   const built = buildPipeline(stanza, file, context);
   if (built.kind === 'pipeline') into.pipelines.set(stanza.name, built.pipeline);
   into.errors.push(...(built.kind === 'pipeline' ? built.warnings : built.errors));

@@ -6,6 +6,7 @@ import type { ProjectKey } from '../../model/project.ts';
 import type { LabelRule } from '../model/label-rule.ts';
 import type { BrokenProject, JobVariant, LayoutFile, ProjectVariant } from '../model/layout.ts';
 import type { ConfigurePermission } from '../model/may-configure.ts';
+import type { PlacedName } from '../reading/mapping-reader.ts';
 import type { NodesetStanza, QueueStanza, SecretStanza, SemaphoreStanza } from '../stanzas/stanzas.ts';
 import type { ProjectResolver } from '../tenant/resolve-project.ts';
 import type { Languages } from './build-pipeline.ts';
@@ -14,7 +15,10 @@ import type { Languages } from './build-pipeline.ts';
 export interface Collected {
   readonly pipelines: Map<string, Pipeline>;
   /** Also of broken pipelines: a reference to one is no mistake. */
-  readonly pipelineNames: Map<string, { readonly place: string }>;
+  readonly pipelineNames: Map<
+    string,
+    { readonly place: string; readonly file: LayoutFile; readonly supercedes: readonly PlacedName[] }
+  >;
   readonly jobs: Map<string, JobVariant[]>;
   readonly nodesets: Map<string, { readonly stanza: NodesetStanza; readonly file: LayoutFile }>;
   readonly secrets: Map<string, { readonly stanza: SecretStanza; readonly file: LayoutFile }>;

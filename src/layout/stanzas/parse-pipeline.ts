@@ -1,11 +1,22 @@
 /** `pipeline:` stanzas. Drivers read triggers, requirements and reporters later, see `build-pipeline.ts`. */
 
-import { MANAGER_NAMES, type Pipeline, REPORT_ACTIONS, type ReportAction } from '../../model/pipeline.ts';
+import { parseFormat } from '../../lib/format-text.ts';
+import {
+  MANAGER_NAMES,
+  type ManagerName,
+  type Pipeline,
+  REPORT_ACTIONS,
+  type ReportAction,
+} from '../../model/pipeline.ts';
+import { HAS_FIELDS, MESSAGE_FIELDS } from '../../model/report-messages.ts';
 import { type MappingReader, mappingReader } from '../reading/mapping-reader.ts';
 import type { ParseContext } from '../reading/parse-context.ts';
 import { describeNode, type YamlMapping } from '../yaml/yaml-node.ts';
 import { parseWindow } from './parse-window.ts';
 import type { DriverEntry, PipelineStanza } from './stanzas.ts';
+
+const WHOSE_DEPENDENCIES =
+  'it is for independent pipelines; a dependent one always enters them, the others never look at them';
 
 /** Defaults are applied here. @returns undefined without a name or a valid manager; the stanza is then broken. */
 export function parsePipeline(
@@ -24,7 +35,6 @@ export function parsePipeline(
   const description = read.string('description');
   const triggers = parseEntries(read, 'trigger', context, 'each');
   const window = parseWindow(read, manager ?? 'independent');
-  const disableAfter = read.integer('disable-after-consecutive-failures', { min: 1 });
   const stanza = {
     kind: 'pipeline' as const,
     offset,
@@ -39,16 +49,33 @@ export function parsePipeline(
     supercedes: read.names('supercedes') ?? [],
     dequeueOnNewPatchset: read.boolean('dequeue-on-new-patchset') ?? true,
     allowOtherConnections: read.boolean('allow-other-connections') ?? true,
-    ...(read.boolean('reuse-results') === true ? { reuseResults: true as const } : {}),
-    ...(read.boolean('land-together') === false ? { landsOneByOne: true as const } : {}),
+    ...parseSwitches(read, manager),
     ...(description === undefined ? {} : { description }),
-    ...(disableAfter === undefined ? {} : { disableAfterConsecutiveFailures: disableAfter }),
   };
   read.unsupported(['merge-failure'], 'use merge-conflict');
   read.unsupported(['merge-failure-message'], 'use merge-conflict-message');
-  read.unsupported(['ignore-dependencies', 'variant-description', 'source']);
+  read.unsupported(['source']);
+  read.withoutEffect({ 'variant-description': 'a pipeline is defined once, so nothing shows it' });
   read.finish();
   return name === undefined || manager === undefined ? undefined : { ...stanza, name, manager };
+}
+
+type Switches = Pick<
+  PipelineStanza,
+  'ignoresDependencies' | 'reuseResults' | 'landsOneByOne' | 'disableAfterConsecutiveFailures'
+>;
+
+/** Those that are not as usual. */
+function parseSwitches(read: MappingReader, manager: ManagerName | undefined): Switches {
+  const disableAfter = read.integer('disable-after-consecutive-failures', { min: 1 });
+  const isIndependent = manager === undefined || manager === 'independent';
+  if (!isIndependent) read.withoutEffect({ 'ignore-dependencies': WHOSE_DEPENDENCIES });
+  return {
+    ...(isIndependent && read.boolean('ignore-dependencies') === true ? { ignoresDependencies: true } : {}),
+    ...(read.boolean('reuse-results') === true ? { reuseResults: true } : {}),
+    ...(read.boolean('land-together') === false ? { landsOneByOne: true } : {}),
+    ...(disableAfter === undefined ? {} : { disableAfterConsecutiveFailures: disableAfter }),
+  };
 }
 
 /**
@@ -90,11 +117,18 @@ function parseReporters(read: MappingReader, context: ParseContext): PipelineSta
   return reporters;
 }
 
+/** Empty: nothing is written there. */
 function parseMessages(read: MappingReader): Pipeline['messages'] {
   const messages: { [action in ReportAction | 'footer']?: string } = {};
   for (const action of [...REPORT_ACTIONS, 'footer'] as const) {
-    const message = read.string(`${action}-message`);
-    if (message !== undefined) messages[action] = message;
+    const key = `${action}-message`;
+    const node = read.node(key);
+    const message = node?.kind === 'scalar' && node.value === '' ? '' : read.string(key);
+    if (message === undefined) continue;
+    const format = HAS_FIELDS.has(action) ? parseFormat(message, MESSAGE_FIELDS) : undefined;
+    if (format?.kind === 'invalid')
+      read.refuse(node?.offset ?? 0, 'invalid-message', `"${key}": ${format.reason}`);
+    messages[action] = message;
   }
   return messages;
 }

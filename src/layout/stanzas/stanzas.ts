@@ -88,13 +88,13 @@ export interface PipelineStanza extends CommonStanza {
   readonly triggers: readonly DriverEntry[];
   readonly require: readonly DriverEntry[];
   readonly reject: readonly DriverEntry[];
-  /** Absent: not written, which lets `failure` stand in for merge-conflict and config-error. */
   readonly reporters: { readonly [action in ReportAction]?: readonly DriverEntry[] };
   readonly messages: Pipeline['messages'];
   readonly window: WindowPolicy;
   readonly supercedes: readonly PlacedName[];
   readonly dequeueOnNewPatchset: boolean;
   readonly allowOtherConnections: boolean;
+  readonly ignoresDependencies?: true;
   readonly reuseResults?: true;
   readonly landsOneByOne?: true;
   readonly disableAfterConsecutiveFailures?: number;

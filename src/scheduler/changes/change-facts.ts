@@ -60,9 +60,17 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps, now: Nanoseconds):
         : [],
     ...topicOf(record, queue, deps),
     queue,
-    connectionAllowed:
-      pipeline.allowOtherConnections || pipeline.triggers.some(trigger => trigger.connection === connection),
+    connectionAllowed: pipeline.allowOtherConnections || namesConnection(pipeline, connection),
   };
+}
+
+/** As in Zuul: a trigger, a requirement or a reporter does. */
+function namesConnection(
+  { triggers, require, reject, reporters }: PipelineContext['pipeline'],
+  connection: ConnectionName,
+): boolean {
+  const all = [...triggers, ...require, ...reject, ...Object.values(reporters).flat()];
+  return all.some(each => each.connection === connection);
 }
 
 function topicOf(

@@ -2,17 +2,21 @@
  * The data of a report about an item. A failure has only the first reason that applies: what the caller gives, a
  * conflict, the configuration, no jobs; otherwise the jobs are the reason.
  */
+
+import { parseFormat } from '../../lib/format-text.ts';
 import { type Build, resultOf } from '../../model/build.ts';
 import { currentBuild, graphOf, testedBeforeOf } from '../../model/build-set.ts';
 import { resetText } from '../../model/cause.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { ConfigError } from '../../model/config-error.ts';
 import type { FrozenJob, JobNode } from '../../model/job.ts';
+import { itemFields } from '../../model/message-fields.ts';
 import { buildPage, itemPage, statusPage } from '../../model/page-addresses.ts';
 import type { Pipeline, ReportAction } from '../../model/pipeline.ts';
-import type { TenantName } from '../../model/project.ts';
+import type { PipelineName, TenantName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { FileComment, ReportedJob, ReportReason } from '../../model/report.ts';
+import { HAS_FIELDS, MESSAGE_FIELDS } from '../../model/report-messages.ts';
 import type { ReportFacts } from './report-text.ts';
 
 /** What the turn decided about the report. */
@@ -54,7 +58,7 @@ export function itemReport(
       queue: { name: item.queue, entryPosition: item.position ?? null },
     },
     changes: item.changes,
-    headline: headline(action, pipeline),
+    headline: headline(action, item.changes, itemPage(root, item.tenant, item.uuid), around),
     reason: text === undefined ? reasonOf(action, item, root) : { kind: 'refused', text },
     jobs: (graphOf(item.buildset)?.jobs ?? []).map(node => reportedJob(node, item, around)),
     fileComments: configErrors.flatMap(error => fileComment(error, item.changes)),
@@ -76,7 +80,7 @@ export function refusalReport(
     item: null,
     place: { tenant, pipeline: pipeline.name, queue: null },
     changes: [change],
-    headline: headline(action, pipeline),
+    headline: headline(action, [change], statusPage(root, tenant), { root, tenant, pipeline }),
     reason: { kind: 'refused', text },
     jobs: [],
     fileComments: [],
@@ -87,10 +91,32 @@ export function refusalReport(
 }
 
 function footerOf({ messages }: Pipeline): Pick<ReportFacts, 'footer'> {
-  return messages.footer === undefined ? {} : { footer: messages.footer };
+  return messages.footer === undefined || messages.footer === '' ? {} : { footer: messages.footer };
 }
 
-function headline(action: ReportAction, { name, messages }: Pipeline): string {
+type Place = Pick<ReportSurroundings, 'root' | 'tenant' | 'pipeline'>;
+
+/** @param itemUrl where it is to be read about. */
+function headline(action: ReportAction, changes: readonly Change[], itemUrl: string, place: Place): string {
+  const { name, messages } = place.pipeline;
+  const own = messages[action];
+  return own === undefined ? usualHeadline(action, name) : filled(action, own, changes, itemUrl, place);
+}
+
+function filled(
+  action: ReportAction,
+  message: string,
+  changes: readonly Change[],
+  itemUrl: string,
+  { root, tenant, pipeline }: Place,
+): string {
+  const format = HAS_FIELDS.has(action) ? parseFormat(message, MESSAGE_FIELDS) : undefined;
+  if (format?.kind !== 'format') return message;
+  const fields = itemFields(pipeline.name, changes);
+  return format.fill({ ...fields, item_url: itemUrl, status_url: statusPage(root, tenant) });
+}
+
+function usualHeadline(action: ReportAction, name: PipelineName): string {
   const texts: { readonly [action in ReportAction]: string } = {
     enqueue: `Enqueued (${name}).`,
     start: `Starting ${name} jobs.`,
@@ -102,7 +128,7 @@ function headline(action: ReportAction, { name, messages }: Pipeline): string {
     dequeue: `Build canceled (${name}).`,
     disabled: `Build finished (${name}; the pipeline is disabled after repeated failures).`,
   };
-  return messages[action] ?? texts[action];
+  return texts[action];
 }
 
 function reasonOf(

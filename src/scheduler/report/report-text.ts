@@ -24,8 +24,9 @@ export type ReportFacts = Omit<Report, 'text'>;
 /** Lines joined by newlines, without one at the end. */
 export function reportText(report: ReportFacts): string {
   const { action, headline, item, urls, footer, retests } = report;
-  if (item === null) return [headline, '', ...reasonLines(report)].join('\n');
-  const lines = [headline, urls.item];
+  const first = headline === '' ? [] : [headline];
+  if (item === null) return [...first, '', ...reasonLines(report)].join('\n').trimStart();
+  const lines = [...first, urls.item];
   const isOver = action !== 'start' && action !== 'enqueue';
   if (isOver && urls.trace !== null) lines.push(`Trace: ${urls.trace}`);
   if (isOver) lines.push('', ...reasonLines(report));

@@ -111,7 +111,7 @@ describe('pipelines', () => {
     expect(full?.reporters.start.map(({ config }) => config)).toEqual([null]);
     expect(full?.reporters.success.length).toBe(2);
     expect(full?.reporters['merge-conflict'].map(({ config }) => config)).toEqual([{ m: 1 }]);
-    expect(full?.reporters['config-error']).toEqual([]);
+    expect(full?.reporters['config-error']).toEqual(full?.reporters.failure);
   });
 });
 

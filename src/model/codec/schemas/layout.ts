@@ -92,6 +92,7 @@ const pipelines = list(
     supercedes: list(text),
     dequeueOnNewPatchset: flag,
     allowOtherConnections: flag,
+    ignoresDependencies: optional(mark),
     reuseResults: optional(mark),
     landsOneByOne: optional(mark),
     disableAfterConsecutiveFailures: optional(whole),

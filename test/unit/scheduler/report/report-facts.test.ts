@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { changeText } from '../../../../src/model/change.ts';
+import type { Pipeline } from '../../../../src/model/pipeline.ts';
 import { itemReport, refusalReport } from '../../../../src/scheduler/report/report-facts.ts';
 import { reportText } from '../../../../src/scheduler/report/report-text.ts';
 import { reportOf, storedReport } from '../../../../src/scheduler/report/stored-report.ts';
@@ -85,5 +87,26 @@ describe('the data of a report', () => {
     const report = refusalReport(occasion, change, context);
     expect(report).toMatchObject({ item: null, changes: [change], jobs: [], place: { queue: null } });
     expect(reportText(report)).toBe('Build failed (gate).\n\nIt depends on a change that is not here.');
+  });
+});
+
+describe('messages of a pipeline', () => {
+  const report = (action: 'start' | 'success' | 'failure', messages: Pipeline['messages']) => {
+    const { item } = itemStory();
+    return itemReport({ action, result: '' }, item, { ...context, pipeline: gatePipeline({ messages }) });
+  };
+
+  test('of the start have replacement fields; others are as they are written', () => {
+    const message = '{pipeline} tests {changes}: {item_url}, {status_url}';
+    const { headline, urls, changes } = report('start', { start: message });
+    const all = changes.map(changeText).join(' ');
+    expect(headline).toBe(`gate tests ${all}: ${urls.item}, http://gate.example/t/acme/status`);
+    expect(report('success', { success: message }).headline).toBe(message);
+  });
+
+  test('may be empty: the line is left out, and so is the footer', () => {
+    const empty = report('failure', { failure: '', footer: '' });
+    expect(empty).not.toHaveProperty('footer');
+    expect(reportText(empty).split('\n')[0]).toBe(empty.urls.item);
   });
 });
