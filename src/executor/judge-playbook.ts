@@ -1,6 +1,7 @@
 /** The result of a playbook, from how its process ended: pure. `outcome.ts` derives the build's result. */
 import { assertNever } from '../lib/assert-never.ts';
-import { isAnsiblePlaybook, UNREACHABLE_STATUS } from './ansible/ansible-run.ts';
+import { isAnsiblePlaybook } from '../model/ansible-playbook.ts';
+import { UNREACHABLE_STATUS } from './ansible/ansible-run.ts';
 import type { ExecutorOptions } from './deps.ts';
 import type { Halt } from './halt.ts';
 import type { PlaybookFacts } from './job-environment.ts';

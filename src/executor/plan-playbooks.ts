@@ -8,6 +8,7 @@ import {
   type JobVariables,
   placeAnsibleFiles,
 } from './ansible/ansible-run.ts';
+import { placedRoles } from './ansible/place-roles.ts';
 import type { BuildPlaces } from './build-places.ts';
 import type { Phase } from './job-environment.ts';
 import { type ResolvedPlaybook, resolvePlaybook } from './resolve-playbook.ts';
@@ -55,7 +56,7 @@ export async function planPlaybooks(facts: PlanFacts): Promise<PlaybookPlan | st
       const start =
         resolved.kind === 'program'
           ? { argv: [resolved.path], environment: {}, reader: 'script' as const }
-          : await ansible(resolved);
+          : await ansible(resolved, playbook);
       if (typeof start === 'string') return start;
       plan[phase].push({ playbook, index, ...start });
     }
@@ -68,12 +69,15 @@ type Start = Pick<PlannedPlaybook, 'argv' | 'environment' | 'reader'>;
 
 /** Located and prepared for the first playbook that needs it. */
 function ansibleOnce({
+  request,
+  workspace,
   view,
   places,
   variables,
-}: PlanFacts): (found: AnsiblePlaybook) => Promise<Start | string> {
+}: PlanFacts): (found: AnsiblePlaybook, playbook: BuildPlaybook) => Promise<Start | string> {
   let program: string | undefined;
-  return async ({ path, tree, name }) => {
+  const rolesOf = placedRoles({ roles: request.roles ?? [], info: places.info, view, workspace });
+  return async ({ path, name }, playbook) => {
     if (program === undefined) {
       program = await findAnsible(view.path);
       if (program === undefined)
@@ -83,9 +87,11 @@ function ansibleOnce({
         return `node ${JSON.stringify(unusable)} cannot be a host of Ansible's; give it another name`;
       await placeAnsibleFiles(places.info, variables, view.secrets);
     }
+    const roles = await rolesOf(playbook);
+    if (roles.kind === 'unusable') return `playbook ${name} cannot run: ${roles.reason}`;
     return {
       argv: ansibleArgv(program, path, view.info, variables.hosts.size > 0),
-      environment: ansibleEnvironment(view, tree),
+      environment: ansibleEnvironment(view, roles.path),
       reader: 'ansible',
     };
   };

@@ -4,8 +4,8 @@
  */
 import { realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { isAnsiblePlaybook } from '../model/ansible-playbook.ts';
 import type { BuildPlaybook } from '../model/build-request.ts';
-import { isAnsiblePlaybook } from './ansible/ansible-run.ts';
 
 /** `unusable` ends the build with ERROR: it is the job's configuration that is wrong. */
 export type ResolvedPlaybook =
@@ -16,9 +16,8 @@ export type ResolvedPlaybook =
     }
   | {
       readonly kind: 'ansible';
-      /** As the job sees it, as is the root of its project. */
+      /** As the job sees it. */
       readonly path: string;
-      readonly tree: string;
       /** For people. */
       readonly name: string;
     }
@@ -44,7 +43,7 @@ export async function resolvePlaybook(
   const { mode } = await stat(found);
   if ((mode & 0o170_000) !== 0o100_000) return unusable('is not a file');
   const path = join(tree.job, playbook.path);
-  if (isAnsiblePlaybook(playbook.path)) return { kind: 'ansible', path, tree: tree.job, name };
+  if (isAnsiblePlaybook(playbook.path)) return { kind: 'ansible', path, name };
   if ((mode & 0o111) === 0) return unusable('is not executable; run `git update-index --chmod=+x` on it');
   return { kind: 'program', path };
 }

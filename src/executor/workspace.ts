@@ -1,6 +1,6 @@
 /**
  * Prepares what a build finds when its first playbook starts: each project at its commit below `work/src`, and the projects of
- * its playbooks where the job cannot change them.
+ * its playbooks and their roles where the job cannot change them.
  *
  *     projects   ──► cache ──► kept checkout + overlay   (sandbox with overlays)
  *                         └──► fresh checkout             (otherwise)
@@ -26,9 +26,12 @@ export interface Workspace {
   readonly overlays: readonly Overlay[];
   /** Host path and path in the sandbox of trees and objects the job may read; empty without a sandbox. */
   readonly readOnly: readonly { readonly from: string; readonly to: string }[];
-  /** Where a playbook's project is: on the host, to read it, and as the job sees it. */
-  treeOf(playbook: BuildPlaybook): { readonly host: string; readonly job: string };
+  /** Where the project of a playbook or of roles is: on the host, to read it, and as the job sees it. */
+  treeOf(source: TreeSource): { readonly host: string; readonly job: string };
 }
+
+/** A playbook, or roles. */
+type TreeSource = Pick<BuildPlaybook, 'canonicalName' | 'commit'>;
 
 /** Of one executor: all its builds share them. */
 export interface WorkspaceDeps {
@@ -98,9 +101,9 @@ export async function prepareWorkspace(
   return {
     overlays: trees.flatMap(({ overlay }) => overlay ?? []),
     readOnly: trees.flatMap(({ binds }) => binds),
-    treeOf(playbook) {
-      const tree = placed.get(sourceKey(playbook));
-      if (tree === undefined) throw new Error(`playbook ${playbook.path} is not one of the build's`);
+    treeOf(source) {
+      const tree = placed.get(sourceKey(source));
+      if (tree === undefined) throw new Error(`${sourceKey(source)} has no playbooks or roles of the build`);
       return tree;
     },
   };
@@ -119,14 +122,14 @@ interface Context {
   readonly view: JobView;
 }
 
-function sourceKey({ canonicalName, commit }: Source): string {
+function sourceKey({ canonicalName, commit }: TreeSource): string {
   return `${canonicalName} ${commit}`;
 }
 
-/** One checkout per project and commit, however many playbooks it has. */
-function playbookSources({ playbooks }: BuildRequest): ReadonlyMap<string, Source> {
-  const all = [...playbooks.preRun, ...playbooks.run, ...playbooks.postRun];
-  return new Map(all.map(playbook => [sourceKey(playbook), playbook]));
+/** One checkout per project and commit, however many playbooks and roles it has. */
+function playbookSources({ playbooks, roles = [] }: BuildRequest): ReadonlyMap<string, Source> {
+  const all: readonly Source[] = [...playbooks.preRun, ...playbooks.run, ...playbooks.postRun, ...roles];
+  return new Map(all.map(source => [sourceKey(source), source]));
 }
 
 async function placeProject(

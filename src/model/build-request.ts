@@ -1,7 +1,7 @@
 /** Requests of the scheduler to executors: everything a build needs, so that its executor makes no other request. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
-import type { FrozenJob, Json, Playbook, SecretsByHash } from './job.ts';
+import type { FrozenJob, JobRole, Json, Playbook, SecretsByHash } from './job.ts';
 import type { BranchName, CommitId, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
 
 /** One checkout of the workspace: `src/<host>/<project>` at `commit`. */
@@ -16,9 +16,18 @@ export interface BuildProject {
 }
 
 /** A playbook with the exact commit of its project. */
-export interface BuildPlaybook extends Playbook {
+export interface BuildPlaybook extends Omit<Playbook, 'roles'> {
   readonly commit: CommitId;
   readonly canonicalName: string;
+  /** Places in {@link BuildRequest.roles}, the first one to be searched first. Absent: none. */
+  readonly roles?: readonly number[];
+}
+
+/** Roles with the exact commit of their project. */
+export interface BuildRole extends Omit<JobRole, 'branch'> {
+  readonly canonicalName: string;
+  readonly branch: BranchName | null;
+  readonly commit: CommitId;
 }
 
 /** The trace of the item, for the executor and the job. */
@@ -57,6 +66,8 @@ export interface BuildRequest {
     readonly run: readonly BuildPlaybook[];
     readonly postRun: readonly BuildPlaybook[];
   };
+  /** What its playbooks name; for trusted and other playbooks apart. Absent: none. */
+  readonly roles?: readonly BuildRole[];
   /** All that the playbooks name, encrypted. Absent: none. */
   readonly secrets?: SecretsByHash;
   /** The `zuul` variables (build, buildset, change, items, project, ...), complete: written to the job as JSON. */

@@ -45,6 +45,17 @@ export interface PlaybookSecret {
 /** Secrets by their SHA-256. */
 export type SecretsByHash = { readonly [sha256: string]: FrozenSecret };
 
+/** Ansible roles of a project, for some playbooks of a job. */
+export interface JobRole {
+  readonly project: ProjectKey;
+  /** Of the role, where the repository is one role itself. */
+  readonly name: string;
+  /** The project that defines the job: it need not have roles. */
+  readonly implicit?: true;
+  /** Branch of a config-project, which is read from one. Absent: found as for required projects. */
+  readonly branch?: BranchName;
+}
+
 /** One script of a job, run in the order of its phase. */
 export interface Playbook {
   /** Project that holds it: as the buildset tests it, or, of a trusted playbook, as it has landed. */
@@ -57,6 +68,8 @@ export interface Playbook {
   readonly trusted: boolean;
   /** What it alone gets decrypted. Absent: none. */
   readonly secrets?: readonly PlaybookSecret[];
+  /** Places in {@link FrozenJob.roles}, the first one to be searched first. Absent: none, or it is not one of Ansible. */
+  readonly roles?: readonly number[];
 }
 
 /** A job of the same buildset that must end well first. */
@@ -112,6 +125,8 @@ export interface FrozenJob extends FrozenNodeset {
   readonly preRun: readonly Playbook[];
   readonly run: readonly Playbook[];
   readonly postRun: readonly Playbook[];
+  /** What its playbooks name. Absent: none. */
+  readonly roles?: readonly JobRole[];
   /** Seconds for pre-run and run together; undefined: the executor's default. */
   readonly timeout?: number;
   /** Seconds for post-run. */

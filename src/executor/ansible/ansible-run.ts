@@ -46,11 +46,6 @@ export interface JobVariables {
   readonly hosts: ReadonlyMap<string, HostFacts>;
 }
 
-/** By the ending of its name alone, `.yaml` or `.yml` in any case; other playbooks are programs. */
-export function isAnsiblePlaybook(path: string): boolean {
-  return /\.ya?ml$/i.test(path);
-}
-
 /** @param path `PATH` of jobs; in the sandbox it leads to the same files as on the host. @returns undefined: not installed. */
 export function findAnsible(path: string): Promise<string | undefined> {
   return findProgram(PROGRAM, path);
@@ -111,17 +106,18 @@ export function ansibleArgv(
   return [program, '-i', `${info}/${FOLDER}/${hasNodes ? NODES : LOCALHOST}`, playbook];
 }
 
-/** @param tree the playbook's project, as the job sees it: its `roles` are found from every playbook in it. */
+/** @param roles directories of roles, as the job sees them. */
 export function ansibleEnvironment(
   view: Pick<JobView, 'info' | 'home'>,
-  tree: string,
+  roles: readonly string[],
 ): { readonly [name: string]: string } {
   return {
     ANSIBLE_CONFIG: `${view.info}/${FOLDER}/ansible.cfg`,
     // Modules would write their arguments to the log of the machine, and failures show them.
     ANSIBLE_NO_TARGET_SYSLOG: 'true',
     ANSIBLE_DISPLAY_ARGS_TO_STDOUT: 'false',
-    ANSIBLE_ROLES_PATH: `${tree}/roles`,
+    // Empty would be the default: places of the machine.
+    ANSIBLE_ROLES_PATH: roles.join(':') || `${view.info}/roles`,
     // By default below `~<user>`, which does not exist without a sandbox: the host does not know the user `job`.
     ANSIBLE_REMOTE_TEMP: `${view.home}/.ansible/tmp`,
   };

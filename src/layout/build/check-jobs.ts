@@ -116,18 +116,18 @@ function parentReferenceError(
   return undefined;
 }
 
-/** Nodeset, secrets, required and allowed projects, of a definition or of a project's override. */
+/** Nodeset, secrets, roles, required and allowed projects, of a definition or of a project's override. */
 export function referenceError(
   stanza: JobStanza,
   file: LayoutFile,
   collected: Collected,
   { resolve, tenant }: CollectContext,
 ): ConfigError | undefined {
-  const { nodeset, requiredProjects = [], allowedProjects = [] } = stanza.attributes;
+  const { nodeset, requiredProjects = [], allowedProjects = [], roles = [] } = stanza.attributes;
   const nodesetError =
     nodeset === undefined ? undefined : errorOfNodeset(stanza, nodeset, file, collected, tenant);
   if (nodesetError !== undefined) return nodesetError;
-  for (const { name, offset } of [...requiredProjects, ...allowedProjects]) {
+  for (const { name, offset } of [...requiredProjects, ...allowedProjects, ...roles]) {
     const resolved = resolve(name);
     if (resolved.kind === 'unknown') return errorAt(file, offset, resolved.code, resolved.text);
   }

@@ -17,6 +17,7 @@ import {
 import type { FileJudge } from './file-verdict.ts';
 import { frozenNodeset, nodesetText } from './flatten-nodeset.ts';
 import { applyStanza, emptyDraft, type JobDraft } from './job-draft.ts';
+import { frozenPhases } from './job-roles.ts';
 import { mergeVars } from './merge-vars.ts';
 import type { JobListing } from './project-jobs.ts';
 import { projectJobs } from './project-jobs.ts';
@@ -102,8 +103,9 @@ function draftJob(
   if (collected.kind === 'none') return { kind: 'does-not-run', because: collected.because };
   if (collected.kind === 'error') return collected;
   let draft = emptyDraft(name);
+  const listed = new Set<JobListing['stanza']>(overrides);
   for (const { stanza, file } of [...collected.variants, ...counting]) {
-    const applied = applyStanza(draft, stanza, file, layout);
+    const applied = applyStanza(draft, stanza, file, layout, listed.has(stanza));
     if (applied.kind === 'error') return applied;
     draft = applied.draft;
   }
@@ -198,9 +200,7 @@ export function frozenJob(
   return {
     name: draft.name,
     ...(settings.description === undefined ? {} : { description: settings.description }),
-    preRun: draft.preRun,
-    run: draft.run,
-    postRun: draft.postRun,
+    ...frozenPhases(draft),
     ...(settings.timeout === undefined ? {} : { timeout: settings.timeout }),
     ...(settings.postTimeout === undefined ? {} : { postTimeout: settings.postTimeout }),
     attempts: settings.attempts ?? 3,

@@ -4,11 +4,12 @@
  *     pre-run   parent's, then child's
  *     run       child's, where it has one
  *     post-run  child's, then parent's
+ *     roles     each definition's, before those that were there; playbooks keep what they had
  *     vars      merged, nested mappings too (extra-vars, host-vars and group-vars likewise); required-projects, tags and semaphores: union; allowed-projects: intersection; everything else: the
  *               last one written
  */
 import type { ConfigError } from '../../model/config-error.ts';
-import type { Playbook, RequiredProject, Variables } from '../../model/job.ts';
+import type { JobRole, RequiredProject, Variables } from '../../model/job.ts';
 import { type JobName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { JobSemaphore } from '../../model/semaphore.ts';
 import { errorAt, placeText } from '../model/config-place.ts';
@@ -17,6 +18,7 @@ import type { Matcher } from '../reading/matcher.ts';
 import { joinedSemaphores } from '../stanzas/parse-semaphore.ts';
 import type { DependencyEntry, JobAttributes, JobStanza, NodesetReference } from '../stanzas/stanzas.ts';
 import type { ProjectResolver } from '../tenant/resolve-project.ts';
+import { type DraftPlaybook, rolesOf, withRoles } from './job-roles.ts';
 import { exposes, givenSecrets, passed } from './job-secrets.ts';
 import { mergeNamedVars, mergeVars } from './merge-vars.ts';
 
@@ -43,9 +45,11 @@ type Overridden = Pick<
 export interface JobDraft {
   readonly name: JobName;
   readonly settings: Overridden;
-  readonly preRun: readonly Playbook[];
-  readonly run: readonly Playbook[];
-  readonly postRun: readonly Playbook[];
+  readonly preRun: readonly DraftPlaybook[];
+  readonly run: readonly DraftPlaybook[];
+  readonly postRun: readonly DraftPlaybook[];
+  /** Those that playbooks of the next definition get. */
+  readonly roles: readonly JobRole[];
   readonly dependencies: readonly DependencyEntry[];
   /** The file that defines `dependencies`. */
   readonly dependenciesFile: LayoutFile | undefined;
@@ -87,6 +91,7 @@ export function emptyDraft(name: JobName): JobDraft {
     preRun: [],
     run: [],
     postRun: [],
+    roles: [],
     dependencies: [],
     dependenciesFile: undefined,
     files: [],
@@ -109,12 +114,16 @@ export function emptyDraft(name: JobName): JobDraft {
   };
 }
 
-/** @param stanza a definition of the job or of one of its parents, or a project's override of the job. */
+/**
+ * @param stanza a definition of the job or of one of its parents, or a project's override of the job.
+ * @param listing it is such an override.
+ */
 export function applyStanza(
   before: JobDraft,
   stanza: JobStanza,
   file: LayoutFile,
   layout: Pick<Layout, 'resolveProject' | 'secrets'>,
+  listing = false,
 ): AppliedStanza {
   const error = forbidden(before, stanza, file);
   if (error !== undefined) return { kind: 'error', error };
@@ -122,10 +131,12 @@ export function applyStanza(
   const resolve = layout.resolveProject;
   const given = givenSecrets(attributes, file, layout);
   const inherits = before.name !== stanza.name;
-  const playbooks = (paths: readonly string[] | undefined): readonly Playbook[] =>
+  const roles = withRoles(before.roles, attributes, file, listing, resolve);
+  const playbooks = (paths: readonly string[] | undefined): readonly DraftPlaybook[] =>
     (paths ?? []).map(path => ({
       ...{ project: file.project, branch: file.branch, path, trusted: file.trusted },
       ...(given.own.length === 0 ? {} : { secrets: given.own }),
+      roles: rolesOf(path, roles),
     }));
   const pass = passed(given.passed);
   const draft: JobDraft = {
@@ -134,6 +145,7 @@ export function applyStanza(
     preRun: [...pass(before.preRun), ...playbooks(attributes.preRun)],
     run: attributes.run === undefined ? pass(before.run) : playbooks(attributes.run),
     postRun: [...playbooks(attributes.postRun), ...pass(before.postRun)],
+    roles,
     dependencies: attributes.dependencies ?? before.dependencies,
     dependenciesFile: attributes.dependencies === undefined ? before.dependenciesFile : file,
     files: attributes.files ?? before.files,
@@ -175,6 +187,7 @@ const EXECUTION_KEYS = [
   'run',
   'pre-run',
   'post-run',
+  'roles',
   'timeout',
   'post-timeout',
   'attempts',

@@ -43,7 +43,7 @@ export function givenSecrets(
 /** Adds secrets to playbooks that were there before; one of the same name stays as it is. */
 export function passed(
   given: readonly PlaybookSecret[],
-): (playbooks: readonly Playbook[]) => readonly Playbook[] {
+): <P extends Pick<Playbook, 'secrets'>>(playbooks: readonly P[]) => readonly P[] {
   if (given.length === 0) return playbooks => playbooks;
   return playbooks =>
     playbooks.map(playbook => {
@@ -55,7 +55,11 @@ export function passed(
 
 /** A secret is passed to a playbook of an untrusted project. */
 export function exposes(
-  { preRun, run, postRun }: { readonly [phase in 'preRun' | 'run' | 'postRun']: readonly Playbook[] },
+  {
+    preRun,
+    run,
+    postRun,
+  }: { readonly [phase in 'preRun' | 'run' | 'postRun']: readonly Pick<Playbook, 'trusted'>[] },
   given: GivenSecrets,
 ): boolean {
   return given.passed.length > 0 && [...preRun, ...run, ...postRun].some(({ trusted }) => !trusted);

@@ -3,6 +3,7 @@ import { type MappingReader, mappingReader, type PlacedName } from '../reading/m
 import type { ParseContext } from '../reading/parse-context.ts';
 import type { YamlMapping, YamlNode } from '../yaml/yaml-node.ts';
 import { parseNodesetReference } from './parse-nodeset.ts';
+import { parseRoles } from './parse-roles.ts';
 import { parseSecretUses } from './parse-secret.ts';
 import { parseJobSemaphores } from './parse-semaphore.ts';
 import { parseNamedVars, parseVars } from './parse-vars.ts';
@@ -19,7 +20,6 @@ const UNSUPPORTED = [
   'override-branch',
   'provides',
   'requires',
-  'roles',
   'workspace-checkout',
   'workspace-scheme',
 ];
@@ -115,6 +115,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     trace: read.oneOf('trace', ['own', 'auto']),
     deduplicate: parseDeduplicate(read),
     semaphores: parseJobSemaphores(read, subject, context),
+    roles: parseRoles(read, subject, context),
   };
 }
 

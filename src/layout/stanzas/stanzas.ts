@@ -135,6 +135,12 @@ export interface NodesetContent {
   readonly alternatives: readonly NodesetReference[] | undefined;
 }
 
+/** A project with Ansible roles. The project is checked when the layout is built. */
+export interface RoleEntry extends PlacedName {
+  /** Of the role, where the repository is one role itself. */
+  readonly role: string;
+}
+
 /** Attributes of a job or of a project's override of it; undefined: not written, inherited. */
 export interface JobAttributes {
   readonly description?: string | undefined;
@@ -174,6 +180,7 @@ export interface JobAttributes {
   readonly trace?: 'own' | 'auto' | undefined;
   readonly deduplicate?: boolean | 'auto' | undefined;
   readonly semaphores?: readonly JobSemaphore[] | undefined;
+  readonly roles?: readonly RoleEntry[] | undefined;
 }
 
 /** A job definition, or a project's override of one. */

@@ -145,7 +145,7 @@ async function objectionTo(
 }
 
 /** All that an executor fetches for the build. */
-function projectsOf({ projects, playbooks }: BuildRequest): ReadonlySet<ProjectKey> {
+function projectsOf({ projects, playbooks, roles = [] }: BuildRequest): ReadonlySet<ProjectKey> {
   const { preRun, run, postRun } = playbooks;
-  return new Set([...projects, ...preRun, ...run, ...postRun].map(({ project }) => project));
+  return new Set([...projects, ...preRun, ...run, ...postRun, ...roles].map(({ project }) => project));
 }

@@ -3,14 +3,13 @@
  *
  * All commits come from the buildset's tested merge, so every job of a buildset sees the same state. The change's own
  * project and those of the items ahead are checked out at their merged commits; a required project at the branch of the
- * change where it has one, else at its default branch, or where the job overrides it. Playbooks of config-projects alone are
- * as they have landed: they may have secrets, and what is proposed must not read one before it is reviewed.
+ * change where it has one, else at its default branch, or where the job overrides it.
  */
 
-import type { BuildPlaybook, BuildProject } from '../../model/build-request.ts';
-import { landedHeads, type TestedMerge, testedHeads } from '../../model/build-set.ts';
+import type { BuildProject } from '../../model/build-request.ts';
+import { type TestedMerge, testedHeads } from '../../model/build-set.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
-import type { FrozenJob, Playbook } from '../../model/job.ts';
+import type { FrozenJob } from '../../model/job.ts';
 import type { BranchHead } from '../../model/merge.ts';
 import type { ProjectKey } from '../../model/project.ts';
 
@@ -68,34 +67,8 @@ export function buildProjects(
   });
 }
 
-/** A trusted playbook comes from exactly its branch. @returns the playbook for which no head is known, where one is missing. */
-export function buildPlaybooks(
-  playbooks: readonly Playbook[],
-  tested: TestedMerge,
-  places: ProjectPlaces,
-):
-  | { readonly kind: 'found'; readonly playbooks: readonly BuildPlaybook[] }
-  | { readonly kind: 'missing'; readonly playbook: Playbook } {
-  const heads = testedHeads(tested);
-  const landed = landedHeads(tested);
-  const found: BuildPlaybook[] = [];
-  for (const playbook of playbooks) {
-    const { project, branch, trusted } = playbook;
-    const head = trusted
-      ? landed.find(each => each.project === project && each.branch === branch)
-      : headOf(heads, project, [branch, places.defaultBranch(project)]);
-    if (head === undefined) return { kind: 'missing', playbook };
-    found.push({
-      ...playbook,
-      commit: head.commit,
-      canonicalName: places.canonicalName(project),
-    });
-  }
-  return { kind: 'found', playbooks: found };
-}
-
 /** Head of the first wanted branch that exists, else of a usual branch, else any known head. */
-function headOf(
+export function headOf(
   heads: readonly BranchHead[],
   project: ProjectKey,
   wanted: readonly (string | undefined)[],

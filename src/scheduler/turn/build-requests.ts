@@ -11,7 +11,8 @@ import type { Pipeline } from '../../model/pipeline.ts';
 import { chainOf } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { TracePolicy } from '../../tracing/live-tracing.ts';
-import { buildPlaybooks, buildProjects, type ProjectPlaces } from './build-projects.ts';
+import { type BuildPlaybooks, buildPlaybooks } from './build-playbooks.ts';
+import { buildProjects, type ProjectPlaces } from './build-projects.ts';
 import { zuulVariables } from './zuul-variables.ts';
 
 /** `priority` includes the rank of relative-priority.ts; `graph` is that of the item's buildset. */
@@ -51,21 +52,8 @@ export function buildRequestFor(
     tested,
     context.places,
   );
-  const phases = [job.preRun, job.run, job.postRun].map(phase =>
-    buildPlaybooks(phase, tested, context.places),
-  );
-  const missing = phases.find(phase => phase.kind === 'missing');
-  if (missing !== undefined) {
-    const { project, branch, path, trusted } = missing.playbook;
-    const others = trusted ? '' : ' (nor master or main)';
-    return {
-      kind: 'impossible',
-      text: `${project} has no branch ${branch}${others} to take playbook ${path} from`,
-    };
-  }
-  const [preRun = [], run = [], postRun = []] = phases.map(phase =>
-    phase.kind === 'found' ? phase.playbooks : [],
-  );
+  const found = buildPlaybooks(job, of, tested, context.places);
+  if (found.kind === 'missing') return { kind: 'impossible', text: missingText(found) };
   const request: BuildRequest = {
     uuid: command.build,
     tenant: item.tenant,
@@ -78,7 +66,8 @@ export function buildRequestFor(
     requestedAt: context.now,
     priority: context.priority,
     projects,
-    playbooks: { preRun, run, postRun },
+    playbooks: found.playbooks,
+    ...(found.roles === undefined ? {} : { roles: found.roles }),
     ...secretsFor(job, context.graph),
     zuul: zuulVariables({
       item,
@@ -93,6 +82,12 @@ export function buildRequestFor(
     trace: context.tracing === null ? null : traceOf(command.build, item, context.tracing),
   };
   return { kind: 'request', request };
+}
+
+function missingText({ playbook, role }: Extract<BuildPlaybooks, { readonly kind: 'missing' }>): string {
+  const { project, branch, path, trusted } = playbook;
+  if (role !== undefined) return `${role.project} has no branch to take roles of playbook ${path} from`;
+  return `${project} has no branch ${branch}${trusted ? '' : ' (nor master or main)'} to take playbook ${path} from`;
 }
 
 /** Only those that the job's own playbooks get. */

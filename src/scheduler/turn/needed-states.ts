@@ -2,7 +2,7 @@
 
 import { type TestedMerge, testedHeads } from '../../model/build-set.ts';
 import { type Change, commitOf, targetBranchOf } from '../../model/change.ts';
-import type { FrozenJob } from '../../model/job.ts';
+import type { FrozenJob, JobRole } from '../../model/job.ts';
 import type { ProjectState } from '../../model/merge.ts';
 import type { BranchName, ProjectKey } from '../../model/project.ts';
 import { USUAL_BRANCHES } from './build-projects.ts';
@@ -32,15 +32,16 @@ export function neededStates(
   for (const job of jobs) {
     for (const playbook of [...job.preRun, ...job.run, ...job.postRun])
       want(playbook.project, [playbook.branch]);
-    for (const { project, overrideCheckout } of job.requiredProjects) {
-      want(project, [
-        overrideCheckout,
-        job.overrideCheckout,
-        ...own.map(targetBranchOf),
-        defaultBranch(project),
-        ...USUAL_BRANCHES,
-      ]);
-    }
+    const usual = (project: ProjectKey) => [
+      job.overrideCheckout,
+      ...own.map(targetBranchOf),
+      defaultBranch(project),
+      ...USUAL_BRANCHES,
+    ];
+    for (const { project, overrideCheckout } of job.requiredProjects)
+      want(project, [overrideCheckout, ...usual(project)]);
+    for (const { project, branch } of foreignRoles(job))
+      want(project, branch === undefined ? usual(project) : [branch]);
   }
   return [...wanted].map(([project, branches]) => ({ project, branches: [...branches].sort() }));
 }
@@ -61,6 +62,19 @@ export function missingStates(
   });
 }
 
+/** Roles of other projects than the playbooks that use them. */
+function foreignRoles(job: FrozenJob): readonly JobRole[] {
+  const { roles = [] } = job;
+  const used = new Set<JobRole>();
+  for (const playbook of [...job.preRun, ...job.run, ...job.postRun]) {
+    for (const place of playbook.roles ?? []) {
+      const role = roles[place];
+      if (role !== undefined && role.project !== playbook.project) used.add(role);
+    }
+  }
+  return [...used];
+}
+
 /** `<project> <branch>` for each branch that the job names itself: its playbooks', and what it checks out instead of the usual one. */
 function namedBranches(job: FrozenJob, own: readonly Change[]): readonly string[] {
   const playbooks = [...job.preRun, ...job.run, ...job.postRun];
@@ -71,5 +85,8 @@ function namedBranches(job: FrozenJob, own: readonly Change[]): readonly string[
       branch: overrideCheckout ?? job.overrideCheckout,
     })),
   ].filter(({ branch }) => branch !== undefined);
-  return [...playbooks, ...overridden].map(({ project, branch }) => `${project} ${branch}`);
+  const roles = foreignRoles(job)
+    .map(({ project, branch = job.overrideCheckout }) => ({ project, branch }))
+    .filter(({ branch }) => branch !== undefined);
+  return [...playbooks, ...overridden, ...roles].map(({ project, branch }) => `${project} ${branch}`);
 }

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { CORE_SCHEMA, defineScalarTag, load } from 'js-yaml';
 import { afterAll, describe, expect, test } from 'vitest';
 import { variablesYaml } from '../../../src/executor/ansible/variables-yaml.ts';
+import type { BuildRequest, BuildRole } from '../../../src/model/build-request.ts';
+import { parseCommitId } from '../../../src/model/project.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { describeOnAnsible } from '../../setup/ansible.ts';
 import { buildRequest, openBench, script } from './fixture.ts';
@@ -68,6 +70,22 @@ describe('an executor without Ansible', () => {
     await rm(empty, { recursive: true });
   });
 });
+
+/** Of a playbook with the roles of these commits of its own repository. */
+function withRoles(commit: string, roles: readonly string[], parts: Partial<BuildRole> = {}): BuildRequest {
+  const request = buildRequest(commit, { run: ['ci/play.yaml'] });
+  const [run] = request.playbooks.run;
+  if (run === undefined) throw new Error('no playbook');
+  const { project, canonicalName, branch } = run;
+  return {
+    ...request,
+    playbooks: { ...request.playbooks, run: [{ ...run, roles: roles.map((_, index) => index) }] },
+    roles: roles.map(each => ({
+      ...{ project, canonicalName, branch, name: 'bare', commit: parseCommitId(each) },
+      ...parts,
+    })),
+  };
+}
 
 const PLAY = playbook(
   '- name: Test {{ secret }}',
@@ -178,6 +196,42 @@ describeOnAnsible('a playbook for Ansible', () => {
       expect(log).toContain('{{ lookup(\\"pipe\\", \\"echo RUN\\") }}');
       expect(log).toContain('| kept');
       expect(log).not.toContain('.gatehouse-steps');
+    });
+
+    test('finds roles of other projects, at their own commits, and in their order', async () => {
+      const says = (text: string) => `- debug: {msg: ${text}}\n`;
+      const library = await bench.commit({
+        'roles/greet/tasks/main.yaml': says('of the library'),
+        'roles/second/tasks/main.yaml': says('second of the library'),
+      });
+      const bare = await bench.commit({ 'tasks/main.yaml': says('one role') });
+      const commit = await bench.commit({
+        'roles/greet/tasks/main.yaml': says('of the project'),
+        'ci/play.yaml': playbook('- hosts: all', '  gather_facts: false', '  roles: [greet, second, bare]'),
+      });
+      const { result, log } = await bench.submit(withRoles(commit, [library, bare, commit])).ended;
+      expect(log).toContain('RESULT: SUCCESS');
+      expect(result.result).toBe('SUCCESS');
+      for (const text of ['of the library', 'second of the library', 'one role'])
+        expect(log).toContain(`"msg": "${text}"`);
+      expect(log).not.toContain('of the project');
+    });
+
+    test('takes a link out of the repository for no roles, which is an error where they are listed', async () => {
+      const { repository } = bench;
+      const link = async (to: string) =>
+        (await repository.raw(['hash-object', '-w', '--stdin'], to)).toString().trim();
+      const entries = `120000 blob ${await link('/etc')}\troles\n120000 blob ${await link('..')}\ttasks\n`;
+      const tree = (await repository.raw(['mktree'], entries)).toString().trim();
+      const links = (await repository.git('commit-tree', tree, '-m', 'links')).trim();
+      const commit = await bench.commit({ 'ci/play.yaml': task('- debug: {msg: ran}') });
+      const { result } = await bench.submit(withRoles(commit, [links])).ended;
+      expect(result).toMatchObject({ result: 'ERROR' });
+      expect(result.detail).toMatch(
+        /listed in roles and has neither roles\/ nor tasks\/ at commit [0-9a-f]{40} \(branch main\)/,
+      );
+      const implicit = withRoles(commit, [links], { implicit: true });
+      expect((await bench.submit(implicit).ended).result).toMatchObject({ result: 'SUCCESS' });
     });
 
     test('obeys no variable of the job that steers Ansible, and what the play itself says before any other', async () => {

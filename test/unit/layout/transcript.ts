@@ -177,6 +177,8 @@ function jobLines(job: FrozenJob): readonly string[] {
   return plain.filter(line => !defaults.test(line));
 }
 
-function playbook({ project, branch, path, trusted }: Playbook): string {
-  return `${projectIdOf(project).name}@${branch}:${path}${trusted ? '!' : ''}`;
+/** With `!` where it is trusted, and the places of its roles. */
+function playbook({ project, branch, path, trusted, roles }: Playbook): string {
+  const places = roles === undefined ? '' : `(roles ${roles.join(',')})`;
+  return `${projectIdOf(project).name}@${branch}:${path}${trusted ? '!' : ''}${places}`;
 }

@@ -1,5 +1,11 @@
 /** Frozen jobs, and requests to executors to run them. */
-import type { BuildPlaybook, BuildProject, BuildRequest, BuildTrace } from '../../build-request.ts';
+import type {
+  BuildPlaybook,
+  BuildProject,
+  BuildRequest,
+  BuildRole,
+  BuildTrace,
+} from '../../build-request.ts';
 import type {
   EncryptedValue,
   FrozenJob,
@@ -8,6 +14,7 @@ import type {
   JobDependency,
   JobGraph,
   JobNode,
+  JobRole,
   NodeGroup,
   NodeRequirement,
   Playbook,
@@ -46,6 +53,7 @@ const playbookFields = {
   path: text,
   trusted: flag,
   secrets: optional(list(object<PlaybookSecret>({ name: text, secret: text }))),
+  roles: optional(list(whole)),
 };
 const playbooks = list(object<Playbook>(playbookFields));
 const secrets: Schema<SecretsByHash> = byName(
@@ -56,6 +64,7 @@ const secrets: Schema<SecretsByHash> = byName(
     encrypted: list(object<EncryptedValue>({ at: list(either(text, whole)), chunks: list(text) })),
   }),
 );
+const roleFields = { project, name: text, implicit: optional(mark) };
 const dependencies = list(object<JobDependency>({ name: text, soft: flag }));
 const ownTrace = words<'own'>({ own: 1 });
 const semaphores = list(object<JobSemaphore>({ name: text, resourcesFirst: optional(mark) }));
@@ -75,6 +84,7 @@ const frozenJobSchema = object<FrozenJob>({
   preRun: playbooks,
   run: playbooks,
   postRun: playbooks,
+  roles: optional(list(object<JobRole>({ ...roleFields, branch: optional(text) }))),
   timeout: optional(number),
   postTimeout: optional(number),
   attempts: whole,
@@ -155,6 +165,9 @@ export const buildRequestSchema = object<BuildRequest>({
     run: buildPlaybooks,
     postRun: buildPlaybooks,
   }),
+  roles: optional(
+    list(object<BuildRole>({ ...roleFields, canonicalName: text, branch: nullable(text), commit })),
+  ),
   secrets: optional(secrets),
   zuul: byName(json),
   trace: nullable(buildTraceSchema),

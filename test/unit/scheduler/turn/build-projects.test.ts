@@ -8,7 +8,8 @@ import {
 } from '../../../../src/model/change.ts';
 import type { FrozenJob } from '../../../../src/model/job.ts';
 import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
-import { buildPlaybooks, buildProjects } from '../../../../src/scheduler/turn/build-projects.ts';
+import { buildPlaybooks } from '../../../../src/scheduler/turn/build-playbooks.ts';
+import { buildProjects } from '../../../../src/scheduler/turn/build-projects.ts';
 import { missingStates, neededStates } from '../../../../src/scheduler/turn/needed-states.ts';
 import { emptyFrozenJob } from '../../../fake/records.ts';
 
@@ -75,7 +76,9 @@ describe('the checkouts of a build', () => {
     };
     const stale: TestedMerge = { ...tested, branches: [merged] };
     expect(buildProjects(job(), [change], [change], stale, places)[0]).toMatchObject({ commit: commit('b') });
-    expect(buildPlaybooks(job().run, stale, places)).toMatchObject({ playbooks: [{ commit: commit('b') }] });
+    expect(buildPlaybooks(job(), change, stale, places)).toMatchObject({
+      playbooks: { run: [{ commit: commit('b') }] },
+    });
     expect(missingStates([job()], [change], { branches: [merged], heads: [] }, places.defaultBranch)).toEqual(
       [],
     );
@@ -154,9 +157,9 @@ describe('the checkouts of a build', () => {
 
 describe('the playbooks of a build', () => {
   test('are taken from their project at the tested head of their branch', () => {
-    expect(buildPlaybooks(job().run, tested, places)).toMatchObject({
+    expect(buildPlaybooks(job(), change, tested, places)).toMatchObject({
       kind: 'found',
-      playbooks: [{ path: 'test.sh', commit: commit('1') }],
+      playbooks: { run: [{ path: 'test.sh', commit: commit('1') }] },
     });
   });
 
@@ -171,8 +174,8 @@ describe('the playbooks of a build', () => {
       heads: [...tested.heads, { project: config, branch: 'master', commit: commit('c') }],
     };
     const playbooks = [trusted, { ...trusted, trusted: false }];
-    expect(buildPlaybooks(playbooks, asMerged, places)).toMatchObject({
-      playbooks: [{ commit: commit('4') }, { commit: commit('c') }],
+    expect(buildPlaybooks(job({ run: playbooks }), change, asMerged, places)).toMatchObject({
+      playbooks: { run: [{ commit: commit('4') }, { commit: commit('c') }] },
     });
     // A merge group is no merge of ours.
     const group: TestedMerge = {
@@ -180,15 +183,20 @@ describe('the playbooks of a build', () => {
       heads: [{ project: config, branch: 'master', commit: commit('c') }],
       landed: [{ project: config, branch: 'master', commit: commit('4') }],
     };
-    expect(buildPlaybooks(playbooks, group, places)).toMatchObject({
-      playbooks: [{ commit: commit('4') }, { commit: commit('c') }],
+    expect(buildPlaybooks(job({ run: playbooks }), change, group, places)).toMatchObject({
+      playbooks: { run: [{ commit: commit('4') }, { commit: commit('c') }] },
     });
   });
 
   test('of a config-project come from no other branch than theirs', () => {
     const trusted = { project: app, branch: 'gone', path: 'base.sh', trusted: true };
-    expect(buildPlaybooks([trusted], tested, places)).toEqual({ kind: 'missing', playbook: trusted });
-    expect(buildPlaybooks([{ ...trusted, trusted: false }], tested, places)).toMatchObject({
+    expect(buildPlaybooks(job({ run: [trusted] }), change, tested, places)).toEqual({
+      kind: 'missing',
+      playbook: trusted,
+    });
+    expect(
+      buildPlaybooks(job({ run: [{ ...trusted, trusted: false }] }), change, tested, places),
+    ).toMatchObject({
       kind: 'found',
     });
   });
@@ -200,7 +208,70 @@ describe('the playbooks of a build', () => {
       path: 'x.sh',
       trusted: true,
     };
-    expect(buildPlaybooks([missing], tested, places)).toEqual({ kind: 'missing', playbook: missing });
+    expect(buildPlaybooks(job({ run: [missing] }), change, tested, places)).toEqual({
+      kind: 'missing',
+      playbook: missing,
+    });
+  });
+});
+
+describe('the roles of a build', () => {
+  const merged = {
+    ...{ project: lib, branch: 'master', base: commit('3'), commit: commit('d') },
+    ...{ tree: '', before: commit('3'), beforeTree: null },
+  };
+  const withLib: TestedMerge = { ...tested, branches: [merged] };
+  const roles = [
+    { project: lib, name: 'lib' },
+    { project: app, name: 'app', implicit: true },
+    { project: config, name: 'config', implicit: true, branch: 'master' },
+  ] as const;
+  const playbook = { project: app, branch: 'stable', path: 'a.yaml', trusted: false, roles: [0, 1, 2] };
+  const base = { project: config, branch: 'master', path: 'b.yaml', trusted: true, roles: [2, 0] };
+
+  test('are as tested for playbooks that are, and as landed for trusted ones', () => {
+    const found = buildPlaybooks(job({ roles, preRun: [base], run: [playbook] }), change, withLib, places);
+    expect(found).toMatchObject({
+      kind: 'found',
+      playbooks: { preRun: [{ roles: [0, 1] }], run: [{ roles: [2, 3, 0] }] },
+      roles: [
+        { project: config, implicit: true, branch: 'master', commit: commit('4') },
+        { project: lib, name: 'lib', canonicalName: 'example.org/acme/lib', commit: commit('3') },
+        { project: lib, commit: commit('d') },
+        // The playbook's own project: as the playbook.
+        { project: app, branch: 'stable', commit: commit('1') },
+      ],
+    });
+  });
+
+  test('come from the branch that the job checks out of their project', () => {
+    const heads = [...tested.heads, { project: lib, branch: 'stable', commit: commit('7') }];
+    const of = (parts: Partial<FrozenJob>) =>
+      buildPlaybooks(
+        job({ roles, run: [{ ...playbook, roles: [0] }], ...parts }),
+        change,
+        { branches: [], heads },
+        places,
+      );
+    expect(of({})).toMatchObject({ roles: [{ commit: commit('7') }] });
+    expect(of({ overrideCheckout: 'master' })).toMatchObject({ roles: [{ commit: commit('3') }] });
+    const requiredProjects = [{ project: lib, overrideCheckout: 'master' }];
+    expect(of({ requiredProjects })).toMatchObject({ roles: [{ commit: commit('3') }] });
+  });
+
+  test('that are listed are needed, and those of a project that defines the job are not', () => {
+    const without = { branches: [], heads: tested.heads.filter(({ project }) => project === app) };
+    const needs = job({ roles, run: [playbook] });
+    expect(buildPlaybooks(needs, change, without, places)).toMatchObject({ kind: 'missing', role: roles[0] });
+    expect(missingStates([needs], [change], without, places.defaultBranch)).toEqual([
+      { project: lib, branches: ['main', 'master', 'stable', 'trunk'] },
+      { project: config, branches: ['master'] },
+    ]);
+    const own = job({ roles, run: [{ ...playbook, roles: [1, 2] }] });
+    expect(buildPlaybooks(own, change, without, places)).toMatchObject({
+      kind: 'found',
+      roles: [{ project: app }],
+    });
   });
 });
 
