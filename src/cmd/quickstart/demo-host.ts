@@ -16,8 +16,10 @@ export type DemoProposals = ReadonlyMap<string, DemoProposal>;
 
 /** What the demo does at a code host. */
 export interface DemoHost {
-  /** Bare repository by project. */
+  /** Bare repository by project; of a host elsewhere, a mirror of it. */
   readonly repositories: ReadonlyMap<string, string>;
+  /** Fetches what has landed into the mirrors. Absent: the repositories are the host's own. */
+  readonly update?: () => Promise<void>;
   /** How changes are proposed and approved, for people: `git push`, `pull requests`. */
   readonly words: { readonly proposed: string; readonly approved: string };
   propose(change: DemoChange): Promise<DemoProposal>;

@@ -62,7 +62,22 @@ export async function approve(clone: string, topic: string): Promise<void> {
   await git(clone, 'push', '--quiet', '--force', 'origin', `${topic}:refs/heads/gate/master/${topic}`);
 }
 
-async function commitFiles(clone: string, subject: string, files: readonly DemoFile[]): Promise<void> {
+/** Commits a tree of nothing but `files`, also where the tip has that tree. */
+export async function replaceFiles(
+  clone: string,
+  subject: string,
+  files: readonly DemoFile[],
+): Promise<void> {
+  await git(clone, 'rm', '-r', '--quiet', '--ignore-unmatch', '.');
+  await commitFiles(clone, subject, files, '--allow-empty');
+}
+
+async function commitFiles(
+  clone: string,
+  subject: string,
+  files: readonly DemoFile[],
+  ...options: readonly string[]
+): Promise<void> {
   for (const file of files) {
     const target = path.join(clone, file.path);
     await mkdir(path.dirname(target), { recursive: true });
@@ -70,5 +85,5 @@ async function commitFiles(clone: string, subject: string, files: readonly DemoF
     await chmod(target, file.executable === true ? 0o755 : 0o644);
   }
   await git(clone, 'add', '--all');
-  await git(clone, 'commit', '--quiet', '--message', subject);
+  await git(clone, 'commit', '--quiet', '--message', subject, ...options);
 }

@@ -51,14 +51,20 @@ const options: Options = new Command('quickstart')
   .option('--port <port>', 'preferred port of the status page', '9000')
   .option('--github', 'gate pull requests of a GitHub for tests, which runs on this machine', false)
   .addOption(
-    new Option('--gerrit', 'gate changes of a Gerrit for tests, which runs on this machine')
+    new Option(
+      '--gerrit',
+      'gate changes of a Gerrit for tests, which runs on this machine, or of a real one that GERRIT_WAR or GERRIT_URL names',
+    )
       .default(false)
       .conflicts('github'),
   )
   .parse()
   .opts();
 
-process.exitCode = await quickstart(options);
+process.exitCode = await quickstart(options).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  return 1;
+});
 
 async function quickstart({
   once,
@@ -81,6 +87,7 @@ async function quickstart({
       token: randomBytes(16).toString('hex'),
       logLevel: 'info',
     },
+    screen,
   );
   const { site, places, invitation } = prepared;
   screen.line(`${paint('Gatehouse quickstart', 'bold')}`);
@@ -126,9 +133,6 @@ async function quickstart({
     screen.line(`Serving ${site.url} until Ctrl-C. ${invitation}`);
     await Promise.race([interrupted, service.exited]);
     return 0;
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    return 1;
   } finally {
     await service.stop();
   }
@@ -138,14 +142,24 @@ async function quickstart({
 async function demoOf(
   { github, gerrit }: Pick<Options, 'github' | 'gerrit'>,
   options: SiteOptions,
+  screen: Screen,
 ): Promise<LocalDemo> {
   if (gerrit) {
+    if (isGiven(process.env.GERRIT_WAR) || isGiven(process.env.GERRIT_URL)) {
+      screen.line('Preparing the given Gerrit, which may take a minute ...');
+      const { startRealDemo } = await import('../../../test/gerrit/demo/start-real-demo.ts');
+      return startRealDemo(options);
+    }
     const { startGerritDemo } = await import('../../../test/gerrit/demo/start-gerrit-demo.ts');
     return startGerritDemo(options);
   }
   if (!github) return startGitDemo(options);
   const { startGithubDemo } = await import('../../../test/github/demo/start-github-demo.ts');
   return startGithubDemo(options);
+}
+
+function isGiven(variable: string | undefined): boolean {
+  return variable !== undefined && variable !== '';
 }
 
 async function demo(

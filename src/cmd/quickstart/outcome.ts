@@ -41,10 +41,11 @@ export interface ChangeOutcome {
 /** @throws Error when a change has not left the gate. */
 export async function gateOutcomes(
   api: Api,
-  { repositories }: DemoHost,
+  { repositories, update }: DemoHost,
   proposals: DemoProposals,
 ): Promise<readonly ChangeOutcome[]> {
   const finished = await api.get<readonly FinishedItem[]>(`/api/tenant/${TENANT}/items?limit=100`);
+  await update?.();
   return Promise.all(
     DEMO_CHANGES.map(async change => {
       const { change: id = '', commit = '' } = proposals.get(change.topic) ?? {};

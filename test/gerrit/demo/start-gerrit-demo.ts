@@ -1,8 +1,9 @@
 /**
  * `npm run quickstart -- --gerrit`: six changes through the gate, at a Gerrit for tests that runs in this process. Its event stream
- * over SSH, its HTTP and its git are real: Ada pushes to `refs/for/master` with a commit-msg hook, bob votes.
+ * over SSH, its HTTP and its git are real: Ada pushes to `refs/for/master` with a commit-msg hook, bob votes. `start-real-demo.ts`: the
+ * same at a real Gerrit.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import {
   API,
@@ -15,10 +16,11 @@ import {
 import type { DemoHost, LocalDemo } from '../../../src/cmd/quickstart/demo-host.ts';
 import { commitTopic, git } from '../../../src/cmd/quickstart/developer.ts';
 import { type SiteOptions, writeDemoSettings } from '../../../src/cmd/quickstart/prepare-site.ts';
-import { toWidth } from '../../../src/lib/text-width.ts';
 import { type FakeGerrit, startFakeGerrit } from '../fake/fake-gerrit.ts';
 import { type FakeChange, type FakeProject, votesOn } from '../fake/world.ts';
+import { cloneForDeveloper } from './developer-clone.ts';
 import { GERRIT_PIPELINES } from './gerrit-pipelines.ts';
+import { shownChange } from './shown-change.ts';
 
 const CONNECTION = 'gerrit';
 const DEVELOPER = 'ada';
@@ -27,13 +29,6 @@ const FILES = [
   [APP, APP_FILES],
   [API, API_FILES],
 ] as const;
-
-/** Adds a Change-Id to messages without one, as Gerrit's own hook does. */
-const COMMIT_MSG = `#!/bin/sh
-grep -q '^Change-Id: ' "$1" && exit 0
-id=I$( (date; echo $$; cat "$1") | git hash-object --stdin)
-git interpret-trailers --in-place --trailer "Change-Id: $id" "$1"
-`;
 
 /** Empties the directory first. Disposing ends the host. @throws when something went wrong in the host itself. */
 export async function startGerritDemo(options: SiteOptions): Promise<LocalDemo> {
@@ -46,7 +41,8 @@ export async function startGerritDemo(options: SiteOptions): Promise<LocalDemo> 
   for (const [project, files] of FILES) {
     const content = Object.fromEntries(files.map(({ path: name, text }) => [name, text]));
     projects.set(project, await gerrit.project(project, { files: content }));
-    await cloneFrom(gerrit, project, clone(project));
+    const authorization = gerrit.basic(DEVELOPER);
+    await cloneForDeveloper({ remote: `${gerrit.url}/a/${project}`, authorization, clone: clone(project) });
   }
   const door = await gerrit.openSsh();
   const installed = await writeDemoSettings(options, CONNECTION, [
@@ -70,14 +66,6 @@ export async function startGerritDemo(options: SiteOptions): Promise<LocalDemo> 
     shown: async () => ['', 'changes at Gerrit:', ...[...changes.values()].map(changeLine)],
     [Symbol.asyncDispose]: () => gerrit[Symbol.asyncDispose](),
   };
-}
-
-async function cloneFrom(gerrit: FakeGerrit, project: string, clone: string): Promise<void> {
-  const above = path.dirname(clone);
-  await mkdir(above, { recursive: true });
-  const credentials = `http.extraHeader=Authorization: ${gerrit.basic(DEVELOPER)}`;
-  await git(above, 'clone', '--quiet', '--config', credentials, `${gerrit.url}/a/${project}`, clone);
-  await writeFile(path.join(clone, '.git', 'hooks', 'commit-msg'), COMMIT_MSG, { mode: 0o755 });
 }
 
 function gerritHost(
@@ -106,16 +94,8 @@ function gerritHost(
   };
 }
 
-const STATUS: { readonly [status in FakeChange['now']['status']]: string } = {
-  NEW: '✗ open',
-  MERGED: '✓ merged',
-  ABANDONED: '– abandoned',
-};
-
 /** Status and votes of a change. */
 function changeLine({ number, project, now }: FakeChange): string {
-  const votes = votesOn(now).map(
-    ({ label, value, by }) => `${label} ${value > 0 ? '+' : ''}${value} by ${by.username}`,
-  );
-  return `  ${toWidth(`${project.name} ${number}`, 12)} ${toWidth(STATUS[now.status], 11)} ${votes.toSorted().join(', ')}`;
+  const votes = votesOn(now).map(({ label, value, by }) => ({ label, value, by: by.username }));
+  return shownChange({ project: project.name, number, status: now.status, votes });
 }

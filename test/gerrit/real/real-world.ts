@@ -5,10 +5,6 @@
  *     const change = await world.push({ subject: 'Log in' });       // of acme/wip-app
  *     await world.leaves(change, 'SUCCESS', 'check');
  */
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
-import { promisify } from 'node:util';
 import type { FinishedItem } from '../../../src/api/live-item.ts';
 import {
   type HostedSetup,
@@ -18,6 +14,7 @@ import {
 } from '../../scenario/hosted-world.ts';
 import { type GerritLayout, gerritLayout } from '../stories/gerrit-layout.ts';
 import { askWell } from './account.ts';
+import { connectionLines } from './connection-lines.ts';
 import type { Deeds, PushedChange } from './deeds.ts';
 import type { GerritOfTests } from './start-gerrit.ts';
 
@@ -87,21 +84,4 @@ export async function openRealWorld(
       return typeof info === 'object' && info !== null && 'status' in info ? info.status : undefined;
     },
   };
-}
-
-/** As an operator writes them; the host key is where ssh-keyscan puts it. */
-async function connectionLines({ ssh, url, ci }: GerritOfTests, folder: string): Promise<readonly string[]> {
-  const knownHosts = path.join(folder, 'known_hosts');
-  const { stdout } = await promisify(execFile)('ssh-keyscan', ['-p', String(ssh.port), ssh.host]);
-  await writeFile(knownHosts, stdout);
-  return [
-    'driver = gerrit',
-    `server = ${ssh.host}`,
-    `baseurl = ${url}`,
-    `user = ${ci.username}`,
-    `password = ${ci.password}`,
-    `port = ${ssh.port}`,
-    `sshkey = ${ci.keyFile}`,
-    `ssh_known_hosts = ${knownHosts}`,
-  ];
 }

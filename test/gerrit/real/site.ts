@@ -1,7 +1,7 @@
 /**
  * A Gerrit of its own as a process: a new site in a temporary folder, on free ports of 127.0.0.1.
  *
- *     await using site = await startSite(place, { submitWholeTopic: false });
+ *     await using site = await startSite(place, { submitWholeTopic: false, pages: false });
  *     await site.stop();       // as an operator does: SIGTERM, and waits for the end
  *     await site.start();      // the same data and ports; resolves when it answers
  *
@@ -34,7 +34,7 @@ const MEMORY = '-Xmx512m';
 
 export async function startSite(
   { war, java }: Extract<GerritPlace, { readonly kind: 'program' }>,
-  { submitWholeTopic }: { readonly submitWholeTopic: boolean },
+  { submitWholeTopic, pages }: { readonly submitWholeTopic: boolean; readonly pages: boolean },
 ): Promise<Site> {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-gerrit-'));
   const at = (name: string) => path.join(folder, name);
@@ -43,6 +43,7 @@ export async function startSite(
   // The launcher unpacks its archive below GERRIT_TMP, or else below the home of the person.
   const unpacked = at('unpacked');
   await mkdir(unpacked, { recursive: true });
+  const view = pages ? [] : ['--headless'];
   const run = [MEMORY, `-Duser.home=${folder}`, '-jar', war];
   let running: JavaProcess | undefined;
 
@@ -51,7 +52,7 @@ export async function startSite(
     sshPort,
     async start() {
       const command = ['env', `GERRIT_TMP=${unpacked}`, java, ...run];
-      const [program = '', ...args] = [...command, 'daemon', '-d', at('site'), '--console-log', '--headless'];
+      const [program = '', ...args] = [...command, 'daemon', '-d', at('site'), '--console-log', ...view];
       const started = await startJava(program, args, folder);
       running = started;
       await answering(url, started);

@@ -50,17 +50,24 @@ interface ProjectOptions {
   readonly submitType?: string;
 }
 
-export async function startGerrit(
-  options: { readonly submitWholeTopic?: boolean } = {},
-): Promise<GerritOfTests> {
+interface GerritOptions {
+  readonly submitWholeTopic?: boolean;
+  /** Created for the test; default `acme/app` and `acme/library`. */
+  readonly projects?: readonly string[];
+  /** Of one that is started: whether it serves its pages to browsers, too. */
+  readonly pages?: boolean;
+}
+
+export async function startGerrit(options: GerritOptions = {}): Promise<GerritOfTests> {
   await using stack = new AsyncDisposableStack();
   const place = findGerrit();
-  const { submitWholeTopic = false } = options;
-  const site = place.kind === 'program' ? stack.use(await startSite(place, { submitWholeTopic })) : undefined;
+  const { submitWholeTopic = false, projects = ['acme/app', 'acme/library'], pages = false } = options;
+  const site =
+    place.kind === 'program' ? stack.use(await startSite(place, { submitWholeTopic, pages })) : undefined;
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-gerrit-keys-'));
   stack.defer(() => rm(folder, { recursive: true, force: true }));
   const gerrit = await furnish(place, site, folder);
-  for (const name of ['acme/app', 'acme/library']) await gerrit.createProject(name);
+  for (const name of projects) await gerrit.createProject(name);
   const kept = stack.move();
   return { ...gerrit, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
