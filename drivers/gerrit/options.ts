@@ -58,6 +58,8 @@ export interface GerritOptions {
   /** `stream_events`, default true where there is a key. */
   readonly streams: boolean;
   readonly gitOverSsh: boolean;
+  /** `<gitMirror>/<project>` has copies that may lag; undefined: there are none. */
+  readonly gitMirror: string | undefined;
   /** Seconds between keep-alive messages of the stream; 0: none. */
   readonly keepAlive: number;
   /** Seconds between polls where nothing announces changes. */
@@ -85,7 +87,8 @@ export function readGerritOptions(
     'canonical_hostname',
     read.string('canonical_hostname', server),
   );
-  const baseUrl = readBaseUrl(section, server);
+  const baseUrl =
+    withoutQuery(section, 'baseurl', read.url('baseurl', ['https', 'http'])) ?? `https://${server}`;
   const user = readUser(section);
   const ssh = readSsh(section, user);
   const auth = readAuth(section, user, baseUrl, ssh);
@@ -98,6 +101,7 @@ export function readGerritOptions(
     verifySsl: read.boolean('verify_ssl', true),
     streams: read.boolean('stream_events', ssh !== undefined),
     gitOverSsh: read.boolean('git_over_ssh', false),
+    gitMirror: withoutQuery(section, 'git_mirror', read.url('git_mirror', ['https', 'http'])),
     keepAlive: read.duration('keepalive', { min: 0, max: 3_600 }, 60),
     pollInterval: read.duration('poll_interval', { min: 1, max: DAY }, 60),
     concurrency: read.integer('concurrency', { min: 1, max: 500 }, 40),
@@ -117,9 +121,13 @@ function readHost({ refuse }: CheckedSection, option: string, host: string): str
   return host.toLowerCase();
 }
 
-function readBaseUrl({ read, refuse }: CheckedSection, server: string): string {
-  const url = read.url('baseurl', ['https', 'http']) ?? `https://${server}`;
-  if (/[?#]/.test(url)) refuse('baseurl', 'must not hold a query or a fragment');
+/** Something is appended to such a URL. */
+function withoutQuery(
+  { refuse }: CheckedSection,
+  option: string,
+  url: string | undefined,
+): string | undefined {
+  if (url !== undefined && /[?#]/.test(url)) refuse(option, 'must not hold a query or a fragment');
   return url;
 }
 
@@ -261,7 +269,10 @@ function refuseOtherStreams({ read }: CheckedSection): void {
   }
   read.unsupported('gitweb_url_template', 'remove it: commits are linked to at Gerrit');
   read.unsupported('max_dependencies', 'write max-dependencies in the tenant file, for all its connections');
-  read.unsupported('replication_delay', 'remove it: what git does not find yet is asked for again');
+  read.unsupported(
+    'replication_delay',
+    'remove it: what git does not find yet is asked for again, and what a "git_mirror" lacks is fetched from Gerrit',
+  );
   read.unsupported('disable_pool', 'remove it: "concurrency" bounds the requests under way');
 }
 

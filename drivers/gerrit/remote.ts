@@ -5,6 +5,8 @@
  *     ssh://ci@review.example.org:29418/acme/app         GIT_SSH_COMMAND with the key
  *     https://review.example.org/acme/app                what is public
  *
+ * With `git_mirror`, known commits are fetched from `<git_mirror>/acme/app` first, without credentials.
+ *
  * Nothing of it is lent to executors: a password, token or key of an account opens all that the account may do, votes and submits
  * included, and does not end by itself (hosts.md, P9). Executors of other machines have an account of their own that only reads, or
  * `auth_type = none` where the projects are public.
@@ -16,7 +18,7 @@ import { sshEnvironment } from '../../src/git/process/ssh.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 import type { GerritAuth, GerritOptions } from './options.ts';
 
-type Options = Pick<GerritOptions, 'server' | 'baseUrl' | 'auth' | 'ssh' | 'gitOverSsh'>;
+type Options = Pick<GerritOptions, 'server' | 'baseUrl' | 'auth' | 'ssh' | 'gitOverSsh' | 'gitMirror'>;
 
 /** A name that is none of a project at Gerrit. */
 class BadProjectName extends Error {
@@ -36,7 +38,7 @@ type SshReading = (project: string) => AskUploadPack | undefined;
 
 /** Contacts nothing: neither address nor credentials change while it lives. */
 export function createGerritRemote(options: Options, overSsh?: SshReading): Connection['remote'] {
-  const { server, baseUrl, auth, ssh, gitOverSsh } = options;
+  const { server, baseUrl, auth, ssh, gitOverSsh, gitMirror } = options;
   const headers = headersOf(auth);
   // git cannot answer a digest challenge from a header.
   const usesSsh = ssh !== undefined && (gitOverSsh || headers === undefined);
@@ -44,13 +46,16 @@ export function createGerritRemote(options: Options, overSsh?: SshReading): Conn
   return async project => {
     const { name } = projectIdOf(project);
     const path = encodedProject(name);
+    const mirrored = gitMirror === undefined ? {} : { mirror: { url: `${gitMirror}/${path}` } };
     if (usesSsh && environment !== undefined) {
       const authority = `${encodeURIComponent(ssh.user)}@${ssh.host ?? server}:${ssh.port}`;
       const askUploadPack = overSsh?.(name);
       const url = `ssh://${authority}/${path}`;
-      return { url, environment, ...(askUploadPack === undefined ? {} : { askUploadPack }) };
+      return { url, environment, ...mirrored, ...(askUploadPack === undefined ? {} : { askUploadPack }) };
     }
-    return headers === undefined ? { url: `${baseUrl}/${path}` } : { url: `${baseUrl}/a/${path}`, headers };
+    return headers === undefined
+      ? { url: `${baseUrl}/${path}`, ...mirrored }
+      : { url: `${baseUrl}/a/${path}`, headers, ...mirrored };
   };
 }
 

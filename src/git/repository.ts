@@ -27,6 +27,7 @@ import type { Remote } from './process/remote.ts';
 import type { RemoteFailure } from './process/remote-failure.ts';
 import { createAbsentRefs } from './remote/absent-refs.ts';
 import { type FetchOutcome, type FetchRequest, fetchTogether } from './remote/fetch.ts';
+import { createMirrorRest } from './remote/mirror-rest.ts';
 import { createNoteLane, type NoteOutcome, type NoteRequest } from './remote/notes.ts';
 import { type PushOutcome, push, type RefChange } from './remote/push.ts';
 import { lsRemote, type RemoteRefs } from './remote/remote-refs.ts';
@@ -134,6 +135,12 @@ export function openRepository({
     tooLarge: createTooLargeCommits(),
     absent: createAbsentRefs(),
     host,
+    mirrorRest: createMirrorRest(),
+    onMirrorFailure: ({ message }: RemoteFailure) =>
+      warn(
+        { repository: path, error: message },
+        'the mirror of the code host did not serve; it rests for five minutes',
+      ),
     onFetch: () => {
       counts.fetches += 1;
     },

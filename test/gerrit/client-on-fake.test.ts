@@ -139,6 +139,7 @@ describe('the client and the reader at the fake Gerrit', () => {
       auth: { kind: 'basic', ...PASSWORD },
       ssh: undefined,
       gitOverSsh: false,
+      gitMirror: undefined,
     });
     const { url, headers = [] } = await remote(
       projectKey({ connection: 'review', name: 'acme/app' }),

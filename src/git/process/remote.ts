@@ -15,7 +15,12 @@ export interface Remote {
   readonly environment?: Readonly<Record<string, string>>;
   /** Asks its `git-upload-pack` over a connection that stays open; absent: HTTP is asked by its URL, and others by git alone. */
   readonly askUploadPack?: AskUploadPack;
+  /** Has the same commits, some of them later: asked first for those whose ids are known. */
+  readonly mirror?: Mirror;
 }
+
+/** A copy of a repository that another server keeps. It gets no credentials of the code host. */
+export type Mirror = Pick<Remote, 'url'>;
 
 /**
  * One conversation of protocol 2.

@@ -7,7 +7,8 @@
  *
  * One batch is one `git fetch` if all its refs exist. When one does not, git fetches nothing: then the remote lists its refs, and
  * the rest is fetched (`fetch-existing.ts`). A commit that its ref no longer leads to (there was another push) is fetched by id.
- * A host behind HTTP is asked over a connection that stays open, as far as it serves that (`fetch-over-wire.ts`).
+ * A host behind HTTP is asked over a connection that stays open, as far as it serves that (`fetch-over-wire.ts`). A mirror of the
+ * host, where the remote names one, is asked for known commits before it (`fetch-from-mirror.ts`).
  *
  * A commit that takes more memory than git may use fails alone: the rest is fetched apart (`fetch-apart.ts`), and that commit is
  * not fetched again for a while (`too-large.ts`).
@@ -19,6 +20,7 @@ import type { Remote } from '../process/remote.ts';
 import { type RemoteFailure, refusedUrl } from '../process/remote-failure.ts';
 import { type Brought, bringApart } from './fetch-apart.ts';
 import { fetchExisting, fetchListed } from './fetch-existing.ts';
+import { fetchFromMirror } from './fetch-from-mirror.ts';
 import { fetchOverWire } from './fetch-over-wire.ts';
 import { readLocalRefs } from './local-refs.ts';
 import { type FetchDeps, fetchRefs, refspec, tipRef, type Want } from './run-fetch.ts';
@@ -52,7 +54,7 @@ export async function fetchTogether(
   if (remote === undefined) return [];
   const wants = requests.flatMap(request => request.wants);
   const known = new Set(wants.flatMap(({ commit }) => commit ?? []).filter(deps.tooLarge.has));
-  const open = await unserved(deps, wants, known);
+  const open = await unservedByMirror(deps, remote, await unserved(deps, wants, known), known);
   const brought = open.length === 0 ? NOTHING : await bring(deps, remote, open);
   const tooLarge = { ...brought.tooLarge, commits: new Set([...known, ...brought.tooLarge.commits]) };
   return Promise.all(requests.map(request => outcomeOf(deps, request, { ...brought, tooLarge })));
@@ -65,6 +67,21 @@ async function unserved(
 ): Promise<Want[]> {
   const missing = new Set(await deps.reader.missing(wants.flatMap(want => want.commit ?? [])));
   return wants.filter(({ commit }) => commit === undefined || (missing.has(commit) && !tooLarge.has(commit)));
+}
+
+async function unservedByMirror(
+  deps: FetchDeps,
+  { mirror }: Remote,
+  wants: Want[],
+  tooLarge: ReadonlySet<ObjectId>,
+): Promise<Want[]> {
+  if (mirror === undefined) return wants;
+  await fetchFromMirror(
+    deps,
+    mirror,
+    wants.flatMap(({ commit }) => commit ?? []),
+  );
+  return unserved(deps, wants, tooLarge);
 }
 
 const NOTHING: Brought = { failure: undefined, tooLarge: { commits: new Set(), refs: new Map() } };

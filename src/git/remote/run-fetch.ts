@@ -10,6 +10,7 @@ import type { Remote } from '../process/remote.ts';
 import { type RemoteFailure, remoteFailure } from '../process/remote-failure.ts';
 import type { UploadPackHost } from '../wire/upload-pack-host.ts';
 import type { AbsentRefs } from './absent-refs.ts';
+import type { MirrorRest } from './mirror-rest.ts';
 import type { TooLargeCommits } from './too-large.ts';
 
 /** A ref to update, or, with `commit`, a commit to have: if the mirror has it, the remote is not asked. */
@@ -26,6 +27,9 @@ export interface FetchDeps {
   readonly tooLarge: TooLargeCommits;
   readonly absent: AbsentRefs;
   readonly host: UploadPackHost;
+  readonly mirrorRest: MirrorRest;
+  /** The mirror did not serve: it is not asked for a while. */
+  readonly onMirrorFailure: (failure: RemoteFailure) => void;
   /** Called once per `git fetch`, also from a bundle. */
   readonly onFetch: () => void;
   /** Called once for each time a remote is asked where its refs are, and for nothing else. */

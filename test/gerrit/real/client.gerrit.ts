@@ -99,6 +99,7 @@ test('a wrong password is no verdict, and git reads with the right one', async (
     auth,
     ssh: undefined,
     gitOverSsh: false,
+    gitMirror: undefined,
   });
   const { url, headers = [] } = await remote(project, 'read');
   const listed = await runGit('.', [

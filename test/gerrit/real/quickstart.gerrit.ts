@@ -1,4 +1,4 @@
-/** `npm run quickstart -- --gerrit` at a real Gerrit that runs on: twice, as someone who tries it again. */
+/** `npm run quickstart -- --gerrit` at a real Gerrit that runs on: twice, since people try it again. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -10,6 +10,7 @@ import { createGit } from '../../../src/git/process/git.ts';
 import { memoryLimited } from '../../../src/git/process/memory-limit.ts';
 import { remoteFailure } from '../../../src/git/process/remote-failure.ts';
 import { createAbsentRefs } from '../../../src/git/remote/absent-refs.ts';
+import { createMirrorRest } from '../../../src/git/remote/mirror-rest.ts';
 import { fetchRefs, type Want } from '../../../src/git/remote/run-fetch.ts';
 import { createTooLargeCommits } from '../../../src/git/remote/too-large.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
@@ -231,8 +232,10 @@ test('what a host elsewhere is out of memory for is its own trouble', async () =
       tooLarge: createTooLargeCommits(),
       absent: createAbsentRefs(),
       host: createUploadPackHost({ proxied: false }),
+      mirrorRest: createMirrorRest(),
     };
-    return fetchRefs({ ...deps, onFetch: () => {}, onListing: () => {} }, { url }, []);
+    const silent = { onFetch: () => {}, onListing: () => {}, onMirrorFailure: () => {} };
+    return fetchRefs({ ...deps, ...silent }, { url }, []);
   };
   expect(await fetchFrom('https://git.example.org/app', stderr)).toMatchObject({
     reason: 'unreachable',

@@ -13,6 +13,7 @@ const OPTIONS = {
   auth: BASIC,
   ssh: undefined,
   gitOverSsh: false,
+  gitMirror: undefined,
 };
 const SSH = { user: 'ci', port: 29_418, key: '/etc/gatehouse/id', knownHosts: '/etc/gatehouse/hosts' };
 const remoteOf = (over: object, project = PROJECT) =>
@@ -39,6 +40,13 @@ describe('git reaches a project at Gerrit', () => {
       url: 'ssh://ci@ssh.example.org:29418/acme/app',
     });
     expect(await remoteOf({ ssh: SSH })).toMatchObject({ url: 'https://review.example.org/r/a/acme/app' });
+  });
+
+  test('and its mirror without the account, however Gerrit itself is asked', async () => {
+    const gitMirror = 'https://mirror.example.org/git';
+    const mirror = { url: 'https://mirror.example.org/git/acme/app' };
+    for (const over of [{}, { ssh: SSH, gitOverSsh: true }, { auth: { kind: 'none' } }])
+      expect(await remoteOf({ ...over, gitMirror })).toMatchObject({ mirror });
   });
 
   test('as the public does, without an account', async () => {
