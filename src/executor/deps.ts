@@ -136,6 +136,8 @@ export interface ExecutorOptions {
   readonly memoryLimitBytes?: number | null;
   /** Seconds, for jobs without a timeout, for pre-run and run together and again for post-run. */
   readonly defaultTimeout: number;
+  /** For the playbooks of a build that clean up, together, once it was ended early or its time is over. Default 300. */
+  readonly cleanupSeconds?: number;
   /** Seconds between SIGTERM and SIGKILL. Default 10. */
   readonly graceSeconds?: number;
   /**

@@ -15,7 +15,7 @@ import { buildMasks } from './playbook-secrets.ts';
 import type { BuildRelay, Relay } from './relay/relay.ts';
 import { countsText } from './relay/relay-quota.ts';
 import { type FinishedBuild, runBuild } from './run-build.ts';
-import type { BuildContext } from './run-playbook.ts';
+import type { PhasedBuild } from './run-phases.ts';
 import type { Runner } from './runner.ts';
 
 /** What all builds of an executor share. */
@@ -124,7 +124,7 @@ async function handOver(
 async function runWithLog(
   machinery: Machinery,
   taken: TakenBuild,
-  started: Pick<BuildContext, 'slot' | 'halt' | 'startStored'>,
+  started: Pick<PhasedBuild, 'slot' | 'halt' | 'startStored'>,
 ): Promise<FinishedBuild & JobSpans> {
   const { deps, options, runner } = machinery;
   const { request } = taken;

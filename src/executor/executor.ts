@@ -13,6 +13,7 @@
  *     execute-build.ts     its start event, its log, its result, or nothing at all when the claim was lost (build-events, halt)
  *     run-build.ts         workspace, plan, phases, outcome (plan-playbooks, resolve-playbook, job-environment, host-variables, build-steps,
  *                          split-trace, inbound-trace, change-messages)
+ *     run-phases.ts        the playbooks in their order
  *     run-playbook.ts      one playbook and its verdict (judge-playbook, outcome)
  *     playbook-secrets.ts  what one playbook gets decrypted, and secret-file.ts, how it sees it
  *     runner.ts            the contract of the place where playbooks run; sandbox-runner.ts is this machine's

@@ -14,8 +14,28 @@ export interface Halt {
   reason(): HaltReason | undefined;
 }
 
+/** A halt, and what it means for what must run all the same. */
+export interface BuildHalt extends Halt {
+  /** Aborts for all reasons but a cancel: for playbooks that clean up. */
+  readonly despiteCancel: Halt;
+}
+
 /** Where several sources have aborted already, a lost claim counts first, then a cancel. Dispose of it to stop listening. */
-export function createHalt(sources: Readonly<Record<HaltReason, AbortSignal>>): Halt & Disposable {
+export function createHalt(sources: Readonly<Record<HaltReason, AbortSignal>>): BuildHalt & Disposable {
+  const { cancelled: _, ...others } = sources;
+  const despiteCancel = haltOf(others);
+  const halt = haltOf(sources);
+  return {
+    ...halt,
+    despiteCancel,
+    [Symbol.dispose]: () => {
+      halt[Symbol.dispose]();
+      despiteCancel[Symbol.dispose]();
+    },
+  };
+}
+
+function haltOf(sources: Readonly<Partial<Record<HaltReason, AbortSignal>>>): Halt & Disposable {
   const controller = new AbortController();
   const undo = new AbortController();
   let reason: HaltReason | undefined;
@@ -27,8 +47,9 @@ export function createHalt(sources: Readonly<Record<HaltReason, AbortSignal>>): 
     if (source.aborted) halt();
     else source.addEventListener('abort', halt, { once: true, signal: undo.signal });
   }
-  listen('lost', sources.lost);
-  listen('cancelled', sources.cancelled);
-  listen('executor-stopped', sources['executor-stopped']);
+  for (const why of ['lost', 'cancelled', 'executor-stopped'] as const) {
+    const source = sources[why];
+    if (source !== undefined) listen(why, source);
+  }
   return { signal: controller.signal, reason: () => reason, [Symbol.dispose]: () => undo.abort() };
 }

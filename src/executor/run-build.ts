@@ -16,20 +16,11 @@ import { type BuildSteps, createBuildSteps } from './build-steps.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
 import { WorkspaceFailure } from './git-process.ts';
-import { jobVariables, type Phase, VARIABLES_FILE, variablesFile } from './job-environment.ts';
-import {
-  type BuildOutcome,
-  isFinalEnd,
-  isVerdict,
-  outcomeOf,
-  type PhaseEnds,
-  type PlaybookEnd,
-} from './outcome.ts';
-import { type PlaybookPlan, planPlaybooks } from './plan-playbooks.ts';
-import { type BuildContext, runPlaybook } from './run-playbook.ts';
+import { jobVariables, VARIABLES_FILE, variablesFile } from './job-environment.ts';
+import { type BuildOutcome, outcomeOf } from './outcome.ts';
+import { planPlaybooks } from './plan-playbooks.ts';
+import { type PhasedBuild, runPhases } from './run-phases.ts';
 import { type SplitTrace, splitTrace } from './split-trace.ts';
-import { STEPS_PER_BUILD } from './step-file.ts';
-import type { Workspace } from './workspace.ts';
 
 /** What a running build reports before its end. */
 export interface RunBuildDeps {
@@ -45,7 +36,7 @@ export interface FinishedBuild extends BuildOutcome {
 }
 
 /** Runs the phases of a build and writes RESULT to its log. @throws Error when that line cannot be written. */
-export async function runBuild(deps: RunBuildDeps, context: BuildContext): Promise<FinishedBuild> {
+export async function runBuild(deps: RunBuildDeps, context: PhasedBuild): Promise<FinishedBuild> {
   const { clock } = context.deps;
   const startedAt = clock.now();
   const progress: Progress = {
@@ -77,7 +68,7 @@ function executionOf({ steps, split }: Progress): Omit<Execution, 'startedAt'> {
 }
 
 /** Catches all errors: they are the executor's fault, not the change's, except for checkouts that are too large. */
-async function guarded(context: BuildContext, work: () => Promise<BuildOutcome>): Promise<BuildOutcome> {
+async function guarded(context: PhasedBuild, work: () => Promise<BuildOutcome>): Promise<BuildOutcome> {
   try {
     return await work();
   } catch (error) {
@@ -89,7 +80,7 @@ async function guarded(context: BuildContext, work: () => Promise<BuildOutcome>)
   }
 }
 
-async function work(deps: RunBuildDeps, context: BuildContext, progress: Progress): Promise<BuildOutcome> {
+async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress): Promise<BuildOutcome> {
   const { steps } = progress;
   const { request, places, runner, options, log } = context;
   await log.line(
@@ -115,10 +106,10 @@ async function work(deps: RunBuildDeps, context: BuildContext, progress: Progres
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
   );
   if (typeof plan === 'string') return { result: 'ERROR', detail: plan };
-  return outcomeOf(await runPhases(deps, context, workspace, plan, progress));
+  return outcomeOf(await runPhases({ ...progress, onFailing: deps.onFailing }, context, workspace, plan));
 }
 
-function refusal({ request, runner, options }: BuildContext): string | undefined {
+function refusal({ request, runner, options }: PhasedBuild): string | undefined {
   const { preRun, run, postRun } = request.playbooks;
   if (run.length === 0) return `job ${request.jobName} has no run playbook`;
   if (request.job.network && options.allowHostNetwork !== true)
@@ -131,59 +122,6 @@ function refusal({ request, runner, options }: BuildContext): string | undefined
   return `playbook ${untrusted.canonicalName}/${untrusted.path} is not trusted and this executor has no sandbox to run it in`;
 }
 
-async function runPhases(
-  deps: RunBuildDeps,
-  context: BuildContext,
-  workspace: Workspace,
-  plan: PlaybookPlan,
-  { steps, split }: Progress,
-): Promise<PhaseEnds> {
-  const { options, request } = context;
-  const { clock } = context.deps;
-  const started = new Map<string, number>();
-  let budget = STEPS_PER_BUILD;
-  const ends: { [phase in Phase]?: Exclude<PlaybookEnd, { kind: 'passed' }> } = {};
-
-  /** @param deadline in milliseconds of the monotonic clock; all playbooks of the phase share it. */
-  async function runPhase(phase: Phase, deadline: number, success: boolean | null): Promise<void> {
-    for (const planned of plan[phase]) {
-      const from = steps.end();
-      if (split.boundary(from)) started.clear();
-      const continued = split.continuedAt() !== undefined;
-      const ordinal = started.get(planned.playbook.path) ?? 0;
-      started.set(planned.playbook.path, ordinal + 1);
-      const timeoutMs = deadline - clock.monotonic();
-      const { end, step, unused } = await runPlaybook(context, workspace, {
-        ...planned,
-        phase,
-        ordinal,
-        continued,
-        success,
-        timeoutMs,
-        budget,
-      });
-      budget = unused;
-      const part = continued ? { continued } : {};
-      steps.add({ kind: 'JobSetup', subject: 'sandbox', startedAt: from, endedAt: step.startedAt, ...part });
-      steps.add({ ...step, ...part });
-      if (end.kind !== 'passed') ends[phase] ??= end;
-      // In post-run the other playbooks still run: they fetch logs and clean up.
-      if (isFinalEnd(end) || (end.kind !== 'passed' && phase !== 'post-run')) return;
-    }
-  }
-
-  const deadline = clock.monotonic() + (request.job.timeout ?? options.defaultTimeout) * 1000;
-  await runPhase('pre-run', deadline, null);
-  if (ends['pre-run'] === undefined) await runPhase('run', deadline, null);
-  const failed = ends['pre-run'] ?? ends.run;
-  if (failed !== undefined && isFinalEnd(failed)) return ends;
-  if (isVerdict(ends.run) && plan['post-run'].length > 0) deps.onFailing(clock.now());
-  const postDeadline = clock.monotonic() + (request.job.postTimeout ?? options.defaultTimeout) * 1000;
-  await runPhase('post-run', postDeadline, failed === undefined);
-  return ends;
-}
-
-/** Several nodesets are possible: the log says which one it is. */
 function nodesText({ nodes, nodesetName }: BuildRequest['job']): string {
   const named = nodes.flatMap(({ name, aliases = [], label }) =>
     [name, ...aliases].map(each => (each === label ? each : `${each} (${label})`)),

@@ -60,6 +60,7 @@ export async function runPlaybook(
         phase: run.phase,
         index: run.index,
         trusted: run.playbook.trusted,
+        ...(run.playbook.cleanup === undefined ? {} : { cleanup: true }),
         ...(exitCode === null ? {} : { exitCode }),
         ...(reported.dropped === 0 ? {} : { dropped: reported.dropped }),
       },

@@ -68,6 +68,8 @@ export interface Playbook {
   readonly trusted: boolean;
   /** What it alone gets decrypted. Absent: none. */
   readonly secrets?: readonly PlaybookSecret[];
+  /** Of post-run: it runs also where the build was ended early. `unjudged`: and its end is not part of the result. Absent: neither. */
+  readonly cleanup?: 'judged' | 'unjudged';
   /** Places in {@link FrozenJob.roles}, the first one to be searched first. Absent: none, or it is not one of Ansible. */
   readonly roles?: readonly number[];
 }

@@ -99,6 +99,7 @@ export const ATTRIBUTE = {
   phase: 'gatehouse.phase',
   playbookIndex: 'gatehouse.playbook.index',
   trusted: 'gatehouse.trusted',
+  cleanup: 'gatehouse.cleanup',
   exitCode: 'gatehouse.exit_code',
   bytes: 'gatehouse.bytes',
   refs: 'gatehouse.refs',

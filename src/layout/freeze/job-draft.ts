@@ -3,7 +3,7 @@
  *
  *     pre-run   parent's, then child's
  *     run       child's, where it has one
- *     post-run  child's, then parent's
+ *     post-run  child's, then parent's; each definition's cleanup-run after its post-run
  *     roles     each definition's, before those that were there; playbooks keep what they had
  *     vars      merged, nested mappings too (extra-vars, host-vars and group-vars likewise); required-projects, tags and semaphores: union; allowed-projects: intersection; everything else: the
  *               last one written
@@ -16,7 +16,13 @@ import { errorAt, placeText } from '../model/config-place.ts';
 import type { Layout, LayoutFile } from '../model/layout.ts';
 import type { Matcher } from '../reading/matcher.ts';
 import { joinedSemaphores } from '../stanzas/parse-semaphore.ts';
-import type { DependencyEntry, JobAttributes, JobStanza, NodesetReference } from '../stanzas/stanzas.ts';
+import type {
+  DependencyEntry,
+  JobAttributes,
+  JobStanza,
+  NodesetReference,
+  PlaybookEntry,
+} from '../stanzas/stanzas.ts';
 import type { ProjectResolver } from '../tenant/resolve-project.ts';
 import { type DraftPlaybook, rolesOf, withRoles } from './job-roles.ts';
 import { exposes, givenSecrets, passed } from './job-secrets.ts';
@@ -132,10 +138,18 @@ export function applyStanza(
   const given = givenSecrets(attributes, file, layout);
   const inherits = before.name !== stanza.name;
   const roles = withRoles(before.roles, attributes, file, listing, resolve);
-  const playbooks = (paths: readonly string[] | undefined): readonly DraftPlaybook[] =>
-    (paths ?? []).map(path => ({
+  const playbooks = (
+    entries: readonly PlaybookEntry[] | undefined,
+    isCleanupRun = false,
+  ): readonly DraftPlaybook[] =>
+    (entries ?? []).map(({ path, cleanup }) => ({
       ...{ project: file.project, branch: file.branch, path, trusted: file.trusted },
       ...(given.own.length === 0 ? {} : { secrets: given.own }),
+      ...(isCleanupRun
+        ? { cleanup: 'unjudged' as const }
+        : cleanup === true
+          ? { cleanup: 'judged' as const }
+          : {}),
       roles: rolesOf(path, roles),
     }));
   const pass = passed(given.passed);
@@ -144,7 +158,11 @@ export function applyStanza(
     settings: { ...before.settings, ...overridden(attributes) },
     preRun: [...pass(before.preRun), ...playbooks(attributes.preRun)],
     run: attributes.run === undefined ? pass(before.run) : playbooks(attributes.run),
-    postRun: [...playbooks(attributes.postRun), ...pass(before.postRun)],
+    postRun: [
+      ...playbooks(attributes.postRun),
+      ...playbooks(attributes.cleanupRun, true),
+      ...pass(before.postRun),
+    ],
     roles,
     dependencies: attributes.dependencies ?? before.dependencies,
     dependenciesFile: attributes.dependencies === undefined ? before.dependenciesFile : file,
@@ -187,6 +205,7 @@ const EXECUTION_KEYS = [
   'run',
   'pre-run',
   'post-run',
+  'cleanup-run',
   'roles',
   'timeout',
   'post-timeout',

@@ -3,6 +3,7 @@ import { type MappingReader, mappingReader, type PlacedName } from '../reading/m
 import type { ParseContext } from '../reading/parse-context.ts';
 import type { YamlMapping, YamlNode } from '../yaml/yaml-node.ts';
 import { parseNodesetReference } from './parse-nodeset.ts';
+import { parseCleanupRun, parsePlaybooks } from './parse-playbooks.ts';
 import { parseRoles } from './parse-roles.ts';
 import { parseSecretUses } from './parse-secret.ts';
 import { parseJobSemaphores } from './parse-semaphore.ts';
@@ -14,7 +15,6 @@ const UNSUPPORTED = [
   'ansible-split-streams',
   'ansible-version',
   'attribute-control',
-  'cleanup-run',
   'failure-output',
   'include-vars',
   'override-branch',
@@ -85,6 +85,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     run: parsePlaybooks(read, 'run', subject, context),
     preRun: parsePlaybooks(read, 'pre-run', subject, context),
     postRun: parsePlaybooks(read, 'post-run', subject, context),
+    cleanupRun: parseCleanupRun(read, subject, context),
     timeout: read.integer('timeout', { min: 1 }),
     postTimeout: read.integer('post-timeout', { min: 1 }),
     attempts: read.integer('attempts', { min: 1, max: 100 }),
@@ -124,40 +125,6 @@ function parseDeduplicate(read: MappingReader): JobAttributes['deduplicate'] {
   if (node?.kind === 'scalar' && typeof node.value === 'boolean') return node.value;
   const choice = read.oneOf('deduplicate', ['auto', 'true', 'false']);
   return choice === undefined || choice === 'auto' ? choice : choice === 'true';
-}
-
-function parsePlaybooks(
-  read: MappingReader,
-  key: string,
-  subject: string,
-  context: ParseContext,
-): readonly string[] | undefined {
-  return read.list(key)?.flatMap(node => {
-    const path = playbookPath(node, `${key} of ${subject}`, context);
-    return path === undefined ? [] : [path];
-  });
-}
-
-function playbookPath(node: YamlNode, subject: string, context: ParseContext): string | undefined {
-  let path: string | undefined;
-  if (node.kind === 'mapping') {
-    const read = mappingReader(node, subject, context);
-    path = read.required('name');
-    read.unsupported(['semaphores', 'cleanup', 'nesting-level']);
-    read.finish();
-  } else if (node.kind === 'scalar' && typeof node.value === 'string') {
-    path = node.value;
-  }
-  if (path !== undefined && isPathBelowRoot(path)) return path;
-  const text = `${subject} must be a path below the root of the repository, such as playbooks/test.sh`;
-  if (node.kind !== 'mapping' || path !== undefined)
-    context.problem({ offset: node.offset, code: 'invalid-path', text });
-  return undefined;
-}
-
-function isPathBelowRoot(path: string): boolean {
-  if (path.includes('\0') || path.startsWith('/') || path.includes('\\')) return false;
-  return path.split('/').every(part => part !== '' && part !== '.' && part !== '..');
 }
 
 function parseDependencies(

@@ -135,6 +135,14 @@ export interface NodesetContent {
   readonly alternatives: readonly NodesetReference[] | undefined;
 }
 
+/** A playbook as a job names it. */
+export interface PlaybookEntry {
+  /** Below the root of the repository. */
+  readonly path: string;
+  /** Of post-run: it runs also when the build is cancelled. */
+  readonly cleanup?: true;
+}
+
 /** A project with Ansible roles. The project is checked when the layout is built. */
 export interface RoleEntry extends PlacedName {
   /** Of the role, where the repository is one role itself. */
@@ -144,9 +152,10 @@ export interface RoleEntry extends PlacedName {
 /** Attributes of a job or of a project's override of it; undefined: not written, inherited. */
 export interface JobAttributes {
   readonly description?: string | undefined;
-  readonly run?: readonly string[] | undefined;
-  readonly preRun?: readonly string[] | undefined;
-  readonly postRun?: readonly string[] | undefined;
+  readonly run?: readonly PlaybookEntry[] | undefined;
+  readonly preRun?: readonly PlaybookEntry[] | undefined;
+  readonly postRun?: readonly PlaybookEntry[] | undefined;
+  readonly cleanupRun?: readonly PlaybookEntry[] | undefined;
   readonly timeout?: number | undefined;
   readonly postTimeout?: number | undefined;
   readonly attempts?: number | undefined;

@@ -177,8 +177,9 @@ function jobLines(job: FrozenJob): readonly string[] {
   return plain.filter(line => !defaults.test(line));
 }
 
-/** With `!` where it is trusted, and the places of its roles. */
-function playbook({ project, branch, path, trusted, roles }: Playbook): string {
+/** With `!` where it is trusted, its cleanup, and the places of its roles. */
+function playbook({ project, branch, path, trusted, cleanup, roles }: Playbook): string {
+  const cleans = cleanup === undefined ? '' : `(${cleanup} cleanup)`;
   const places = roles === undefined ? '' : `(roles ${roles.join(',')})`;
-  return `${projectIdOf(project).name}@${branch}:${path}${trusted ? '!' : ''}${places}`;
+  return `${projectIdOf(project).name}@${branch}:${path}${trusted ? '!' : ''}${cleans}${places}`;
 }

@@ -53,6 +53,7 @@ const playbookFields = {
   path: text,
   trusted: flag,
   secrets: optional(list(object<PlaybookSecret>({ name: text, secret: text }))),
+  cleanup: optional(words<NonNullable<Playbook['cleanup']>>({ judged: 1, unjudged: 1 })),
   roles: optional(list(whole)),
 };
 const playbooks = list(object<Playbook>(playbookFields));

@@ -1,0 +1,162 @@
+/**
+ * The playbooks of a build, in the order of their phases.
+ *
+ *     pre-run ─► run ─► post-run            what fails before post-run skips the rest of its phase, and a failed pre-run skips run
+ *         └───────┴───► post-run
+ *     ended early (cancelled, disk full, machine in trouble) ─► the playbooks of post-run that clean up, nothing else
+ *
+ * A playbook that cleans up has at least what is left of {@link CLEANUP_SECONDS}, also when post-run has used up its time, and a cancel does not
+ * stop it. It does not run where the claim of the build is lost, which may be running elsewhere, or the executor stops at once.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { BuildSteps } from './build-steps.ts';
+import type { BuildHalt } from './halt.ts';
+import type { Phase } from './job-environment.ts';
+import { halted } from './judge-playbook.ts';
+import { isFinalEnd, isVerdict, type PhaseEnds, type PlaybookEnd } from './outcome.ts';
+import type { PlannedPlaybook, PlaybookPlan } from './plan-playbooks.ts';
+import { type BuildContext, runPlaybook } from './run-playbook.ts';
+import type { SplitTrace } from './split-trace.ts';
+import { STEPS_PER_BUILD } from './step-file.ts';
+import type { Workspace } from './workspace.ts';
+
+/** For all playbooks of a build that clean up, together. */
+const CLEANUP_SECONDS = 300;
+
+/** Where progress is noted. */
+export interface PhaseProgress {
+  readonly steps: BuildSteps;
+  readonly split: SplitTrace;
+  /** Called when the run phase failed and post-run is still to come. */
+  readonly onFailing: (at: Nanoseconds) => void;
+}
+
+/** A build whose playbooks that clean up outlive a cancel. */
+export interface PhasedBuild extends BuildContext {
+  readonly halt: BuildHalt;
+}
+
+/** What counts for the result so far, and what is left. */
+interface Phases {
+  readonly progress: PhaseProgress;
+  readonly context: PhasedBuild;
+  readonly plan: PlaybookPlan;
+  readonly run: RunPlanned;
+  readonly ends: { [phase in Phase]?: Exclude<PlaybookEnd, { kind: 'passed' }> };
+  /** The build was ended early. */
+  over: boolean;
+  /** Left for playbooks that clean up. */
+  cleanupMs: number;
+}
+
+/** Never rejects because of what the job does. @returns what counts for the result. */
+export async function runPhases(
+  progress: PhaseProgress,
+  context: PhasedBuild,
+  workspace: Workspace,
+  plan: PlaybookPlan,
+): Promise<PhaseEnds> {
+  const run = playbookRunner(progress, context, workspace);
+  const cleanupMs = (context.options.cleanupSeconds ?? CLEANUP_SECONDS) * 1000;
+  const phases: Phases = { progress, context, plan, run, ends: {}, over: false, cleanupMs };
+  const { ends } = phases;
+  const deadline = deadlineIn(context, context.request.job.timeout);
+  await runInOrder(phases, 'pre-run', deadline);
+  if (ends['pre-run'] === undefined) await runInOrder(phases, 'run', deadline);
+  await runPost(phases);
+  return ends;
+}
+
+/** In milliseconds of the monotonic clock; all playbooks of a phase share it. */
+function deadlineIn({ deps, options }: PhasedBuild, seconds: number | undefined): number {
+  return deps.clock.monotonic() + (seconds ?? options.defaultTimeout) * 1000;
+}
+
+async function runInOrder(phases: Phases, phase: 'pre-run' | 'run', deadline: number): Promise<void> {
+  for (const planned of phases.plan[phase]) {
+    const end = await phases.run(planned, phase, null, deadline);
+    if (end.kind === 'passed') continue;
+    phases.ends[phase] = end;
+    phases.over = isFinalEnd(end);
+    return;
+  }
+}
+
+/** Playbooks still run after one that failed: they fetch logs and clean up. */
+async function runPost(phases: Phases): Promise<void> {
+  const { context, progress, plan, ends, run } = phases;
+  const failed = ends['pre-run'] ?? ends.run;
+  if (!phases.over && isVerdict(ends.run) && plan['post-run'].length > 0)
+    progress.onFailing(context.deps.clock.now());
+  const deadline = deadlineIn(context, context.request.job.postTimeout);
+  const success = failed === undefined;
+  for (const planned of plan['post-run']) {
+    if (planned.playbook.cleanup !== undefined) await cleanUp(phases, planned, success, deadline);
+    else if (!phases.over) note(phases, await run(planned, 'post-run', success, deadline));
+  }
+}
+
+function note(phases: Phases, end: PlaybookEnd): void {
+  if (end.kind !== 'passed') phases.ends['post-run'] ??= end;
+  phases.over ||= isFinalEnd(end);
+}
+
+async function cleanUp(
+  phases: Phases,
+  planned: PlannedPlaybook,
+  success: boolean,
+  postDeadline: number,
+): Promise<void> {
+  const { clock } = phases.context.deps;
+  const { halt } = phases.context;
+  if (halt.despiteCancel.signal.aborted) return;
+  const begun = clock.monotonic();
+  const own = begun + phases.cleanupMs;
+  const bound = phases.over ? own : Math.max(postDeadline, own);
+  const end = await phases.run(planned, 'post-run', success && !phases.over, bound);
+  phases.cleanupMs = Math.max(0, phases.cleanupMs - (clock.monotonic() - begun));
+  if (phases.over) return;
+  // It was not stopped by a cancel, which counts all the same; nor does it hide one that ended it.
+  if (halt.signal.aborted) note(phases, halted(halt));
+  else if (planned.playbook.cleanup === 'judged') note(phases, end);
+}
+
+type RunPlanned = (
+  planned: PlannedPlaybook,
+  phase: Phase,
+  success: boolean | null,
+  deadline: number,
+) => Promise<PlaybookEnd>;
+
+/** Runs one playbook after the other and notes each as a step. */
+function playbookRunner(
+  { steps, split }: PhaseProgress,
+  context: PhasedBuild,
+  workspace: Workspace,
+): RunPlanned {
+  const { clock } = context.deps;
+  const started = new Map<string, number>();
+  let budget = STEPS_PER_BUILD;
+  return async (planned, phase, success, deadline) => {
+    const { playbook } = planned;
+    const from = steps.end();
+    if (split.boundary(from)) started.clear();
+    const continued = split.continuedAt() !== undefined;
+    const ordinal = started.get(playbook.path) ?? 0;
+    started.set(playbook.path, ordinal + 1);
+    const facts = { phase, ordinal, continued, success };
+    const timeoutMs = deadline - clock.monotonic();
+    const halt = playbook.cleanup === undefined ? context.halt : context.halt.despiteCancel;
+    const { end, step, unused } = await runPlaybook({ ...context, halt }, workspace, {
+      ...planned,
+      ...facts,
+      timeoutMs,
+      budget,
+    });
+    budget = unused;
+    const part = continued ? { continued } : {};
+    steps.add({ kind: 'JobSetup', subject: 'sandbox', startedAt: from, endedAt: step.startedAt, ...part });
+    steps.add({ ...step, ...part });
+    return end;
+  };
+}
