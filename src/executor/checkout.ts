@@ -20,6 +20,8 @@ export interface Checkout extends GitPlace {
   readonly branch: BranchName | null;
   /** Path of the cached objects as the job sees it; null: the checkout gets copies. */
   readonly alternates: string | null;
+  /** Only `.git` is made, without files or an index. */
+  readonly withoutFiles?: boolean;
 }
 
 /** @param checkout `tree` is an existing empty directory of the owner. @throws WorkspaceFailure */
@@ -35,6 +37,7 @@ export async function makeCheckout(
     () => ({ facts: { cached: checkout.alternates !== null } }),
   );
   await pointAt(checkout, owner, time);
+  if (checkout.withoutFiles === true) return;
   await time(
     'BuildCheckout',
     () => own.git(checkout, ['read-tree', '--reset', '-u', checkout.commit], owner),

@@ -134,7 +134,7 @@ export function workingDirectory(request: BuildRequest, view: Pick<JobView, 'wor
   const canonical = fieldOf(request.zuul.project, 'canonical_name');
   const own =
     request.projects.find(({ canonicalName }) => canonicalName === canonical) ?? request.projects[0];
-  return own === undefined ? `${view.work}/src` : `${view.work}/src/${own.canonicalName}`;
+  return own === undefined ? `${view.work}/src` : `${view.work}/src/${own.place ?? own.canonicalName}`;
 }
 
 /** Undefined while tracing is off. */

@@ -67,7 +67,7 @@ export async function prepareWorkspace(
   slot: number,
   steps: BuildSteps,
 ): Promise<Workspace> {
-  const names = request.projects.map(({ canonicalName }) => canonicalName);
+  const names = request.projects.map(placeOf);
   const context: Context = {
     // A project within another (`plugins/hello` in `plugins`) would be mounted inside a tree a job has written.
     holdsAnother: name => names.some(other => other.startsWith(`${name}/`)),
@@ -111,7 +111,7 @@ export async function prepareWorkspace(
 
 interface Context {
   /** Whether another project's place is below that of this one. */
-  readonly holdsAnother: (canonicalName: string) => boolean;
+  readonly holdsAnother: (place: string) => boolean;
   readonly deps: WorkspaceDeps;
   readonly request: BuildRequest;
   readonly places: BuildPlaces;
@@ -132,22 +132,34 @@ function playbookSources({ playbooks, roles = [] }: BuildRequest): ReadonlyMap<s
   return new Map(all.map(source => [sourceKey(source), source]));
 }
 
+/** Below `src/`. */
+function placeOf({ canonicalName, place = canonicalName }: BuildProject): string {
+  return place;
+}
+
+/** Otherwise the projects are only cloned. */
+function isCheckedOut({ workspaceCheckout, nodes }: BuildRequest['job']): boolean {
+  return workspaceCheckout === undefined || (workspaceCheckout === 'auto' && nodes.length === 0);
+}
+
 async function placeProject(
   context: Context,
-  source: Source,
+  source: BuildProject,
   index: number,
   time: TimeStep,
 ): Promise<PlacedTree> {
   const { deps, places, owner, slot, view, taken } = context;
-  const { gitDir, reached, bytes } = await provide(context, source, time);
-  const at = makePath(places.src, source.canonicalName, owner);
-  const job = `${view.work}/src/${source.canonicalName}`;
+  const withoutFiles = !isCheckedOut(context.request.job);
+  const { gitDir, reached, bytes } = await provide(context, source, time, withoutFiles);
+  const place = placeOf(source);
+  const at = makePath(places.src, place, owner);
+  const job = `${view.work}/src/${place}`;
   const alternates = reached ? view.objects(source.canonicalName, gitDir) : null;
   const wanted = { ...source, gitDir, alternates };
   const binds =
     alternates === null || !deps.sandbox.isolated ? [] : [{ from: `${gitDir}/objects`, to: alternates }];
-  if (!deps.sandbox.overlays || !reached || context.holdsAnother(source.canonicalName)) {
-    await makeCheckout(deps.own, { ...wanted, tree: at }, owner, time);
+  if (withoutFiles || !deps.sandbox.overlays || !reached || context.holdsAnother(place)) {
+    await makeCheckout(deps.own, { ...wanted, tree: at, withoutFiles }, owner, time);
     return { host: at, job, overlay: null, binds };
   }
   const tree = await deps.kept.provide(slot, owner, { ...wanted, bytes, taken, use: 'workspace' }, time);
@@ -193,6 +205,7 @@ async function provide(
   { deps, request, room }: Context,
   source: Source,
   time: TimeStep,
+  withoutFiles = false,
 ): Promise<{ readonly gitDir: string; readonly reached: boolean; readonly bytes: number }> {
   const found = await deps.repositories.provide({ ...source, build: request }, time);
   if (found.kind === 'unavailable') {
@@ -201,6 +214,8 @@ async function provide(
       found.trouble,
     );
   }
+  if (withoutFiles)
+    return { gitDir: found.gitDir, bytes: 0, reached: await deps.sandbox.reaches(`${found.gitDir}/objects`) };
   const bytes = await room.take(source.canonicalName, () =>
     time(
       'BuildCheckoutSize',

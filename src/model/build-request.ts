@@ -7,8 +7,10 @@ import type { BranchName, CommitId, JobName, PipelineName, ProjectKey, TenantNam
 /** One checkout of the workspace: `src/<host>/<project>` at `commit`. */
 export interface BuildProject {
   readonly project: ProjectKey;
-  /** `<canonical hostname>/<project name>`: its place below `src/`. */
+  /** `<canonical hostname>/<project name>`. */
   readonly canonicalName: string;
+  /** Its place below `src/`. Absent: its canonical name. */
+  readonly place?: string;
   readonly branch: BranchName | null;
   readonly commit: CommitId;
   /** The change's own project, or of an item ahead, or listed by the job. */

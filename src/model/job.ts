@@ -5,6 +5,7 @@
  */
 import type { BranchName, JobName, ProjectKey } from './project.ts';
 import type { JobSemaphore } from './semaphore.ts';
+import type { WorkspaceScheme } from './workspace-place.ts';
 
 /** Any value of JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -158,6 +159,10 @@ export interface FrozenJob extends FrozenNodeset {
   readonly deduplicate?: boolean;
   /** Each of its builds holds one slot of all of them while it is open; by name. Absent: none. */
   readonly semaphores?: readonly JobSemaphore[];
+  /** Absent: golang. */
+  readonly workspaceScheme?: Exclude<WorkspaceScheme, 'golang'>;
+  /** Whether its projects are checked out, not only cloned; `auto`: where it has no nodes. Absent: they are. */
+  readonly workspaceCheckout?: false | 'auto';
   readonly successMessage?: string;
   readonly failureMessage?: string;
   readonly tags: readonly string[];

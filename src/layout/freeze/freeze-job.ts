@@ -1,7 +1,8 @@
 /** One listed job → whether it runs for this change and why, with all its variants and overrides applied. */
 import type { ConfigError } from '../../model/config-error.ts';
 import type { FrozenJob, Variables } from '../../model/job.ts';
-import { type JobName, projectIdOf } from '../../model/project.ts';
+import { type JobName, type ProjectKey, projectIdOf } from '../../model/project.ts';
+import { sharedPlace, workspacePlace } from '../../model/workspace-place.ts';
 import { errorAt } from '../model/config-place.ts';
 import type { FreezeRequest } from '../model/freeze-request.ts';
 import type { Layout } from '../model/layout.ts';
@@ -140,6 +141,7 @@ function contentOf(draft: JobDraft): string {
     definedAt: _,
     dependenciesFile: __,
     final,
+    finalAttributes,
     dependencies,
     nodeset,
     files,
@@ -149,6 +151,7 @@ function contentOf(draft: JobDraft): string {
   return JSON.stringify({
     ...rest,
     final: final !== undefined,
+    finalAttributes: finalAttributes.map(({ key }) => key),
     dependencies: dependencies.map(({ name, soft }) => [name, soft]),
     nodeset: nodeset?.kind === 'named' ? nodeset.name : nodesetText(nodeset),
     files: matcherText(files),
@@ -185,6 +188,9 @@ function cannotRun(
       `job ${draft.name} has nothing to run: neither it nor a parent sets "run"`,
     );
   }
+  const collision = collisionText(draft, change.project);
+  if (collision !== undefined)
+    return refuse('same-workspace-place', `job ${draft.name} cannot run: ${collision}`);
   return undefined;
 }
 
@@ -219,11 +225,33 @@ export function frozenJob(
     ...(settings.trace === 'own' ? { trace: settings.trace } : {}),
     ...(typeof settings.deduplicate === 'boolean' ? { deduplicate: settings.deduplicate } : {}),
     ...(draft.semaphores.length === 0 ? {} : { semaphores: draft.semaphores }),
+    ...workspaceOf(settings),
     ...(settings.successMessage === undefined ? {} : { successMessage: settings.successMessage }),
     ...(settings.failureMessage === undefined ? {} : { failureMessage: settings.failureMessage }),
     tags: draft.tags,
     definedAt: draft.definedAt,
   };
+}
+
+function workspaceOf({
+  workspaceScheme,
+  workspaceCheckout,
+}: JobDraft['settings']): Pick<FrozenJob, 'workspaceScheme' | 'workspaceCheckout'> {
+  return {
+    ...(workspaceScheme === undefined || workspaceScheme === 'golang' ? {} : { workspaceScheme }),
+    ...(workspaceCheckout === undefined || workspaceCheckout === true ? {} : { workspaceCheckout }),
+  };
+}
+
+/** The change's own project and those that the job requires; those of changes ahead are known when it is tested. */
+function collisionText({ settings, requiredProjects }: JobDraft, own: ProjectKey): string | undefined {
+  const projects = [own, ...requiredProjects.map(({ project }) => project)];
+  return sharedPlace(
+    projects.map(project => ({
+      project,
+      place: workspacePlace(settings.workspaceScheme, project, project),
+    })),
+  );
 }
 
 function isEmpty(mapping: { readonly [name: string]: unknown }): boolean {

@@ -45,6 +45,8 @@ type Overridden = Pick<
   | 'network'
   | 'trace'
   | 'deduplicate'
+  | 'workspaceScheme'
+  | 'workspaceCheckout'
 >;
 
 /** The values after the definitions applied so far; `frozenJob` adds defaults for those that none sets. */
@@ -78,6 +80,8 @@ export interface JobDraft {
   readonly postReview: boolean;
   /** Place of the definition that sets it. */
   readonly final: string | undefined;
+  /** Attributes, by their names in the file, that may not be set any more, each with the place of the first definition that says so. */
+  readonly finalAttributes: readonly { readonly key: string; readonly place: string }[];
   /** The one project whose definitions may inherit from it or change what is executed; undefined: any. */
   readonly protectedBy: ProjectKey | undefined;
   /** Places of the definitions and overrides, in the order applied. */
@@ -115,6 +119,7 @@ export function emptyDraft(name: JobName): JobDraft {
     intermediate: false,
     postReview: false,
     final: undefined,
+    finalAttributes: [],
     protectedBy: undefined,
     definedAt: [],
   };
@@ -182,6 +187,10 @@ export function applyStanza(
     postReview:
       before.postReview || attributes.postReview === true || given.restricts || exposes(before, given),
     final: before.final ?? (attributes.final === true ? placeText(file, stanza.offset) : undefined),
+    finalAttributes: [
+      ...before.finalAttributes,
+      ...(attributes.finalAttributes ?? []).map(key => ({ key, place: placeText(file, stanza.offset) })),
+    ],
     protectedBy: before.protectedBy ?? (attributes.protected === true ? file.project : undefined),
     definedAt: [...before.definedAt, placeText(file, stanza.offset)],
   };
@@ -218,6 +227,11 @@ const EXECUTION_KEYS = [
   'allowed-projects',
   'nodeset',
   'override-checkout',
+  'override-branch',
+  'workspace-scheme',
+  'workspace-checkout',
+  'semaphore',
+  'semaphores',
   'network',
 ];
 
@@ -239,12 +253,32 @@ function forbidden(before: JobDraft, stanza: JobStanza, file: LayoutFile): Confi
     const text = notUndone(stanza.name, 'a definition that applies before it');
     return errorAt(file, stanza.offsets.get('post-review') ?? stanza.offset, 'post-review-job', text);
   }
+  return finalAttribute(before, stanza, file) ?? foreignChange(before, stanza, file, changed);
+}
+
+function finalAttribute(before: JobDraft, stanza: JobStanza, file: LayoutFile): ConfigError | undefined {
+  const controlled = before.finalAttributes.find(({ key }) => stanza.offsets.has(key));
+  if (controlled === undefined) return undefined;
+  const { key, place } = controlled;
+  const text = `"${key}" of job ${before.name} is final (attribute-control at ${place}), so it cannot be set here; remove it`;
+  return errorAt(file, stanza.offsets.get(key) ?? stanza.offset, 'final-attribute', text);
+}
+
+/** @param changed an attribute that changes what is executed. */
+function foreignChange(
+  before: JobDraft,
+  stanza: JobStanza,
+  file: LayoutFile,
+  changed: string | undefined,
+): ConfigError | undefined {
+  const inherits = before.name !== stanza.name;
   const foreign = before.protectedBy !== undefined && before.protectedBy !== file.project;
   if (foreign && (inherits || changed !== undefined)) {
     const owner = projectIdOf(before.protectedBy).name;
     const text = inherits
       ? `job ${before.name} is protected, only jobs of project ${owner} can inherit from it; choose another parent for ${stanza.name}`
       : `job ${stanza.name} is protected, only project ${owner} can set "${changed}"; remove it`;
+    const at = (changed === undefined ? undefined : stanza.offsets.get(changed)) ?? stanza.offset;
     return errorAt(file, at, 'protected-job', text);
   }
   return undefined;
@@ -275,6 +309,8 @@ function overridden(attributes: JobAttributes): Overridden {
     'network',
     'trace',
     'deduplicate',
+    'workspaceScheme',
+    'workspaceCheckout',
   ] as const satisfies readonly (keyof Overridden)[];
   return Object.fromEntries(
     keys.flatMap(key => (attributes[key] === undefined ? [] : [[key, attributes[key]]])),

@@ -2,6 +2,7 @@
 import { type MappingReader, mappingReader, type PlacedName } from '../reading/mapping-reader.ts';
 import type { ParseContext } from '../reading/parse-context.ts';
 import type { YamlMapping, YamlNode } from '../yaml/yaml-node.ts';
+import { parseAttributeControl } from './parse-attribute-control.ts';
 import { parseNodesetReference } from './parse-nodeset.ts';
 import { parseCleanupRun, parsePlaybooks } from './parse-playbooks.ts';
 import { parseRoles } from './parse-roles.ts';
@@ -14,14 +15,10 @@ import type { DependencyEntry, JobAttributes, JobStanza, RequiredProjectEntry } 
 const UNSUPPORTED = [
   'ansible-split-streams',
   'ansible-version',
-  'attribute-control',
   'failure-output',
   'include-vars',
-  'override-branch',
   'provides',
   'requires',
-  'workspace-checkout',
-  'workspace-scheme',
 ];
 
 /** Attributes of Zuul's jobs that do nothing, with the reason. */
@@ -107,23 +104,44 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     holdFollowingChanges: read.boolean('hold-following-changes'),
     nodeset: parseNodesetReference(read, subject, context),
     matchOnConfigUpdates: read.boolean('match-on-config-updates'),
-    overrideCheckout: read.string('override-checkout'),
+    overrideCheckout: parseOverrideCheckout(read, context),
     successMessage: read.string('success-message'),
     failureMessage: read.string('failure-message'),
     tags: read.names('tags')?.map(({ name }) => name),
     secrets: parseSecretUses(read, subject, context),
     network: read.boolean('network'),
     trace: read.oneOf('trace', ['own', 'auto']),
-    deduplicate: parseDeduplicate(read),
+    deduplicate: parseBooleanOrAuto(read, 'deduplicate'),
     semaphores: parseJobSemaphores(read, subject, context),
     roles: parseRoles(read, subject, context),
+    finalAttributes: parseAttributeControl(read, subject, context),
+    workspaceScheme: read.oneOf('workspace-scheme', ['golang', 'flat', 'unique']),
+    workspaceCheckout: parseBooleanOrAuto(read, 'workspace-checkout'),
   };
 }
 
-function parseDeduplicate(read: MappingReader): JobAttributes['deduplicate'] {
-  const node = read.node('deduplicate');
+/** `override-branch` is its older name. */
+function parseOverrideCheckout(read: MappingReader, context: ParseContext): string | undefined {
+  const older = read.string('override-branch');
+  if (older !== undefined) {
+    const text = '"override-branch" is an old name; write "override-checkout"';
+    context.problem({
+      offset: read.offsetOf('override-branch'),
+      code: 'deprecated',
+      text,
+      severity: 'warning',
+    });
+  }
+  return read.string('override-checkout') ?? older;
+}
+
+function parseBooleanOrAuto(
+  read: MappingReader,
+  key: 'deduplicate' | 'workspace-checkout',
+): boolean | 'auto' | undefined {
+  const node = read.node(key);
   if (node?.kind === 'scalar' && typeof node.value === 'boolean') return node.value;
-  const choice = read.oneOf('deduplicate', ['auto', 'true', 'false']);
+  const choice = read.oneOf(key, ['auto', 'true', 'false']);
   return choice === undefined || choice === 'auto' ? choice : choice === 'true';
 }
 
@@ -152,8 +170,7 @@ function parseRequiredProjects(
     if (node.kind !== 'mapping') return nameOf(node, `required-projects of ${subject}`, context);
     const entry = mappingReader(node, `a required project of ${subject}`, context);
     const name = entry.required('name');
-    const overrideCheckout = entry.string('override-checkout');
-    entry.unsupported(['override-branch'], 'use override-checkout');
+    const overrideCheckout = parseOverrideCheckout(entry, context);
     entry.finish();
     if (name === undefined) return [];
     return [{ name, offset: node.offset, ...(overrideCheckout === undefined ? {} : { overrideCheckout }) }];

@@ -10,6 +10,7 @@ import type { NodeGroup, NodeRequirement, SecretData, Variables } from '../../mo
 import type { MergeMode } from '../../model/merge-mode.ts';
 import type { ManagerName, Pipeline, Precedence, ReportAction, WindowPolicy } from '../../model/pipeline.ts';
 import type { JobSemaphore } from '../../model/semaphore.ts';
+import type { WorkspaceScheme } from '../../model/workspace-place.ts';
 import type { PlacedName } from '../reading/mapping-reader.ts';
 import type { Matcher } from '../reading/matcher.ts';
 import type { LineColumn, YamlProblem } from '../yaml/yaml.ts';
@@ -190,6 +191,11 @@ export interface JobAttributes {
   readonly deduplicate?: boolean | 'auto' | undefined;
   readonly semaphores?: readonly JobSemaphore[] | undefined;
   readonly roles?: readonly RoleEntry[] | undefined;
+  /** Names of attributes, as in the file, that `attribute-control` makes final. */
+  readonly finalAttributes?: readonly string[] | undefined;
+  readonly workspaceScheme?: WorkspaceScheme | undefined;
+  /** `auto`: where the job has no nodes. */
+  readonly workspaceCheckout?: boolean | 'auto' | undefined;
 }
 
 /** A job definition, or a project's override of one. */

@@ -12,6 +12,7 @@ import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { FrozenJob } from '../../model/job.ts';
 import type { BranchHead } from '../../model/merge.ts';
 import type { ProjectKey } from '../../model/project.ts';
+import { workspacePlace } from '../../model/workspace-place.ts';
 
 /** Tried in order when a project lacks the change's branch and names no default branch of its own that it has. */
 export const USUAL_BRANCHES = ['master', 'main'] as const;
@@ -59,12 +60,22 @@ export function buildProjects(
       {
         project,
         canonicalName: places.canonicalName(project),
+        ...placeOf(project, job, places),
         branch: head.branch,
         commit: head.commit,
         required: required.has(project),
       },
     ];
   });
+}
+
+function placeOf(
+  project: ProjectKey,
+  { workspaceScheme }: FrozenJob,
+  places: ProjectPlaces,
+): Pick<BuildProject, 'place'> {
+  if (workspaceScheme === undefined) return {};
+  return { place: workspacePlace(workspaceScheme, project, places.canonicalName(project)) };
 }
 
 /** Head of the first wanted branch that exists, else of a usual branch, else any known head. */

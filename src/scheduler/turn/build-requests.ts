@@ -10,6 +10,7 @@ import type { FrozenJob, JobGraph } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { chainOf } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
+import { sharedPlace } from '../../model/workspace-place.ts';
 import type { TracePolicy } from '../../tracing/live-tracing.ts';
 import { type BuildPlaybooks, buildPlaybooks } from './build-playbooks.ts';
 import { buildProjects, type ProjectPlaces } from './build-projects.ts';
@@ -52,6 +53,10 @@ export function buildRequestFor(
     tested,
     context.places,
   );
+  const shared = sharedPlace(
+    projects.map(({ project, canonicalName, place = canonicalName }) => ({ project, place })),
+  );
+  if (shared !== undefined) return { kind: 'impossible', text: `job ${job.name} cannot run: ${shared}` };
   const found = buildPlaybooks(job, of, tested, context.places);
   if (found.kind === 'missing') return { kind: 'impossible', text: missingText(found) };
   const request: BuildRequest = {

@@ -7,6 +7,7 @@ import type { FrozenJob, Json } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
+import { workspacePlace } from '../../model/workspace-place.ts';
 
 /** One build of an item. */
 export interface VariableInput {
@@ -88,7 +89,7 @@ function projectVariables(project: ProjectKey, input: VariableInput): Json {
     short_name: name.slice(name.lastIndexOf('/') + 1),
     canonical_hostname: canonical.slice(0, canonical.length - name.length - 1),
     canonical_name: canonical,
-    src_dir: `src/${canonical}`,
+    src_dir: `src/${workspacePlace(input.job.workspaceScheme, project, canonical)}`,
   };
 }
 
@@ -99,7 +100,7 @@ function checkoutVariables(project: BuildProject): Json {
     short_name: name.slice(name.lastIndexOf('/') + 1),
     canonical_name: project.canonicalName,
     canonical_hostname: project.canonicalName.slice(0, project.canonicalName.length - name.length - 1),
-    src_dir: `src/${project.canonicalName}`,
+    src_dir: `src/${project.place ?? project.canonicalName}`,
     required: project.required,
     checkout: project.branch,
     commit: project.commit,

@@ -18,7 +18,7 @@ const LOOK = `for folder in "$ZUUL_SRC_DIR"/*/*/*; do
 done`;
 
 for (const mode of ['none', 'auto'] as const) {
-  const bench = await openBench({ sandbox: mode, maxBuilds: 1 });
+  const bench = await openBench({ sandbox: mode, maxBuilds: 1, labels: ['big'] });
   const other = await createGitRepository(join(bench.folder, 'git'));
   afterAll(async () => {
     await bench[Symbol.asyncDispose]();
@@ -34,6 +34,58 @@ for (const mode of ['none', 'auto'] as const) {
   }
 
   describe(`a workspace with ${bench.executor.isolated ? 'bubblewrap' : 'no sandbox'} (sandbox = ${mode})`, () => {
+    test('is where the scheme of the job has it, and begins there', async () => {
+      const commit = await bench.commit({
+        'ci/where.sh': script('pwd; ls "$ZUUL_SRC_DIR"; cat app.txt'),
+        'app.txt': 'app\n',
+      });
+      const request = buildRequest(
+        commit,
+        { run: ['ci/where.sh'] },
+        { projects: [projectAt(commit, { place: 'app' })] },
+      );
+      const log = await look(request);
+      expect(log).toMatch(/\| .*\/src\/app\n.* \| app\n.* \| app\n/);
+    });
+
+    test.each([
+      ['false', false, []],
+      ['auto, in a job with nodes', 'auto', [{ name: 'n', label: 'big' }]],
+    ] as const)(
+      'has only repositories where workspace-checkout is %s',
+      async (_, workspaceCheckout, nodes) => {
+        const commit = await bench.commit({
+          'ci/bare.sh': script(
+            'ls -A; git status --porcelain | wc -l; git reset -q --hard && ls -A; git symbolic-ref HEAD; git rev-parse HEAD',
+          ),
+          'app.txt': 'app\n',
+        });
+        const request = buildRequest(
+          commit,
+          { run: ['ci/bare.sh'] },
+          { jobFacts: { workspaceCheckout, nodes } },
+        );
+        const log = await look(request);
+        const lines = log
+          .split('\n')
+          .map(line => line.split(' | ')[1])
+          .filter(line => line !== undefined);
+        expect(lines.slice(0, 2)).toEqual(['.git', expect.stringMatching(/^ *[1-9]/)]);
+        expect(lines).toContain('app.txt');
+        expect(lines.slice(-2)).toEqual(['refs/heads/main', commit]);
+      },
+    );
+
+    test('has files where workspace-checkout is auto and the job has no nodes', async () => {
+      const commit = await bench.commit({ 'ci/auto.sh': script('cat app.txt'), 'app.txt': 'of the app\n' });
+      const request = buildRequest(
+        commit,
+        { run: ['ci/auto.sh'] },
+        { jobFacts: { workspaceCheckout: 'auto' } },
+      );
+      expect(await look(request)).toContain('| of the app');
+    });
+
     test('is the tree of the commit, clean, on its branch, after any earlier contents', async () => {
       const commits: string[] = [];
       for (const files of [

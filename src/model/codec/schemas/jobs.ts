@@ -70,6 +70,7 @@ const dependencies = list(object<JobDependency>({ name: text, soft: flag }));
 const ownTrace = words<'own'>({ own: 1 });
 const semaphores = list(object<JobSemaphore>({ name: text, resourcesFirst: optional(mark) }));
 
+const workspaceCheckout: Schema<false | 'auto'> = { node: { enum: [false, 'auto'] } };
 const nodesetFields = {
   nodesetName: optional(text),
   nodes: list(object<NodeRequirement>({ name: text, label: text, aliases: optional(list(text)) })),
@@ -105,6 +106,8 @@ const frozenJobSchema = object<FrozenJob>({
   trace: optional(ownTrace),
   deduplicate: optional(flag),
   semaphores: optional(semaphores),
+  workspaceScheme: optional(words<'flat' | 'unique'>({ flat: 1, unique: 1 })),
+  workspaceCheckout: optional(workspaceCheckout),
   successMessage: optional(text),
   failureMessage: optional(text),
   tags: list(text),
@@ -156,6 +159,7 @@ export const buildRequestSchema = object<BuildRequest>({
     object<BuildProject>({
       project,
       canonicalName: text,
+      place: optional(text),
       branch: nullable(text),
       commit,
       required: flag,

@@ -52,6 +52,20 @@ const tested: TestedMerge = {
 };
 
 describe('the checkouts of a build', () => {
+  test('have the places of the scheme of the job', () => {
+    const required = [{ project: lib }];
+    const of = (parts: Partial<FrozenJob>) =>
+      buildProjects(job({ requiredProjects: required, ...parts }), [change], [change], tested, places).map(
+        ({ place }) => place,
+      );
+    expect(of({})).toEqual([undefined, undefined]);
+    expect(of({ workspaceScheme: 'flat' })).toEqual(['app', 'lib']);
+    expect(of({ workspaceScheme: 'unique' })).toEqual([
+      'example.org/acme/acme%2Fapp',
+      'example.org/acme/acme%2Flib',
+    ]);
+  });
+
   test("hold the change's project at its merged commit on its branch", () => {
     expect(buildProjects(job(), [change], [change], tested, places)).toEqual([
       {
