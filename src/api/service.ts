@@ -37,7 +37,16 @@ export const infoSchema = document({
       job_history: flag(),
       auth: document({
         realms: byName(
-          document({ authority: text(), client_id: text(), type: text(), driver: text() }),
+          document({
+            authority: text(),
+            client_id: text(),
+            type: text(),
+            driver: text(),
+            scope: optional(text('Of `OpenIDConnect`: what to ask for when signing in')),
+            load_user_info: optional(
+              flag('Of `OpenIDConnect`: the client may ask the issuer about the user'),
+            ),
+          }),
           'Token issuers by realm',
         ),
         default_realm: nullable(text()),

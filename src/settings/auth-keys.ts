@@ -5,14 +5,20 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { showOptionProblem } from '../lib/option-reader.ts';
-import type { AuthSettings } from './settings.ts';
+import type { AuthSettings, FileSetting } from './settings.ts';
 
 /** An `[auth NAME]` section with its key, ready to verify tokens. */
 export interface AuthRealm {
   readonly settings: AuthSettings;
-  /** Verifies; for HS256 it also signs. */
-  readonly key: KeyObject;
+  readonly key: RealmKey;
 }
+
+/** What verifies the tokens of a realm. */
+type RealmKey =
+  /** For HS256 it also signs. */
+  | { readonly kind: 'key'; readonly key: KeyObject }
+  /** The issuer has them. @property keysUrl undefined: at the address that its discovery document names. */
+  | { readonly kind: 'of-issuer'; readonly keysUrl: string | undefined };
 
 /** `invalid`: at least one section has no usable key; none of the realms may be used. */
 export type AuthKeys =
@@ -24,7 +30,7 @@ export type AuthKeys =
 const SHORTEST_RSA = 2048;
 
 /**
- * Reads every key file. An RSA key must have 2048 bits or more; a secret was checked when the section was read.
+ * Reads every key file; keys of issuers are read with the first token. An RSA key must have 2048 bits or more; a secret was checked when the section was read.
  *
  * @returns the realms in the order of `sections`, or all errors. A bad file is never thrown.
  */
@@ -40,9 +46,21 @@ export function readAuthKeys(sections: readonly AuthSettings[]): AuthKeys {
 }
 
 /** @returns the error, ready to print, when there is no key. */
-function readKey({ name, key }: AuthSettings): KeyObject | string {
-  if (key.kind === 'HS256') return createSecretKey(Buffer.from(key.secret.reveal()));
-  const { path, at } = key.file;
+function readKey({ name, key }: AuthSettings): RealmKey | string {
+  switch (key.kind) {
+    case 'HS256':
+      return { kind: 'key', key: createSecretKey(Buffer.from(key.secret.reveal())) };
+    case 'RS256': {
+      const read = readPublicKey(name, key.file);
+      return typeof read === 'string' ? read : { kind: 'key', key: read };
+    }
+    case 'RS256withJWKS':
+    case 'OpenIDConnect':
+      return { kind: 'of-issuer', keysUrl: key.keysUrl };
+  }
+}
+
+function readPublicKey(name: string, { path, at }: FileSetting): KeyObject | string {
   const refuse = (reason: string) =>
     showOptionProblem({ at, section: `auth ${name}`, option: 'public_key', reason: `${path} ${reason}` });
   let pem: Buffer;

@@ -11,7 +11,7 @@
  *     allow_authz_override = true          allow_authz_override = true
  *
  * A token belongs to the section whose `issuer_id` is its `iss`; the section fixes the algorithm, so a token cannot choose one.
- * Public keys are read when a web starts (auth-keys.ts).
+ * Public keys are read when a web starts (auth-keys.ts), those of `OpenIDConnect` and `RS256withJWKS` from the issuer with the first token.
  */
 import {
   type OptionProblem,
@@ -20,7 +20,10 @@ import {
   optionReader,
 } from '../lib/option-reader.ts';
 import { Secret } from '../lib/secret.ts';
+import { isLoopback } from './loopback.ts';
 import type { AuthSettings } from './settings.ts';
+
+const DRIVERS = ['HS256', 'RS256', 'RS256withJWKS', 'OpenIDConnect'] as const;
 
 /** As RFC 7518 demands of HS256: as long as the hash. */
 const SHORTEST_SECRET = 32;
@@ -56,11 +59,15 @@ function nameProblems(section: OptionSection, name: string): readonly OptionProb
 
 function readSection(read: OptionReader, section: OptionSection): AuthSettings {
   read.required('driver');
+  const issuer = read.required('issuer_id');
+  const clientId = read.required('client_id');
   return {
     name: section.name.replace(/^auth\s*/, ''),
     realm: readRealm(read),
-    issuer: read.required('issuer_id'),
-    audience: read.required('client_id'),
+    issuer,
+    audience: read.string('audience') ?? clientId,
+    clientId,
+    authority: read.string('authority') ?? issuer,
     key: readKey(read, section),
     userClaim: read.string('uid_claim', 'sub'),
     maxValidity: read.has('max_validity_time')
@@ -81,13 +88,40 @@ function readRealm(read: OptionReader): string {
 }
 
 function readKey(read: OptionReader, section: OptionSection): AuthSettings['key'] {
-  const driver = read.oneOf('driver', ['HS256', 'RS256'], 'HS256');
-  if (driver === 'RS256') {
-    read.unsupported('private_key', 'only the issuer of the tokens needs it; remove it');
-    read.required('public_key');
-    const path = read.path('public_key', 'missing');
-    return { kind: 'RS256', file: { path, at: section.options.get('public_key')?.at ?? section.at } };
+  const driver = read.oneOf('driver', DRIVERS, 'HS256');
+  switch (driver) {
+    case 'HS256':
+      return readSecret(read);
+    case 'RS256': {
+      read.unsupported('private_key', 'only the issuer of the tokens needs it; remove it');
+      read.required('public_key');
+      const path = read.path('public_key', 'missing');
+      return { kind: driver, file: { path, at: section.options.get('public_key')?.at ?? section.at } };
+    }
+    case 'RS256withJWKS':
+      read.required('keys_url');
+      return { kind: driver, keysUrl: readSafeUrl(read, 'keys_url') ?? '' };
+    case 'OpenIDConnect': {
+      const keysUrl = readSafeUrl(read, 'keys_url');
+      // Without it the keys are found through the issuer's own address.
+      if (keysUrl === undefined && read.has('issuer_id')) readSafeUrl(read, 'issuer_id');
+      const scope = read.string('scope', 'openid profile');
+      return { kind: driver, keysUrl, scope, loadUserInfo: read.boolean('load_user_info', true) };
+    }
   }
+}
+
+/** What is read there decides whose tokens count: no connection that others can change will do. */
+function readSafeUrl(read: OptionReader, option: string): string | undefined {
+  const url = read.url(option, ['http', 'https']);
+  if (url === undefined) return undefined;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, '')))
+    read.refuse(option, 'must begin with https://: its answer decides whose tokens count');
+  return url;
+}
+
+function readSecret(read: OptionReader): AuthSettings['key'] {
   const secret = read.secret('secret');
   if (secret === undefined) read.refuse('secret', 'is required and missing');
   else if (Buffer.byteLength(secret.reveal()) < SHORTEST_SECRET)

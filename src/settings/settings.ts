@@ -232,12 +232,27 @@ export interface AuthSettings {
   readonly realm: string;
   /** `iss` of its tokens. */
   readonly issuer: string;
-  /** `aud` of its tokens. */
+  /** `aud` of its tokens. Default `clientId`. */
   readonly audience: string;
+  /** What clients sign in as. */
+  readonly clientId: string;
+  /** Where clients sign in. Default `issuer`. */
+  readonly authority: string;
   readonly key:
     | { readonly kind: 'HS256'; readonly secret: Secret }
     /** PEM file of a public key. */
-    | { readonly kind: 'RS256'; readonly file: FileSetting };
+    | { readonly kind: 'RS256'; readonly file: FileSetting }
+    /** Read from the issuer when a token comes; https, or http on this machine. */
+    | { readonly kind: 'RS256withJWKS'; readonly keysUrl: string }
+    | {
+        readonly kind: 'OpenIDConnect';
+        /** Undefined: the issuer's discovery document names it. */
+        readonly keysUrl: string | undefined;
+        /** What clients ask for when they sign in. Default `openid profile`. */
+        readonly scope: string;
+        /** Whether clients ask the issuer about the user. Default true. */
+        readonly loadUserInfo: boolean;
+      };
   /** The claim that names the user. Default `sub`. */
   readonly userClaim: string;
   /** Seconds since its issue (`iat`) after which a token is invalid, regardless of `exp`. Undefined: `exp` alone decides. */

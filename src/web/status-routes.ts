@@ -205,9 +205,15 @@ function authJson(
   const sections = realms.map(({ settings }) => settings);
   return {
     realms: Object.fromEntries(
-      sections.map(({ realm, issuer, audience, key }) => [
+      sections.map(({ realm, authority, clientId, key }) => [
         realm,
-        { authority: issuer, client_id: audience, type: 'JWT', driver: key.kind },
+        {
+          authority,
+          client_id: clientId,
+          type: 'JWT',
+          driver: key.kind,
+          ...(key.kind === 'OpenIDConnect' ? { scope: key.scope, load_user_info: key.loadUserInfo } : {}),
+        },
       ]),
     ),
     default_realm: sections.find(({ realm }) => realm === wanted)?.realm ?? defaultRealm(sections) ?? null,

@@ -232,7 +232,9 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     spanIntake: createSpanIntake(core, store),
     auth: {
       realms: insides.realms,
-      tokens: tokenVerifier(insides.realms, clock),
+      tokens: tokenVerifier(insides.realms, clock, (realm, reason) =>
+        log.warn({ realm }, `tokens of realm ${realm} cannot be checked: ${reason}`),
+      ),
       rules: accessRules(() => shown.view()?.live),
     },
     health: insides.health,

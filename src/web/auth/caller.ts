@@ -50,5 +50,18 @@ export async function callerOf(auth: Authentication, request: Request): Promise<
       'this service accepts no tokens: it has no [auth NAME] section',
     );
   const verdict = await auth.tokens.verify(token);
-  return verdict.kind === 'user' ? verdict : challenge(auth.realms, 'invalid_token', verdict.reason);
+  switch (verdict.kind) {
+    case 'user':
+      return verdict;
+    case 'invalid':
+      return challenge(auth.realms, 'invalid_token', verdict.reason);
+    case 'unavailable':
+      return {
+        kind: 'refused',
+        status: 503,
+        error: `${verdict.reason}; try again later`,
+        place: 'header authorization',
+        headers: { 'Retry-After': '30' },
+      };
+  }
 }

@@ -43,7 +43,33 @@ client_id=gate.example.org
 public_key=login.pem
 `;
 
+const PROVIDER = `[auth provider]
+driver=OpenIDConnect
+realm=provider
+issuer_id=https://login.example.org
+client_id=gate.example.org
+`;
+
 describe('[auth NAME]', () => {
+  test('takes keys of issuers, with what clients need to sign in', () => {
+    const [first, second] = authOf(
+      `${PROVIDER}authority=https://login.example.org/v2\naudience=api://gate\nscope=openid\nload_user_info=false\n${COMPANY.replace('=RS256', '=RS256withJWKS').replace('https://login.example.org', 'us').replace('public_key=login.pem', 'keys_url=https://login.example.org/keys')}`,
+    );
+    expect(first).toMatchObject({
+      issuer: 'https://login.example.org',
+      authority: 'https://login.example.org/v2',
+      clientId: 'gate.example.org',
+      audience: 'api://gate',
+      key: { kind: 'OpenIDConnect', keysUrl: undefined, scope: 'openid', loadUserInfo: false },
+    });
+    expect(second?.key).toEqual({ kind: 'RS256withJWKS', keysUrl: 'https://login.example.org/keys' });
+    expect(authOf(PROVIDER)[0]).toMatchObject({
+      audience: 'gate.example.org',
+      authority: 'https://login.example.org',
+      key: { scope: 'openid profile', loadUserInfo: true },
+    });
+  });
+
   test('a section of a zuul.conf fits as it is', () => {
     const [operators, company] = authOf(
       `${OPERATORS}allow_authz_override=true\ndefault=true\nmax_validity_time=1800\nskew=3\nuid_claim=name\n${COMPANY}`,
@@ -65,6 +91,8 @@ describe('[auth NAME]', () => {
       realm: 'company',
       issuer: 'https://login.example.org',
       audience: 'gate.example.org',
+      clientId: 'gate.example.org',
+      authority: 'https://login.example.org',
       key: {
         kind: 'RS256',
         file: { path: path.join(directory, 'login.pem'), at: { file: 'gatehouse.conf', line: 19 } },
@@ -86,8 +114,8 @@ describe('[auth NAME]', () => {
     ['no driver', '[auth a]\n', /:3: \[auth a\] driver: is required and missing/],
     [
       'a driver we do not have',
-      OPERATORS.replace('HS256', 'OpenIDConnect'),
-      /:4: \[auth operators\] driver: "OpenIDConnect" is not one of HS256, RS256/,
+      OPERATORS.replace('HS256', 'OpenID'),
+      /:4: \[auth operators\] driver: "OpenID" is not one of HS256, RS256/,
     ],
     ['no secret', OPERATORS.replace(/^secret.*$/m, ''), /secret: is required and missing/],
     ['a secret that is easy to guess', OPERATORS.replace('%(SECRET)s', 'zuul'), /:8: .*shorter than 32/],
@@ -100,6 +128,21 @@ describe('[auth NAME]', () => {
       /:5: .*holds a quote/,
     ],
     ['an unknown option', `${OPERATORS}isuer_id=x\n`, /isuer_id: unknown option, did you mean "issuer_id"/],
+    [
+      'no address of keys',
+      `${COMPANY.replace('=RS256', '=RS256withJWKS')}`,
+      /keys_url: is required and missing/,
+    ],
+    [
+      'keys over a connection that others can change',
+      `${PROVIDER}keys_url=http://login.example.org/keys\n`,
+      /keys_url: must begin with https:/,
+    ],
+    [
+      'an issuer to be found that is no address',
+      PROVIDER.replace('https://login.example.org', 'zuul_operator'),
+      /issuer_id: not a URL starting with http/,
+    ],
     [
       'two of one issuer',
       OPERATORS + COMPANY.replace('https://login.example.org', 'gatehouse'),

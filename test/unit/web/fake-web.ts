@@ -239,7 +239,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     spanIntake: () => fake.spanIntake,
     auth: {
       realms,
-      tokens: tokenVerifier(realms, { now: () => now }),
+      tokens: tokenVerifier(realms, { now: () => now, monotonic: () => performance.now() }, () => {}),
       rules: {
         tenants: () => deps.tenants(),
         ofTenant: tenant =>

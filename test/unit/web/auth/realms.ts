@@ -12,15 +12,18 @@ const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 export const sharedKey = createSecretKey(Buffer.from(SECRET));
 export const companyKey = pair.privateKey;
+export const companyPublicKey = pair.publicKey;
 
 export function sharedRealm(settings: Partial<AuthSettings> = {}): AuthRealm {
   return {
-    key: sharedKey,
+    key: { kind: 'key', key: sharedKey },
     settings: {
       name: 'operators',
       realm: 'gate.example.org',
       issuer: 'gatehouse',
       audience: 'gate.example.org',
+      clientId: 'gate.example.org',
+      authority: settings.issuer ?? 'gatehouse',
       key: { kind: 'HS256', secret: new Secret(SECRET) },
       userClaim: 'sub',
       maxValidity: undefined,
@@ -43,7 +46,7 @@ export function companyRealm(): AuthRealm {
     mayGrant: false,
     isDefault: false,
   });
-  return { settings, key: pair.publicKey };
+  return { settings, key: { kind: 'key', key: pair.publicKey } };
 }
 
 /** Seconds since the epoch, of the tests' clock. */
