@@ -93,7 +93,6 @@ function readKey(read: OptionReader, section: OptionSection): AuthSettings['key'
     case 'HS256':
       return readSecret(read);
     case 'RS256': {
-      read.unsupported('private_key', 'only the issuer of the tokens needs it; remove it');
       read.required('public_key');
       const path = read.path('public_key', 'missing');
       return { kind: driver, file: { path, at: section.options.get('public_key')?.at ?? section.at } };

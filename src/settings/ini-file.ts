@@ -14,7 +14,7 @@
 import type { OptionProblem } from '../lib/option-reader.ts';
 import { type DecodedLine, decodeLines } from './decode-lines.ts';
 
-interface IniOption {
+export interface IniOption {
   /** Without surrounding white space; continuation lines joined by a newline. */
   readonly raw: string;
   readonly line: number;

@@ -8,7 +8,7 @@
  *         // etc/gatehouse.conf:7: [web] prot: unknown option, did you mean "port"?
  *     }
  *
- * Order: INI text (ini-file.ts) → environment variables (interpolate.ts) → typed sections (read-sections.ts). Pure.
+ * Order: INI text (ini-file.ts) → Zuul's names (translate-zuul.ts) → environment variables (interpolate.ts) → typed sections (read-sections.ts). Pure.
  */
 import { didYouMean } from '../lib/nearest-name.ts';
 import {
@@ -37,6 +37,7 @@ import {
 import { concerns } from './section-filter.ts';
 import type { ConnectionSection, Settings } from './settings.ts';
 import { readTracing } from './tracing-settings.ts';
+import { refusedNotes, summaryOf, translateZuul } from './translate-zuul.ts';
 import { exposedStore, readZooKeeper, refuseTwoStores } from './zookeeper-section.ts';
 
 /** Everything the settings depend on: the same source gives the same settings. */
@@ -76,9 +77,10 @@ export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
   wanted?: readonly Wanted[],
 ): ParsedSettings<Wanted> {
   const ini = parseIni(content, file);
-  const problems: OptionProblem[] = [...ini.problems];
+  const zuul = translateZuul(ini.sections);
+  const problems: OptionProblem[] = [...ini.problems, ...refusedNotes(zuul.notes, file)];
   const sections = new Map<string, OptionSection>();
-  for (const section of ini.sections.values()) {
+  for (const section of zuul.sections.values()) {
     sections.set(section.name, {
       ...substituted(section, file, environment, problems),
       directory,
@@ -137,7 +139,7 @@ export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
     kind: 'settings',
     settings,
     secretsInFile: secretsIn(sections.values()),
-    warnings: [...exposed, ...withoutEffect],
+    warnings: [...summaryOf(zuul.notes, file), ...exposed, ...withoutEffect],
   };
 }
 
@@ -156,25 +158,13 @@ const SECTIONS = [
   'log',
 ];
 
-/** Sections of zuul.conf (the part before the first blank) without effect here, with the remedy. */
-const SECTIONS_OF_ZUUL: ReadonlyMap<string, string> = new Map([
-  ['fingergw', 'logs are served by [web]; remove the section'],
-  ['statsd', 'metrics are read from /metrics, see [metrics]; remove the section'],
-  ['webclient', 'remove the section'],
-  ['launcher', 'remove the section'],
-  ['ansible_callback', 'remove the section'],
-  ['DEFAULT', 'write its options into the sections that need them'],
-]);
-
 function refuseUnknownSection({ name, at }: OptionSection, problems: OptionProblem[]): void {
   if (SECTIONS.includes(name) || isAuth(name) || isConnection(name)) return;
-  const advice = SECTIONS_OF_ZUUL.get(name.split(/\s/)[0] ?? '');
   const known = [...SECTIONS, 'auth', 'connection'];
   const hint =
     didYouMean(name.split(/\s/)[0] ?? '', known) ||
     `; known here: ${SECTIONS.join(', ')}, auth NAME, connection NAME`;
-  const reason = advice === undefined ? `unknown section${hint}` : `section is not supported yet; ${advice}`;
-  problems.push({ at, section: name, reason });
+  problems.push({ at, section: name, reason: `unknown section${hint}` });
 }
 
 function isConnection(name: string): boolean {

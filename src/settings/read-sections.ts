@@ -16,17 +16,9 @@ import type {
 } from './settings.ts';
 
 const MEBIBYTE = 1_048_576;
-const ELSEWHERE = 'metrics are at /metrics of the web, and at the port of [metrics]; remove it';
 
 /** @param alone one process is the whole service, so that it always needs the tenant file. */
 export function readScheduler(read: OptionReader, alone: boolean): SchedulerSettings {
-  for (const option of ['default_hold_expiration', 'max_hold_expiration']) {
-    read.unsupported(option, 'remove it');
-  }
-  for (const option of ['prometheus_port', 'prometheus_addr']) {
-    read.unsupported(option, ELSEWHERE);
-  }
-  for (const option of ['command_socket', 'log_config']) read.unsupported(option, 'remove it, see [log]');
   return {
     ...tenantConfigOf(read, alone),
     stateDir: read.path('state_dir', '/var/lib/gatehouse'),
@@ -99,10 +91,6 @@ export function readDatabase(read: OptionReader, directory: string, stateDir: st
 
 /** `[web]`. @param stateDir default place of the command socket. */
 export function readWeb(read: OptionReader, stateDir: string): WebSettings {
-  for (const option of ['status_url', 'static_path', 'static_cache_expiry', 'websocket_url', 'zone']) {
-    read.unsupported(option, 'remove it');
-  }
-  for (const option of ['stats_url', 'stats_type']) read.unsupported(option, ELSEWHERE);
   const listenAddress = read.string('listen_address', '127.0.0.1');
   if (!/^[\w.:-]+$/.test(listenAddress)) {
     read.refuse('listen_address', `"${listenAddress}" is not an address; the port has an option of its own`);
@@ -144,11 +132,6 @@ function readTrustedProxies(read: OptionReader): readonly string[] {
 
 /** `[merger]`: mirrors and limits of git, which executors and schedulers of the process use as well. */
 export function readMerger(read: OptionReader, stateDir: string): MergerSettings {
-  for (const option of ['git_http_low_speed_limit', 'git_http_low_speed_time']) {
-    read.unsupported(option, 'git_timeout bounds every git command; remove it');
-  }
-  for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, ELSEWHERE);
-  for (const option of ['zone', 'command_socket', 'log_config']) read.unsupported(option, 'remove it');
   const memory = read.integer('git_memory_limit', { min: -1 }, 4000);
   return {
     gitDir: read.path('git_dir', join(stateDir, 'git')),
@@ -180,8 +163,6 @@ export function readExecutor(
   read: OptionReader,
   { stateDir, gitDir, alone }: ExecutorDefaults,
 ): ExecutorSettings {
-  for (const option of EXECUTOR_OF_ZUUL) read.unsupported(option, 'remove it');
-  for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, ELSEWHERE);
   const disk = read.integer('disk_limit_per_job', { min: -1 }, 250);
   const files = read.integer('files_limit_per_job', { min: -1 }, 250_000);
   const memory = read.integer('memory_limit_per_job', { min: -1 }, -1);
@@ -235,31 +216,6 @@ function readLogServer(read: OptionReader, alone: boolean): Pick<ExecutorSetting
   const wanted = !alone || read.has('log_listen_address') || read.has('log_port');
   return { logServer: wanted ? { listenAddress, port } : undefined, logToken };
 }
-
-const EXECUTOR_OF_ZUUL = [
-  'hostname',
-  'zone',
-  'allow_unzoned',
-  'private_key_file',
-  'finger_port',
-  'manage_ansible',
-  'ansible_root',
-  'ansible_setup_timeout',
-  'trusted_ro_paths',
-  'trusted_rw_paths',
-  'untrusted_ro_paths',
-  'untrusted_rw_paths',
-  'load_multiplier',
-  'min_avail_mem',
-  'min_avail_hdd',
-  'min_avail_inodes',
-  'max_starting_builds',
-  'default_username',
-  'merge_jobs',
-  'variables',
-  'command_socket',
-  'log_config',
-] as const;
 
 /** `[log]`: the process's own log, not the logs of builds. */
 export function readLog(read: OptionReader): LogSettings {

@@ -9,6 +9,7 @@
  *
  *     read-settings        the file, at the start of a process; section-filter: which errors concern one command
  *     parse-settings       text to settings (decode-lines, ini-file, interpolate, raw-option)
+ *     zuul-names           what a zuul.conf holds besides: ignored, renamed, refused (translate-zuul applies it)
  *     read-sections        the sections, with names, bounds and defaults; sections of several options have a file of their own:
  *                          zookeeper-section, connection-section, auth-section, history-section, metrics-section,
  *                          keystore-section

@@ -11,6 +11,7 @@
  *     dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
+ *     migrate.ts (rewrite-conf.ts)        what becomes of a zuul.conf
  *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,
  *                                         stopped-store.ts
  *     *-text                              what a command prints, as a pure function of documents; decision-groups.ts
@@ -37,6 +38,7 @@ import { DEFAULT_CONFIG } from './find-socket.ts';
 import { addGithubCommands } from './github.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLogCommand } from './log.ts';
+import { addMigrateCommand } from './migrate.ts';
 import { addPromoteCommand } from './promote.ts';
 import { addStatusCommand } from './status.ts';
 import { addStoreCommands } from './store.ts';
@@ -131,6 +133,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addComponentCommands(program, io, done);
   addConfigCheckCommand(program, io, done);
   addCreateAuthTokenCommand(program, io, done);
+  addMigrateCommand(program, io, done);
   addEncryptCommand(program, io, done);
   addKeyCommands(program, io, done);
   addGithubCommands(program, io, done);

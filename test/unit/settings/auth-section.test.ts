@@ -121,7 +121,6 @@ describe('[auth NAME]', () => {
     ['a secret that is easy to guess', OPERATORS.replace('%(SECRET)s', 'zuul'), /:8: .*shorter than 32/],
     ['no public key', COMPANY.replace(/^public_key.*$/m, ''), /public_key: is required and missing/],
     ['a secret beside a public key', `${COMPANY}secret=x\n`, /secret: unknown option/],
-    ['a private key', `${COMPANY}private_key=x.pem\n`, /private_key: is not supported yet/],
     [
       'a realm that would end a header',
       OPERATORS.replace('realm=gate', 'realm=g"ate'),

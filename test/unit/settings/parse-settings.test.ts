@@ -196,31 +196,12 @@ describe('problems', () => {
       ],
     ],
     [
-      'a section of zuul.conf',
-      `${MINIMAL}[statsd]\nserver = x\n`,
+      'what of zuul.conf would change what jobs may do',
+      `${MINIMAL}[executor]\ntrusted_rw_paths = /opt\nzone = dmz\n[DEFAULT]\nport = 1\n`,
       [
-        'gatehouse.conf:3: [statsd]: section is not supported yet; metrics are read from /metrics, see [metrics]; remove the section',
-      ],
-    ],
-    [
-      'a named section of zuul.conf',
-      `${MINIMAL}[launcher nodes]\n`,
-      ['gatehouse.conf:3: [launcher nodes]: section is not supported yet; remove the section'],
-    ],
-    [
-      'an option of zuul.conf',
-      `${MINIMAL}[executor]\nfinger_port = 79\n`,
-      ['gatehouse.conf:4: [executor] finger_port: is not supported yet; remove it'],
-    ],
-    [
-      'metrics of zuul.conf',
-      `${MINIMAL}prometheus_port = 1\n[web]\nstats_url = x\n[merger]\nprometheus_addr = x\n[executor]\nprometheus_port = 2\n[statsd]\n`,
-      [
-        'gatehouse.conf:3: [scheduler] prometheus_port: is not supported yet; metrics are at /metrics of the web, and at the port of [metrics]; remove it',
-        'gatehouse.conf:5: [web] stats_url: is not supported yet; metrics are at /metrics of the web, and at the port of [metrics]; remove it',
-        'gatehouse.conf:7: [merger] prometheus_addr: is not supported yet; metrics are at /metrics of the web, and at the port of [metrics]; remove it',
-        'gatehouse.conf:9: [executor] prometheus_port: is not supported yet; metrics are at /metrics of the web, and at the port of [metrics]; remove it',
-        'gatehouse.conf:10: [statsd]: section is not supported yet; metrics are read from /metrics, see [metrics]; remove the section',
+        'gatehouse.conf:4: [executor] trusted_rw_paths: is not supported: remove it and let the job bring what it needs: the sandbox shows jobs a read-only system and their own directory',
+        'gatehouse.conf:5: [executor] zone: is not supported: remove it and write labels: zones are not supported, and its jobs would run anywhere',
+        'gatehouse.conf:6: [DEFAULT]: is not supported: write its options into the sections that need them',
       ],
     ],
     [
