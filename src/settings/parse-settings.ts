@@ -37,7 +37,7 @@ import {
 import { concerns } from './section-filter.ts';
 import type { ConnectionSection, Settings } from './settings.ts';
 import { readTracing } from './tracing-settings.ts';
-import { refusedNotes, summaryOf, translateZuul } from './translate-zuul.ts';
+import { refusedNotes, translateZuul, zuulWarning } from './translate-zuul.ts';
 import { exposedStore, readZooKeeper, refuseTwoStores } from './zookeeper-section.ts';
 
 /** Everything the settings depend on: the same source gives the same settings. */
@@ -139,7 +139,7 @@ export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
     kind: 'settings',
     settings,
     secretsInFile: secretsIn(sections.values()),
-    warnings: [...summaryOf(zuul.notes, file), ...exposed, ...withoutEffect],
+    warnings: [...zuulWarning(zuul.notes, file), ...exposed, ...withoutEffect],
   };
 }
 

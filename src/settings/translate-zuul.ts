@@ -104,7 +104,7 @@ export function refusedNotes(notes: readonly ZuulNote[], file: string): readonly
 }
 
 /** One warning for all that is ignored and renamed; none when nothing is. */
-export function summaryOf(notes: readonly ZuulNote[], file: string): readonly OptionProblem[] {
+export function zuulWarning(notes: readonly ZuulNote[], file: string): readonly OptionProblem[] {
   const taken = notes.filter(({ fate }) => fate.kind !== 'refused');
   const [first] = taken;
   if (first === undefined) return [];

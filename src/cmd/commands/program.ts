@@ -11,6 +11,7 @@
  *     dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
+ *     lint.ts                             the configuration in a repository (../lint/: read-files, lint-repository, check-references, finding-text)
  *     migrate.ts (rewrite-conf.ts)        what becomes of a zuul.conf
  *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,
  *                                         stopped-store.ts
@@ -37,6 +38,7 @@ import { addExplainCommand } from './explain.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
 import { addGithubCommands } from './github.ts';
 import { addKeyCommands } from './keys.ts';
+import { addLintCommand } from './lint.ts';
 import { addLogCommand } from './log.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addPromoteCommand } from './promote.ts';
@@ -134,6 +136,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addConfigCheckCommand(program, io, done);
   addCreateAuthTokenCommand(program, io, done);
   addMigrateCommand(program, io, done);
+  addLintCommand(program, io, done);
   addEncryptCommand(program, io, done);
   addKeyCommands(program, io, done);
   addGithubCommands(program, io, done);
