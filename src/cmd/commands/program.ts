@@ -12,6 +12,7 @@
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
  *     lint.ts                             the configuration in a repository (../lint/: read-files, lint-repository, check-references, finding-text)
+ *     schema.ts                           the configuration language for editors
  *     migrate.ts (rewrite-conf.ts)        what becomes of a zuul.conf
  *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,
  *                                         stopped-store.ts
@@ -42,6 +43,7 @@ import { addLintCommand } from './lint.ts';
 import { addLogCommand } from './log.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addPromoteCommand } from './promote.ts';
+import { addSchemaCommand } from './schema.ts';
 import { addStatusCommand } from './status.ts';
 import { addStoreCommands } from './store.ts';
 import { addTraceCommand } from './trace.ts';
@@ -137,6 +139,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addCreateAuthTokenCommand(program, io, done);
   addMigrateCommand(program, io, done);
   addLintCommand(program, io, done);
+  addSchemaCommand(program, io, done);
   addEncryptCommand(program, io, done);
   addKeyCommands(program, io, done);
   addGithubCommands(program, io, done);
