@@ -49,6 +49,8 @@ const alternatives: Schema = oneOrList({ anyOf: [name, plainNodeset] });
 const VALUES: { readonly [type in ValueType]: Schema } = {
   alternatives,
   any: {},
+  // Which attributes it takes is the parser's to say.
+  'attribute-control': { type: 'object', additionalProperties: object({ final: boolean }, ['final']) },
   'auto-or-boolean': { anyOf: [boolean, { enum: ['auto', 'true', 'false'] }] },
   boolean,
   count,
@@ -93,6 +95,7 @@ const VALUES: { readonly [type in ValueType]: Schema } = {
   trace: words(WORDS.trace),
   window: { type: 'integer', minimum: 0 },
   'window-or-nothing': { type: ['integer', 'null'], minimum: 1 },
+  'workspace-scheme': words(WORDS['workspace-scheme']),
 };
 
 /** The whole schema, ready to print. */

@@ -12,6 +12,7 @@
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
  *     lint.ts                             the configuration in a repository (../lint/: read-files, lint-repository, check-references, finding-text)
+ *     freeze.ts (frozen-document.ts)      which jobs a branch runs, and what one comes to
  *     schema.ts                           the configuration language for editors
  *     migrate.ts (rewrite-conf.ts)        what becomes of a zuul.conf
  *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,
@@ -37,6 +38,7 @@ import { addDequeueCommand } from './dequeue.ts';
 import { addEncryptCommand } from './encrypt.ts';
 import { addExplainCommand } from './explain.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
+import { addFreezeCommands } from './freeze.ts';
 import { addGithubCommands } from './github.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLintCommand } from './lint.ts';
@@ -140,6 +142,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addMigrateCommand(program, io, done);
   addLintCommand(program, io, done);
   addSchemaCommand(program, io, done);
+  addFreezeCommands(program, io, done);
   addEncryptCommand(program, io, done);
   addKeyCommands(program, io, done);
   addGithubCommands(program, io, done);

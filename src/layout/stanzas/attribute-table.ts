@@ -12,6 +12,7 @@ import type { STANZA_KINDS } from './stanzas.ts';
 export type ValueType =
   | 'alternatives'
   | 'any'
+  | 'attribute-control'
   | 'auto-or-boolean'
   | 'boolean'
   | 'count'
@@ -41,7 +42,8 @@ export type ValueType =
   | 'text'
   | 'trace'
   | 'window'
-  | 'window-or-nothing';
+  | 'window-or-nothing'
+  | 'workspace-scheme';
 
 /** One attribute. */
 export interface Attribute {
@@ -63,6 +65,7 @@ const JOB: AttributeTable = {
   abstract: of('boolean'),
   'allowed-projects': of('names'),
   attempts: of('count'),
+  'attribute-control': of('attribute-control'),
   'cleanup-run': of('playbooks'),
   deduplicate: of('auto-or-boolean'),
   dependencies: of('dependencies'),
@@ -81,6 +84,7 @@ const JOB: AttributeTable = {
   'match-on-config-updates': of('boolean'),
   network: of('boolean'),
   nodeset: of('nodeset'),
+  'override-branch': of('name'),
   'override-checkout': of('name'),
   'post-review': of('boolean'),
   'post-run': of('post-playbooks'),
@@ -101,6 +105,8 @@ const JOB: AttributeTable = {
   'variant-description': noEffect,
   vars: of('mapping'),
   voting: of('boolean'),
+  'workspace-checkout': of('auto-or-boolean'),
+  'workspace-scheme': of('workspace-scheme'),
 };
 
 const moments = (suffix: string, type: ValueType): AttributeTable =>
@@ -187,4 +193,5 @@ export const WORDS = {
   precedence: ['high', 'normal', 'low'],
   step: ['linear', 'exponential'],
   trace: ['own', 'auto'],
+  'workspace-scheme': ['golang', 'flat', 'unique'],
 } as const satisfies { readonly [type in ValueType]?: readonly string[] };

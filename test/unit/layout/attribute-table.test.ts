@@ -26,6 +26,10 @@ const SAMPLES: {
 } = {
   alternatives: { good: [['small', 'large'], [{ nodes: [{ name: 'a', label: 'b' }] }]], bad: [[['a']]] },
   any: { good: ['a'], bad: [] },
+  'attribute-control': {
+    good: [{ vars: { final: true } }],
+    bad: ['a', { vars: { finnal: true } }, { vars: 3 }],
+  },
   'auto-or-boolean': { good: [true, 'auto'], bad: ['sometimes', 3] },
   boolean: { good: [true, false], bad: [3, ['a']] },
   count: { good: [1, 20], bad: [0, 'a', 1.5] },
@@ -71,6 +75,7 @@ const SAMPLES: {
   trace: { good: ['own', 'auto'], bad: ['never', 3] },
   window: { good: [0, 20], bad: [-1, 'a'] },
   'window-or-nothing': { good: [4, null], bad: [0, 'a'] },
+  'workspace-scheme': { good: ['flat', 'unique'], bad: ['flatt', 3] },
 };
 
 /** What makes a stanza whole besides the attribute in question. */
