@@ -374,6 +374,21 @@ describeOnChromium('the page', executablePath => {
     ]);
   });
 
+  test('says of a private tenant that it takes a token', async () => {
+    web.access = {
+      main: { accessRules: [{ name: 'staff', conditions: [{ groups: 'staff' }] }], adminRules: [] },
+    };
+    await page.goto(`${web.url}/t/main`);
+    await page.getByText('Reading tenant main takes a token, or there is no such tenant.').waitFor();
+    // The browser reports each refusal.
+    expect(problems.every(text => text.includes('401'))).toBe(true);
+    problems.length = 0;
+    web.access = {};
+    await page.getByText('Tests what will be merged').first().waitFor();
+    await page.getByText('Reading tenant main').waitFor({ state: 'hidden' });
+    problems.length = 0;
+  });
+
   test('says so when the connection is lost and when it is back', async () => {
     await page.goto(web.url);
     await card('docs').waitFor();

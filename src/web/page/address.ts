@@ -28,6 +28,12 @@ export async function fetchJson<Answer>(address: string): Promise<Answer | undef
   return response.json();
 }
 
+/** Whether reading the tenant takes a token; also of one that does not exist, while any tenant is private. */
+export async function needsToken(tenant: string): Promise<boolean> {
+  const { status } = await fetch(api(tenant, 'info'));
+  return status === 401 || status === 403;
+}
+
 /** Empty: there is no tenant yet. */
 export async function fetchTenants(): Promise<TenantsDocument> {
   return (await fetchJson<TenantsDocument>(`${base}/api/tenants`)) ?? [];

@@ -25,7 +25,7 @@
  */
 import type { BuildsetDocument } from '../../api/builds.ts';
 import type { TenantsDocument } from '../../api/service.ts';
-import { api, currentPlace, fetchJson, fetchTenants, pages } from './address.ts';
+import { api, currentPlace, fetchJson, fetchTenants, needsToken, pages } from './address.ts';
 import { Board } from './board.ts';
 import { DelaysView } from './delays-view.ts';
 import { element, show } from './dom.ts';
@@ -49,6 +49,8 @@ let tenants: TenantsDocument = [];
 let live: Live | undefined;
 let liveTenant: string | undefined;
 let view: View | undefined;
+/** The followed tenant is private, or does not exist. */
+let isPrivate = false;
 
 function part(id: string): HTMLElement {
   const found = document.getElementById(id);
@@ -101,6 +103,7 @@ function follow(tenant: string): Live {
   }
   live?.close();
   liveTenant = tenant;
+  isPrivate = false;
   live = new Live(tenant, {
     onChange: changed => {
       if (changed === null || changed.has('tenant')) {
@@ -109,13 +112,22 @@ function follow(tenant: string): Live {
       }
       view?.update(changed);
     },
-    onConnection: () => {
+    onConnection: connected => {
+      if (!connected) void askWhether(tenant);
       drawBanner();
       drawHeader();
     },
   });
   drawHeader();
   return live;
+}
+
+/** A stream says only that it was refused. */
+async function askWhether(tenant: string): Promise<void> {
+  const found = await needsToken(tenant).catch(() => false);
+  if (tenant !== liveTenant) return;
+  isPrivate = found;
+  drawBanner();
 }
 
 /** Why the page is stale; hidden if it is not. */
@@ -127,6 +139,8 @@ function drawBanner(): void {
 
 function staleReason(): string | undefined {
   if (live === undefined) return undefined;
+  if (!live.connected && isPrivate)
+    return `Reading tenant ${liveTenant} takes a token, or there is no such tenant. This page sends none: use the command line or the API.`;
   if (!live.connected && live.heardAt === 0) return `No data of tenant ${liveTenant} yet; trying again …`;
   if (!live.connected) return `Connection lost; showing the state of ${clock(live.heardAt)}. Trying again …`;
   const since = live.tenant()?.awaySince ?? null;
