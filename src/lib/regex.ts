@@ -1,6 +1,6 @@
 /**
  * Regular expressions written by users, in RE2's language: matching takes linear time for any expression, so a
- * configuration cannot stall the service. The price is no lookaround and no backreferences.
+ * configuration cannot stall the service. The price is no lookaround, but for `^(?!…)` at the start, and no backreferences.
  *
  * Anchoring follows Zuul, which follows Python: branches, refs, tags and files are matched *from the start*
  * (`re.match`: `stable` matches `stable/1.0`, not `unstable`; write `$` to end the match), user names, comments and
@@ -9,7 +9,9 @@
  *     const found = compileRegex('^stable/.*$');
  *     if (found.kind === 'regex') found.test('stable/1.0');   // true
  */
+
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
+import { type WithExceptions, withExceptions } from './regex-exceptions.ts';
 
 /** A compiled expression; it has no state, so any number of matches may share it. */
 export interface Regex {
@@ -48,18 +50,38 @@ export function compileRegex(source: string): Regex | InvalidRegex {
     };
   }
   try {
-    const compiled = RE2JS.compile(source);
-    return {
-      kind: 'regex',
-      source,
-      test: text => compiled.matcher(text).lookingAt(),
-      search: text => compiled.test(text),
-      testAll: text => compiled.testExact(text),
-    };
+    const parts = withExceptions(source);
+    return parts === undefined ? plainRegex(source) : regexWithExceptions(source, parts);
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
     return { kind: 'invalid', reason: `invalid regular expression "${source}": ${explain(source, error)}` };
   }
+}
+
+/** @throws RE2JSException */
+function plainRegex(source: string): Regex {
+  const compiled = RE2JS.compile(source);
+  return {
+    kind: 'regex',
+    source,
+    test: text => compiled.matcher(text).lookingAt(),
+    search: text => compiled.test(text),
+    testAll: text => compiled.testExact(text),
+  };
+}
+
+/** @throws RE2JSException */
+function regexWithExceptions(source: string, parts: WithExceptions): Regex {
+  const rest = plainRegex(parts.rest);
+  const exceptions = parts.exceptions.map(plainRegex);
+  const isExcepted = (text: string) => exceptions.some(exception => exception.test(text));
+  return {
+    kind: 'regex',
+    source,
+    test: text => rest.test(text) && !isExcepted(text),
+    search: text => rest.search(text) && !isExcepted(text),
+    testAll: text => rest.testAll(text) && !isExcepted(text),
+  };
 }
 
 function repeatsOf(source: string): number {
@@ -72,7 +94,11 @@ function repeatsOf(source: string): number {
 
 /** Python's constructs that RE2 lacks, by how they start, with what to write instead. */
 const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
-  [/\(\?<?!/, 'lookaround is not supported by RE2; match the opposite and use negate: true'],
+  [
+    /\(\?!/,
+    'lookaround is not supported by RE2, but as ^(?!…) at the start; match the opposite and use negate: true',
+  ],
+  [/\(\?<!/, 'lookaround is not supported by RE2; match the opposite and use negate: true'],
   [/\(\?<?=/, 'lookaround is not supported by RE2; write the text itself, or use negate: true'],
   [/\\[1-9]|\(\?P=/, 'backreferences are not supported by RE2'],
   [

@@ -24,6 +24,15 @@ describe('anchoring', () => {
     ['.*\\.md', 'a/b.md.txt', true, true, false],
     // Everything behind \Q is text, up to \E or the end.
     ['\\Qa(b', 'a(b)', true, true, false],
+    ['^(?!refs/).*$', 'master', true, true, true],
+    ['^(?!refs/).*$', 'refs/tags/1', false, false, false],
+    ['^(?!master$).*', 'master', false, false, false],
+    ['^(?!master$).*', 'master2', true, true, true],
+    ['^(?!a|b)(?![)c])\\w', 'a1', false, false, false],
+    ['^(?!a|b)(?![)c])\\w', 'c1', false, false, false],
+    ['^(?!a|b)(?![)c])\\w', 'd1', true, true, false],
+    ['^(?!a(b)?\\))x?', 'ab)', false, false, false],
+    ['^(?!x)', 'y', true, true, false],
   ])('%s on %j', (source, text, test, search, testAll) => {
     const regex = compile(source);
     expect([regex.test(text), regex.search(text), regex.testAll(text)]).toEqual([test, search, testAll]);
@@ -34,11 +43,15 @@ describe('refusals', () => {
   it.each([
     [
       '(?!x)y',
-      'invalid regular expression "(?!x)y": lookaround is not supported by RE2; match the opposite and use negate: true',
+      'invalid regular expression "(?!x)y": lookaround is not supported by RE2, but as ^(?!…) at the start; match the opposite and use negate: true',
     ],
     [
-      '^(?!master$).*',
-      'invalid regular expression "^(?!master$).*": lookaround is not supported by RE2; match the opposite and use negate: true',
+      '^(?!a)b|c',
+      'invalid regular expression "^(?!a)b|c": lookaround is not supported by RE2, but as ^(?!…) at the start; match the opposite and use negate: true',
+    ],
+    [
+      '^(?!a(?!b))c',
+      'invalid regular expression "^(?!a(?!b))c": lookaround is not supported by RE2, but as ^(?!…) at the start; match the opposite and use negate: true',
     ],
     [
       '(?<!x)y',
