@@ -104,6 +104,8 @@ function shownBuild(build: Build) {
 /** Reason of the result in one line, for people; null: there is none. */
 export function detailOfBuild({ state }: Build): string | null {
   switch (state.state) {
+    case 'started':
+      return state.earlyFailure ?? null;
     case 'completed':
       return state.detail ?? null;
     case 'skipped':

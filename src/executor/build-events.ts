@@ -12,9 +12,14 @@ export function startedEvent(request: BuildRequest, at: Nanoseconds, worker: str
   return { kind: 'build-started', ...eventOf(request, 'build-started'), at, worker };
 }
 
-/** Sent when the run phase has failed and post-run is still to come: the item need not wait for the result. */
-export function failingEvent(request: BuildRequest, at: Nanoseconds): BuildEvent {
-  return { kind: 'build-failing', ...eventOf(request, 'build-failing'), at };
+/**
+ * Sent once, when the run phase has failed, or is certain to, and something still runs: the item need not wait for the result.
+ *
+ * @param early why it is certain; undefined: run has ended.
+ */
+export function failingEvent(request: BuildRequest, at: Nanoseconds, early?: string): BuildEvent {
+  const why = early === undefined ? {} : { early };
+  return { kind: 'build-failing', ...eventOf(request, 'build-failing'), at, ...why };
 }
 
 /** @param workerEnd of a RETRY: it does not count as an attempt, because the executor failed. */

@@ -137,7 +137,7 @@ async function runWithLog(
   let spans: readonly SpanRecord[] = [];
   try {
     finished = await runBuild(
-      { onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
+      { onFailing: (at, early) => reports.push(taken.report(failingEvent(request, at, early))) },
       { deps, options, runner, request, places, log, relay, masks, ...started },
     );
     if (relay !== null) {

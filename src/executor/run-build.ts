@@ -9,7 +9,6 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Nanoseconds } from '../lib/clock.ts';
 import type { Execution, WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import { type BuildSteps, createBuildSteps } from './build-steps.ts';
@@ -19,13 +18,13 @@ import { WorkspaceFailure } from './git-process.ts';
 import { jobVariables, VARIABLES_FILE, variablesFile } from './job-environment.ts';
 import { type BuildOutcome, outcomeOf } from './outcome.ts';
 import { planPlaybooks } from './plan-playbooks.ts';
-import { type PhasedBuild, runPhases } from './run-phases.ts';
+import { type PhasedBuild, type PhaseProgress, runPhases } from './run-phases.ts';
 import { type SplitTrace, splitTrace } from './split-trace.ts';
 
 /** What a running build reports before its end. */
 export interface RunBuildDeps {
-  /** Called when the run phase failed and post-run is still to come. */
-  readonly onFailing: (at: Nanoseconds) => void;
+  /** As {@link PhaseProgress.onFailing}. */
+  readonly onFailing: PhaseProgress['onFailing'];
 }
 
 /** What {@link runBuild} returns: the result and the time it took, in steps. */

@@ -27,8 +27,8 @@ const CLEANUP_SECONDS = 300;
 export interface PhaseProgress {
   readonly steps: BuildSteps;
   readonly split: SplitTrace;
-  /** Called when the run phase failed and post-run is still to come. */
-  readonly onFailing: (at: Nanoseconds) => void;
+  /** Called at most once: when the run phase failed and post-run is still to come, or with the reason as soon as run is certain to fail. */
+  readonly onFailing: (at: Nanoseconds, early?: string) => void;
 }
 
 /** A build whose playbooks that clean up outlive a cancel. */
@@ -42,11 +42,13 @@ interface Phases {
   readonly context: PhasedBuild;
   readonly plan: PlaybookPlan;
   readonly run: RunPlanned;
-  readonly ends: { [phase in Phase]?: Exclude<PlaybookEnd, { kind: 'passed' }> };
+  readonly ends: { [phase in Phase]?: Unpassed };
   /** The build was ended early. */
   over: boolean;
   /** Left for playbooks that clean up. */
   cleanupMs: number;
+  /** A line of run matched `failure-output`, and why; undefined: none did. */
+  early: string | undefined;
 }
 
 /** Never rejects because of what the job does. @returns what counts for the result. */
@@ -58,7 +60,7 @@ export async function runPhases(
 ): Promise<PhaseEnds> {
   const run = playbookRunner(progress, context, workspace);
   const cleanupMs = (context.options.cleanupSeconds ?? CLEANUP_SECONDS) * 1000;
-  const phases: Phases = { progress, context, plan, run, ends: {}, over: false, cleanupMs };
+  const phases: Phases = { progress, context, plan, run, ends: {}, over: false, cleanupMs, early: undefined };
   const { ends } = phases;
   const deadline = deadlineIn(context, context.request.job.timeout);
   await runInOrder(phases, 'pre-run', deadline);
@@ -73,20 +75,45 @@ function deadlineIn({ deps, options }: PhasedBuild, seconds: number | undefined)
 }
 
 async function runInOrder(phases: Phases, phase: 'pre-run' | 'run', deadline: number): Promise<void> {
-  for (const planned of phases.plan[phase]) {
-    const end = await phases.run(planned, phase, null, deadline);
+  const { plan, ends, run } = phases;
+  const watch = phase === 'run' ? onMatch(phases) : undefined;
+  for (const planned of plan[phase]) {
+    const end = await run(planned, phase, null, deadline, watch);
     if (end.kind === 'passed') continue;
-    phases.ends[phase] = end;
-    phases.over = isFinalEnd(end);
+    ends[phase] = withEarly(phases, end);
+    phases.over = isFinalEnd(ends[phase]);
     return;
   }
+  if (phase === 'run' && phases.early !== undefined) ends.run = failedEarly(phases.early);
+}
+
+function failedEarly(detail: string): Unpassed {
+  return { kind: 'failed', detail, exitCode: null };
+}
+
+/** The scheduler learns it at once; the job goes on. */
+function onMatch(phases: Phases): (source: string) => void {
+  const { context, progress } = phases;
+  return source => {
+    if (phases.early !== undefined || context.halt.signal.aborted) return;
+    phases.early = `a line of its output matches failure-output "${source}"`;
+    progress.onFailing(context.deps.clock.now(), phases.early);
+  };
+}
+
+type Unpassed = Exclude<PlaybookEnd, { kind: 'passed' }>;
+
+/** What was said early holds, unless there is no verdict at all. */
+function withEarly({ early }: Phases, end: Unpassed): Unpassed {
+  if (early === undefined || (end.kind !== 'broken' && end.kind !== 'unreachable')) return end;
+  return failedEarly(early);
 }
 
 /** Playbooks still run after one that failed: they fetch logs and clean up. */
 async function runPost(phases: Phases): Promise<void> {
   const { context, progress, plan, ends, run } = phases;
   const failed = ends['pre-run'] ?? ends.run;
-  if (!phases.over && isVerdict(ends.run) && plan['post-run'].length > 0)
+  if (!phases.over && phases.early === undefined && isVerdict(ends.run) && plan['post-run'].length > 0)
     progress.onFailing(context.deps.clock.now());
   const deadline = deadlineIn(context, context.request.job.postTimeout);
   const success = failed === undefined;
@@ -126,6 +153,7 @@ type RunPlanned = (
   phase: Phase,
   success: boolean | null,
   deadline: number,
+  onMatch?: (source: string) => void,
 ) => Promise<PlaybookEnd>;
 
 /** Runs one playbook after the other and notes each as a step. */
@@ -137,8 +165,13 @@ function playbookRunner(
   const { clock } = context.deps;
   const started = new Map<string, number>();
   let budget = STEPS_PER_BUILD;
-  return async (planned, phase, success, deadline) => {
+  return async (planned, phase, success, deadline, onMatch) => {
     const { playbook } = planned;
+    let matched = false;
+    const noted = (source: string) => {
+      matched = true;
+      onMatch?.(source);
+    };
     const from = steps.end();
     if (split.boundary(from)) started.clear();
     const continued = split.continuedAt() !== undefined;
@@ -152,11 +185,13 @@ function playbookRunner(
       ...facts,
       timeoutMs,
       budget,
+      ...(onMatch === undefined ? {} : { onMatch: noted }),
     });
     budget = unused;
     const part = continued ? { continued } : {};
     steps.add({ kind: 'JobSetup', subject: 'sandbox', startedAt: from, endedAt: step.startedAt, ...part });
-    steps.add({ ...step, ...part });
+    const early = matched ? { facts: { ...step.facts, earlyFailure: true } } : {};
+    steps.add({ ...step, ...early, ...part });
     return end;
   };
 }

@@ -60,6 +60,8 @@ export interface PlaybookRun extends PlaybookFacts, PlannedPlaybook {
   readonly secrets: { readonly [name: string]: Json } | undefined;
   /** Budget left for the steps it reports. */
   readonly budget: StepBudget;
+  /** Called once, with the expression, when a line it prints matches one of the job's `failureOutput`. Absent: that does not matter. */
+  readonly onMatch?: (source: string) => void;
 }
 
 /** A playbook from the start of its process until nothing of it remains. */

@@ -101,6 +101,7 @@ class SandboxRunner implements Runner {
     const process = spawner.start(
       cgroup === null ? spec : { ...spec, cgroups: cgroup.groups },
       build.relay?.serve,
+      run.onMatch,
     );
     const ended = this.#ended(build, process, cgroup).finally(() => {
       if (secretFile !== undefined) removeSecretFile(secretFile);
@@ -168,6 +169,8 @@ class SandboxRunner implements Runner {
     const { sandbox, options } = this.#deps;
     const { request, places, slot, log, relay } = build;
     const view = sandbox.view(places);
+    const { failureOutput } = request.job;
+    const watched = run.onMatch === undefined || failureOutput === undefined ? {} : { failureOutput };
     const launch = sandbox.job(
       {
         places,
@@ -198,7 +201,7 @@ class SandboxRunner implements Runner {
     );
     return {
       ...launch,
-      output: { kind: 'log', path: log.path, limit: log.remaining(), masks: build.masks.list() },
+      output: { kind: 'log', path: log.path, limit: log.remaining(), masks: build.masks.list(), ...watched },
       timeoutMs: run.timeoutMs,
       graceMs: (options.graceSeconds ?? DEFAULT_GRACE_SECONDS) * 1000,
     } as const;

@@ -60,8 +60,10 @@ export type BuildState =
       readonly state: 'started';
       readonly at: Nanoseconds;
       readonly worker: string;
-      /** The run phase has failed although the job still runs (post-run); the item counts as failing. */
+      /** The run phase has failed, or is certain to, although the job still runs; the item counts as failing. */
       readonly failingSince?: Nanoseconds;
+      /** Why, for people, where run had not ended (`failure-output`). */
+      readonly earlyFailure?: string;
     }
   | ({
       readonly state: 'completed';

@@ -37,6 +37,7 @@ export type DecisionCode =
   | 'moved-behind'
   | 'reset'
   | 'retry'
+  | 'early-failure'
   | 'waits-for-host'
   | 'host-recovered'
   | 'retest'

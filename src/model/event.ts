@@ -255,7 +255,7 @@ export type PipelineEvent =
       readonly at: Nanoseconds;
       readonly worker: string;
     }
-  /** The run phase failed, the job still runs. */
+  /** The run phase failed, or is certain to; the job still runs. */
   | {
       readonly kind: 'build-failing';
       readonly uuid: Uuid;
@@ -263,6 +263,8 @@ export type PipelineEvent =
       readonly buildset: Uuid;
       readonly build: Uuid;
       readonly at: Nanoseconds;
+      /** Of an early failure: why, for people. Absent: run has ended. */
+      readonly early?: string;
     }
   | {
       readonly kind: 'build-result';

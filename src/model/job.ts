@@ -166,6 +166,8 @@ export interface FrozenJob extends FrozenNodeset {
   readonly successMessage?: string;
   readonly failureMessage?: string;
   readonly tags: readonly string[];
+  /** Expressions of RE2: the build has failed as soon as one matches the beginning of a line that run prints. Absent: none. */
+  readonly failureOutput?: readonly string[];
   /** Where its variants were defined, `project@branch:file:line`, parent first. */
   readonly definedAt: readonly string[];
 }

@@ -57,12 +57,19 @@ export function applyBuildStarted(draft: TurnDraft, event: Started): void {
 export function applyBuildFailing(draft: TurnDraft, event: Failing): void {
   const found = find(draft, event);
   if (found === undefined) return;
-  const { build } = found;
+  const { build, item } = found;
   if (build.state.state !== 'started' || build.state.failingSince !== undefined) {
     ignore(draft, found, event, 'an early failure');
     return;
   }
-  putBuild(draft, found, { ...build.state, failingSince: within(event.at, build.state.at, draft.input.now) });
+  const failingSince = within(event.at, build.state.at, draft.input.now);
+  if (event.early === undefined) {
+    putBuild(draft, found, { ...build.state, failingSince });
+    return;
+  }
+  putBuild(draft, found, { ...build.state, failingSince, earlyFailure: event.early });
+  const text = `${build.job} has failed while it still runs: ${event.early}`;
+  draft.decide('early-failure', aboutItem(item, event.uuid), text);
 }
 
 /** The build's result; it may start another attempt, or make the item wait for its host. */

@@ -100,6 +100,7 @@ export const ATTRIBUTE = {
   playbookIndex: 'gatehouse.playbook.index',
   trusted: 'gatehouse.trusted',
   cleanup: 'gatehouse.cleanup',
+  earlyFailure: 'gatehouse.early_failure',
   exitCode: 'gatehouse.exit_code',
   bytes: 'gatehouse.bytes',
   refs: 'gatehouse.refs',

@@ -160,6 +160,7 @@ function styleOfCode(code: DecisionCode): readonly [string, ...Colour[]] {
   switch (code) {
     case 'reset':
     case 'retry':
+    case 'early-failure':
     case 'retest':
     case 'moved-behind':
       return ['', 'yellow'];

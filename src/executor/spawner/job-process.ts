@@ -16,6 +16,7 @@ import { inCgroups, limitMemory } from './cgroup-of-child.ts';
 import { type LineLog, openLineLog } from './line-log.ts';
 import { killedFirst } from './oom-score.ts';
 import { closeWriter, type OutputPipe, openOutputPipe } from './output-pipe.ts';
+import { createOutputWatch } from './output-watch.ts';
 import { type EndCause, MARK, type ProcessEnd, type ProcessSpec, type StopMode } from './protocol.ts';
 import { isAlive, killStrays, killStraysUntilGone } from './stray-processes.ts';
 
@@ -35,12 +36,13 @@ export interface JobProcess {
   killNow(): void;
 }
 
-/** @param onListening takes the socket of a process that passes one; resolves when it has it. */
+/** @param onListening takes the socket of a process that passes one; resolves when it has it. @param onMatch of `failureOutput`. */
 export async function startJobProcess(
   spec: ProcessSpec,
   onListening: (socket: Server) => Promise<void>,
+  onMatch: (source: string) => void,
 ): Promise<JobProcess> {
-  const sink = await openSink(spec);
+  const sink = await openSink(spec, onMatch);
   const { child, reason, memory } = tryToSpawn(spec, sink);
   if (sink.kind === 'log') closeWriter(sink.pipe);
   if (child === undefined) {
@@ -57,9 +59,11 @@ type Sink =
   | { readonly kind: 'log'; readonly pipe: OutputPipe; readonly log: LineLog }
   | { readonly kind: 'capture'; readonly limit: number };
 
-async function openSink({ output }: ProcessSpec): Promise<Sink> {
+async function openSink({ output }: ProcessSpec, onMatch: (source: string) => void): Promise<Sink> {
   if (output.kind === 'capture') return output;
-  const log = await openLineLog(output.path, output.limit, () => new Date(), output.masks);
+  const { path, limit, masks, failureOutput } = output;
+  const watch = failureOutput === undefined ? undefined : await createOutputWatch(failureOutput, onMatch);
+  const log = await openLineLog(path, limit, () => new Date(), masks, watch);
   return { kind: 'log', log, pipe: await openOutputPipe() };
 }
 

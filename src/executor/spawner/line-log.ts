@@ -9,6 +9,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { logStamp } from '../../lib/log-line.ts';
 import { maskedBytes } from '../../lib/secret-masks.ts';
+import type { OutputWatch } from './output-watch.ts';
 
 const NEWLINE = 0x0a;
 /** A line that never ends is cut here, so that it neither fills memory nor stays invisible. */
@@ -28,12 +29,13 @@ export interface LineLog {
   lastLine(): string;
 }
 
-/** Appends to the file. @param limit bytes this process may still write. @param masks texts of one line to write as `***`. @throws Error of the file system. */
+/** Appends to the file. @param limit bytes this process may still write. @param masks texts of one line to write as `***`. @param watch sees the lines, masked, when they are in the file. @throws Error of the file system. */
 export async function openLineLog(
   path: string,
   limit: number,
   now: () => Date,
   masks: readonly string[] = [],
+  watch?: OutputWatch,
 ): Promise<LineLog> {
   const hidden = masks.map(mask => Buffer.from(mask));
   // A line that is cut must not cut a secret, which is then found in neither part.
@@ -56,6 +58,7 @@ export async function openLineLog(
     }
     written += bytes.length;
     await file.appendFile(bytes);
+    await watch?.(lines);
   }
 
   return {

@@ -25,7 +25,11 @@ function send(message: FromSpawner): void {
 }
 
 async function start({ id, spec }: ToSpawner & { type: 'start' }): Promise<void> {
-  const job = await startJobProcess(spec, socket => passOn(id, socket));
+  const job = await startJobProcess(
+    spec,
+    socket => passOn(id, socket),
+    source => send({ type: 'matched', id, source }),
+  );
   jobs.set(id, job);
   if (job.pid !== undefined) send({ type: 'started', id, pid: job.pid });
   const early = stopEarly.get(id);

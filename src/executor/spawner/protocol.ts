@@ -8,8 +8,14 @@
  *              ◄── started {id, pid} ──
  *              ◄── listening {id} + socket ──    ◄── listening + socket ──        where it passes one
  *              ── taken {id} ──►                 ── (hangs up) ──►
+ *              ◄── matched {id, source} ──       ◄── a line that matches failure-output ──
  *              ── stop {id, mode} ──►            ── SIGTERM, grace, SIGKILL ──►
  *              ◄── ended {id, end} ──
+ *
+ *     service      spawner.ts
+ *     helper       main.ts; watchdog.ts, oom-score.ts, inherited-descriptors.ts
+ *     one process  job-process.ts; cgroup-of-child.ts, stray-processes.ts
+ *     its output   output-pipe.ts; line-log.ts → output-watch.ts, or capture.ts
  *
  * The channel also bounds the lifetime of jobs: when it closes (the service ended, however) the spawner kills every job and ends.
  * Where a session with the store can be lost, silence counts as well: the service sends `alive` regularly, and its jobs are stopped
@@ -76,6 +82,8 @@ type OutputSpec =
       readonly limit: number;
       /** Texts to write as `***`, the longest first (`src/lib/secret-masks.ts`). Absent: none. */
       readonly masks?: readonly string[];
+      /** Expressions of RE2, of which the first that matches the beginning of a line is reported. Absent: none. */
+      readonly failureOutput?: readonly string[];
     }
   /** The last `limit` bytes of both streams are returned with the end. */
   | { readonly kind: 'capture'; readonly limit: number };
@@ -118,6 +126,8 @@ export type FromSpawner =
   | { readonly type: 'started'; readonly id: number; readonly pid: number }
   /** With a socket. */
   | { readonly type: 'listening'; readonly id: number }
+  /** Once: a line matches this one of its `failureOutput`. */
+  | { readonly type: 'matched'; readonly id: number; readonly source: string }
   | { readonly type: 'ended'; readonly id: number; readonly end: ProcessEnd };
 
 /** Environment variable by which stray processes of a job are recognised. */

@@ -25,8 +25,15 @@ export interface RunningProcess {
 
 /** Starts the processes of one executor. */
 export interface Spawner extends AsyncDisposable {
-  /** @param onListening gets the socket of a process that passes one; without it, the socket is closed. */
-  start(spec: ProcessSpec, onListening?: (socket: Server) => void): RunningProcess;
+  /**
+   * @param onListening gets the socket of a process that passes one; without it, the socket is closed.
+   * @param onMatch gets the expression of `failureOutput` that a line matches; called before the process has ended.
+   */
+  start(
+    spec: ProcessSpec,
+    onListening?: (socket: Server) => void,
+    onMatch?: (source: string) => void,
+  ): RunningProcess;
   /** Pid of the helper, once it has been started. */
   pid(): number | undefined;
   /** Starts the helper now, while the service is still small. */
@@ -53,6 +60,7 @@ interface Pending {
   readonly spec: ProcessSpec;
   pid: number | undefined;
   readonly onListening: ((socket: Server) => void) | undefined;
+  readonly onMatch: ((source: string) => void) | undefined;
   readonly settle: (end: ProcessEnd) => void;
 }
 
@@ -77,12 +85,16 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     return helper;
   }
 
-  function start(spec: ProcessSpec, onListening?: (socket: Server) => void): RunningProcess {
+  function start(
+    spec: ProcessSpec,
+    onListening?: (socket: Server) => void,
+    onMatch?: (source: string) => void,
+  ): RunningProcess {
     if (closed) throw new Error('the spawner is closed');
     const mine = current();
     const id = nextId++;
     const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
-    mine.pending.set(id, { spec, pid: undefined, onListening, settle: resolve });
+    mine.pending.set(id, { spec, pid: undefined, onListening, onMatch, settle: resolve });
     send(mine, { type: 'start', id, spec });
     return {
       ended: promise,
@@ -173,6 +185,9 @@ function receive(helper: Helper, message: FromSpawner, socket: unknown): void {
     case 'listening':
       take(socket, helper.pending.get(message.id)?.onListening);
       send(helper, { type: 'taken', id: message.id });
+      break;
+    case 'matched':
+      helper.pending.get(message.id)?.onMatch?.(message.source);
       break;
     case 'ended':
       helper.pending.get(message.id)?.settle(message.end);

@@ -229,6 +229,7 @@ export function frozenJob(
     ...(settings.successMessage === undefined ? {} : { successMessage: settings.successMessage }),
     ...(settings.failureMessage === undefined ? {} : { failureMessage: settings.failureMessage }),
     tags: draft.tags,
+    ...(draft.failureOutput.length === 0 ? {} : { failureOutput: draft.failureOutput }),
     definedAt: draft.definedAt,
   };
 }

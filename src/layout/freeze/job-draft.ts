@@ -5,7 +5,7 @@
  *     run       child's, where it has one
  *     post-run  child's, then parent's; each definition's cleanup-run after its post-run
  *     roles     each definition's, before those that were there; playbooks keep what they had
- *     vars      merged, nested mappings too (extra-vars, host-vars and group-vars likewise); required-projects, tags and semaphores: union; allowed-projects: intersection; everything else: the
+ *     vars      merged, nested mappings too (extra-vars, host-vars and group-vars likewise); required-projects, tags, failure-output and semaphores: union; allowed-projects: intersection; everything else: the
  *               last one written
  */
 import type { ConfigError } from '../../model/config-error.ts';
@@ -72,6 +72,7 @@ export interface JobDraft {
   /** The only projects that may list it; undefined: any. */
   readonly allowedProjects: readonly ProjectKey[] | undefined;
   readonly tags: readonly string[];
+  readonly failureOutput: readonly string[];
   readonly semaphores: readonly JobSemaphore[];
   readonly nodeset: NodesetReference | undefined;
   readonly abstract: boolean;
@@ -113,6 +114,7 @@ export function emptyDraft(name: JobName): JobDraft {
     requiredProjects: [],
     allowedProjects: undefined,
     tags: [],
+    failureOutput: [],
     semaphores: [],
     nodeset: undefined,
     abstract: false,
@@ -178,7 +180,8 @@ export function applyStanza(
     allowedProjects: given.restricts
       ? intersected(before.allowedProjects, [file.project])
       : stillAllowed(before.allowedProjects, attributes, resolve),
-    tags: [...new Set([...before.tags, ...(attributes.tags ?? [])])],
+    tags: union(before.tags, attributes.tags),
+    failureOutput: union(before.failureOutput, attributes.failureOutput).toSorted(),
     semaphores: joinedSemaphores([...before.semaphores, ...(attributes.semaphores ?? [])]),
     nodeset: attributes.nodeset ?? before.nodeset,
     // These two are not inherited; within a job, one variant sets them for all.
@@ -209,6 +212,10 @@ function mergedVariables(
   };
 }
 
+function union(before: readonly string[], more: readonly string[] = []): readonly string[] {
+  return [...new Set([...before, ...more])];
+}
+
 /** Attributes that change what is executed, by their names in the file. A final job refuses them. */
 const EXECUTION_KEYS = [
   'run',
@@ -216,6 +223,7 @@ const EXECUTION_KEYS = [
   'post-run',
   'cleanup-run',
   'roles',
+  'failure-output',
   'timeout',
   'post-timeout',
   'attempts',

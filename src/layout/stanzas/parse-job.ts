@@ -1,6 +1,7 @@
 /** `job:` stanzas, and the same attributes where a project lists a job with overrides. */
 import { type MappingReader, mappingReader, type PlacedName } from '../reading/mapping-reader.ts';
 import type { ParseContext } from '../reading/parse-context.ts';
+import { readPatterns } from '../reading/read-patterns.ts';
 import type { YamlMapping, YamlNode } from '../yaml/yaml-node.ts';
 import { parseAttributeControl } from './parse-attribute-control.ts';
 import { parseNodesetReference } from './parse-nodeset.ts';
@@ -12,17 +13,12 @@ import { parseNamedVars, parseVars } from './parse-vars.ts';
 import type { DependencyEntry, JobAttributes, JobStanza, RequiredProjectEntry } from './stanzas.ts';
 
 /** Attributes of Zuul's jobs that we refuse, so that no site relies on an attribute without effect. */
-const UNSUPPORTED = [
-  'ansible-split-streams',
-  'ansible-version',
-  'failure-output',
-  'include-vars',
-  'provides',
-  'requires',
-];
+const UNSUPPORTED = ['include-vars', 'provides', 'requires'];
 
 /** Attributes of Zuul's jobs that do nothing, with the reason. */
 const WITHOUT_EFFECT = {
+  'ansible-split-streams': 'commands of Ansible keep their two outputs apart, always',
+  'ansible-version': 'playbooks run with the one Ansible of the executor',
   'failure-url': 'reports link to the page of the build',
   'image-build-name': 'nothing here starts nodes, so no image is used or uploaded',
   'success-url': 'reports link to the page of the build',
@@ -114,10 +110,27 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     deduplicate: parseBooleanOrAuto(read, 'deduplicate'),
     semaphores: parseJobSemaphores(read, subject, context),
     roles: parseRoles(read, subject, context),
+    failureOutput: parseFailureOutput(read, subject, context),
     finalAttributes: parseAttributeControl(read, subject, context),
     workspaceScheme: read.oneOf('workspace-scheme', ['golang', 'flat', 'unique']),
     workspaceCheckout: parseBooleanOrAuto(read, 'workspace-checkout'),
   };
+}
+
+/** Each is tried on each line that a job prints. */
+const MOST_EXPRESSIONS = 20;
+
+function parseFailureOutput(
+  read: MappingReader,
+  subject: string,
+  context: ParseContext,
+): JobAttributes['failureOutput'] {
+  if (read.node('failure-output') === undefined) return undefined;
+  const patterns = readPatterns(read, 'failure-output', context).map(({ name }) => name);
+  if (patterns.length <= MOST_EXPRESSIONS) return patterns;
+  const text = `failure-output of ${subject} has more than ${MOST_EXPRESSIONS} regular expressions; join some with |`;
+  read.refuse(read.offsetOf('failure-output'), 'out-of-range', text);
+  return undefined;
 }
 
 /** `override-branch` is its older name. */

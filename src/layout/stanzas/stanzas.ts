@@ -191,6 +191,8 @@ export interface JobAttributes {
   readonly deduplicate?: boolean | 'auto' | undefined;
   readonly semaphores?: readonly JobSemaphore[] | undefined;
   readonly roles?: readonly RoleEntry[] | undefined;
+  /** Expressions of RE2. */
+  readonly failureOutput?: readonly string[] | undefined;
   /** Names of attributes, as in the file, that `attribute-control` makes final. */
   readonly finalAttributes?: readonly string[] | undefined;
   readonly workspaceScheme?: WorkspaceScheme | undefined;

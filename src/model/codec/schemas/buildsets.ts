@@ -60,7 +60,7 @@ export const precedenceSchema = words<Precedence>({ high: 1, normal: 1, low: 1 }
 
 const buildState = tagged<BuildState, 'state'>('state', {
   requested: {},
-  started: { at: time, worker: text, failingSince: optional(time) },
+  started: { at: time, worker: text, failingSince: optional(time), earlyFailure: optional(text) },
   completed: {
     startedAt: nullable(time),
     at: time,

@@ -169,7 +169,7 @@ export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
     losses: optional(list(workerLossSchema)),
   },
   'build-started': { ...ofBuild, worker: text },
-  'build-failing': ofBuild,
+  'build-failing': { ...ofBuild, early: optional(text) },
   'build-result': {
     ...ofBuild,
     result: buildResultSchema,

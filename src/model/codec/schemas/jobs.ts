@@ -111,6 +111,7 @@ const frozenJobSchema = object<FrozenJob>({
   successMessage: optional(text),
   failureMessage: optional(text),
   tags: list(text),
+  failureOutput: optional(list(text)),
   definedAt: list(text),
 });
 

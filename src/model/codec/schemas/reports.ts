@@ -56,6 +56,7 @@ const decision = object<Decision>({
     'moved-behind': 1,
     reset: 1,
     retry: 1,
+    'early-failure': 1,
     'waits-for-host': 1,
     'host-recovered': 1,
     retest: 1,
