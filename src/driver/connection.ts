@@ -11,6 +11,8 @@
  *   usage.ts      what this process asks of the host
  *   online-check.ts   whether it serves what pipelines want of it
  *
+ * What only takes reports is a messenger (messenger.ts, unconfirmed.ts) instead.
+ *
  * A driver (driver.ts) opens it; language-of.ts and find-remote.ts look one up. What the contract's answers are made of: verdict.ts,
  * mergeability.ts, parse-result.ts, driver-memory.ts, host-later.ts, host-steps.ts, webhook-request.ts. What drivers share:
  *

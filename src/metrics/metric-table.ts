@@ -90,6 +90,11 @@ export const METRICS = {
     help: 'Events of timers that did not come, by branch: no scheduler held the tenant, or the code host was away for an hour',
     labels: [...PIPELINE],
   },
+  gatehouse_messages: {
+    kind: 'counter',
+    help: 'Tries to send a report to a connection that only takes reports, by what came of it: done, later, failed',
+    labels: ['connection', 'outcome'],
+  },
   gatehouse_internal_events_missed: {
     kind: 'counter',
     help: 'Events of the connection zuul that were not made, by change: there were too many, or a code host was away for an hour',

@@ -96,6 +96,8 @@ export interface Report {
   readonly progress?: ReportedProgress;
   /** The pipeline's own last paragraph. */
   readonly footer?: string;
+  /** Only in messages about an item. */
+  readonly reported?: ReportedItem;
   /** All of it for people, several lines without a newline at the end. */
   readonly text: string;
 }
@@ -119,10 +121,39 @@ interface ReportedQueue {
   readonly entryPosition: number | null;
 }
 
+/** What only messages say of an item: Zuul's words for MQTT are made of it. */
+export interface ReportedItem {
+  /** Uuid of the event that it came with, and when that was received. */
+  readonly event: Uuid;
+  readonly receivedAt: Nanoseconds;
+  readonly enqueuedAt: Nanoseconds;
+  readonly buildset: Uuid;
+  /** One for each job, in configuration order. */
+  readonly builds: readonly ReportedBuild[];
+  /** Builds that were retried. */
+  readonly retried: readonly ReportedBuild[];
+}
+
+/** A build of a job; all but the job's own facts is null while there is none. */
+export interface ReportedBuild {
+  readonly job: JobName;
+  readonly voting: boolean;
+  readonly dependencies: readonly JobName[];
+  readonly uuid: Uuid | null;
+  readonly result: BuildResult | null;
+  readonly requestedAt: Nanoseconds | null;
+  readonly startedAt: Nanoseconds | null;
+  readonly endedAt: Nanoseconds | null;
+  /** Its page. */
+  readonly url: string | null;
+  /** Its log as text; null: it did not start. */
+  readonly log: string | null;
+}
+
 /** What an intent stores of its report beside its own fields. */
 export type ReportDetails = Pick<
   Report,
-  'changes' | 'headline' | 'reason' | 'jobs' | 'fileComments' | 'retests' | 'footer'
+  'changes' | 'headline' | 'reason' | 'jobs' | 'fileComments' | 'retests' | 'footer' | 'reported'
 > & {
   readonly queue: ReportedQueue | null;
   readonly traceUrl: string | null;

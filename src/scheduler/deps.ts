@@ -1,6 +1,7 @@
 /** The dependencies of a scheduler; `src/cmd` makes them. */
 import type { Connection } from '../driver/connection.ts';
 import type { Driver } from '../driver/driver.ts';
+import type { Messenger } from '../driver/messenger.ts';
 import type { LayoutTable } from '../layout/layout-table.ts';
 import type { Calls } from '../lib/calls.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -28,6 +29,8 @@ export interface SchedulerDeps {
   readonly paths: StorePaths;
   /** All configured ones: this scheduler contends for each of them. */
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  /** Those that only take reports. Absent: there are none. */
+  readonly messengers?: ReadonlyMap<ConnectionName, Messenger>;
   /** By name. */
   readonly drivers: ReadonlyMap<string, Driver>;
   /** From this process's tenant file; other schedulers may have others during an upgrade. */

@@ -44,6 +44,7 @@ import type { SchedulerDeps } from './deps.ts';
 import { runConnection, type TenantsOf } from './events/connection-runner.ts';
 import { createFairShare } from './fair-share.ts';
 import { createPauseSwitch } from './pause-switch.ts';
+import { watchedMessengers } from './report/watched-messengers.ts';
 import type { SchedulerShared } from './shared.ts';
 import { createSecretCheck } from './tenant/check-secrets.ts';
 import { createLayouts } from './tenant/layouts.ts';
@@ -168,6 +169,7 @@ async function share(
     expected: createExpectedDurations(),
     changes: await openChangeCache(deps.connections.keys(), store, paths, problem),
     dependencies: createDependencyResolver({ ...deps, projects }),
+    messengers: watchedMessengers(deps.messengers ?? new Map(), deps),
     mergeRequests: new RequestQueue({ store, path: paths.requests('merge'), codec: mergerRequestCodec }),
     buildRequests: new RequestQueue({ store, path: paths.requests('build'), codec: buildRequestCodec }),
     executors: steadyExecutors(

@@ -1,5 +1,6 @@
 /** Shared by the loops of one scheduler. */
 import type { Driver } from '../driver/driver.ts';
+import type { Messenger } from '../driver/messenger.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { InternalEvent } from '../model/internal-event.ts';
@@ -24,6 +25,8 @@ export interface SchedulerShared {
   readonly changes: ChangeCache;
   readonly dependencies: DependencyResolver;
   readonly expected: ExpectedDurations;
+  /** Connections that only take reports. */
+  readonly messengers: ReadonlyMap<ConnectionName, Pick<Messenger, 'reporter'>>;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   /** The registered executors. */

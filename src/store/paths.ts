@@ -116,6 +116,9 @@ export function storePaths(root = '/gatehouse') {
     landings: `${root}/landings`,
     reportOutbox: (tenant: string, pipeline: string) =>
       `${outbox}/reports/${nodeName(tenant)}/${nodeName(pipeline)}`,
+    /** Reports to mail servers and message brokers. */
+    messageOutbox: (tenant: string, pipeline: string) =>
+      `${outbox}/messages/${nodeName(tenant)}/${nodeName(pipeline)}`,
 
     /** Unreadable records; see quarantine.ts. */
     quarantine: `${root}/quarantine`,

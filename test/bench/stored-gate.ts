@@ -87,6 +87,7 @@ export async function storedGate(
         nodes: {
           ...{ state: places.state, item: places.item, staged: places.staged },
           ...{ spanOutbox: paths.spanOutbox, historyOutbox: paths.historyOutbox, landings: paths.landings },
+          messageOutbox: '/messages',
           reportOutbox: paths.reportOutbox('acme', 'gate'),
         },
       };

@@ -104,6 +104,7 @@ export async function startWeb(store: string, stack: AsyncDisposableStack, conne
     keyring: undefined,
     paths,
     connections,
+    messengers: new Map(),
     drivers: loaded,
     tenants: [],
     repositories,

@@ -31,9 +31,10 @@ function look(): ReadonlyMap<string, unknown> {
   ]);
 }
 
-/** Those with two underscores belong to libraries, which set them once. */
+/** Those with two underscores belong to libraries, which set them once, as what mqtt is built with sets this one. */
 function globalNames(): readonly string[] {
-  return Object.getOwnPropertyNames(globalThis).filter(name => !name.startsWith('__'));
+  const all = Object.getOwnPropertyNames(globalThis);
+  return all.filter(name => !name.startsWith('__') && name !== 'regeneratorRuntime');
 }
 
 /** Names only: what is in the environment is for no log. */

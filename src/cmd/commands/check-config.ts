@@ -8,6 +8,7 @@ import type { Connection } from '../../driver/connection.ts';
 import { languageOf } from '../../driver/language-of.ts';
 import type { RepositoryCache } from '../../git/repository-cache.ts';
 import { buildLayout } from '../../layout/build/build-layout.ts';
+import type { Languages } from '../../layout/build/build-pipeline.ts';
 import type { Layout } from '../../layout/model/layout.ts';
 import { parseCache } from '../../layout/stanzas/parse-cache.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -76,7 +77,7 @@ export async function checkConfig({
       : await readTenants(
           shownPath(tenantConfig),
           tenantConfigIsScript,
-          hostsOf(settings.connections, opened.connections),
+          hostsOf(settings.connections, opened),
         );
   const errors = [
     ...opened.errors,
@@ -121,18 +122,19 @@ function authErrors({ auth }: Settings): readonly string[] {
 
 async function checkLayouts(
   settings: Settings,
-  { connections, loaded }: OpenedConnections,
+  { connections, messengerLanguages, loaded }: OpenedConnections,
   tenants: readonly Tenant[],
   signal: AbortSignal,
 ) {
   const read = await readBranchConfigs(settings, tenants, open => openAll(settings, open), signal);
   const cache = parseCache();
-  const languages = new Map(
-    [...connections].flatMap(([name, connection]) => {
+  const languages: Languages = new Map([
+    ...[...connections].flatMap(([name, connection]) => {
       const driver = loaded.byName.get(connection.driver);
       return driver === undefined ? [] : [[name, languageOf(driver, connection)] as const];
     }),
-  );
+    ...messengerLanguages,
+  ]);
   const layouts = new Map<string, Layout>();
   for (const tenant of tenants) {
     // Without a project's definitions, the errors of the others would be misleading.

@@ -1,5 +1,6 @@
 /** Dependencies shared by all components of a process. */
 import type { Connection } from '../../driver/connection.ts';
+import type { Messenger } from '../../driver/messenger.ts';
 import type { RepositoryCache } from '../../git/repository-cache.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
@@ -25,6 +26,8 @@ export interface Core {
   readonly host: string;
   readonly paths: StorePaths;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  /** Those that only take reports. */
+  readonly messengers: ReadonlyMap<ConnectionName, Messenger>;
   readonly drivers: LoadedDrivers;
   readonly tenants: readonly Tenant[];
   readonly repositories: RepositoryCache;

@@ -1,12 +1,15 @@
 /** The drivers that connections may name, and those of them that a process has loaded. */
-import { drivers } from '../../../drivers/index.ts';
+import { drivers, messengers } from '../../../drivers/index.ts';
 import type { Driver, DriverImports } from '../../driver/driver.ts';
+import type { MessengerImports } from '../../driver/messenger.ts';
 
 /** Drivers to choose from; none is loaded yet. */
 export interface DriverTable {
   /** Exports `drivers`, the same entries. Threads import it, since functions cannot be sent. */
   readonly module: URL;
   readonly entries: readonly DriverImports[];
+  /** Exported as `messengers`. Absent: none. */
+  readonly messengers?: readonly MessengerImports[];
 }
 
 /** The drivers that the connections of this process name. */
@@ -21,4 +24,5 @@ export interface LoadedDrivers {
 export const driverTable: DriverTable = {
   module: new URL('../../../drivers/index.ts', import.meta.url),
   entries: drivers,
+  messengers,
 };

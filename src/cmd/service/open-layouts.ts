@@ -14,6 +14,7 @@ const HEAP_MB = 1024;
 export function openLayouts(
   drivers: ReadonlyMap<string, Driver>,
   { module, byName }: LoadedDrivers,
+  messengers: ReadonlyMap<string, { readonly driver: string }> = new Map(),
 ): Calls<LayoutTable> {
   const data: LayoutThreadData = {
     drivers: [...drivers].map(([connection, { name, config }]) => ({
@@ -21,6 +22,7 @@ export function openLayouts(
       driver: name,
       readOnly: config === byName.get(name)?.readOnlyConfig,
     })),
+    messengers: [...messengers].map(([connection, { driver }]) => ({ connection, driver })),
     module: module.href,
   };
   return callsToWorker<LayoutTable>({

@@ -2,7 +2,6 @@
  * Opens what the components of one process share, as far as they need it: an executor reads no tenant file, a web opens no
  * mirrors.
  */
-import type { Connection } from '../../driver/connection.ts';
 import { createGit } from '../../git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
 import { startAside } from '../../git/starter/start-aside.ts';
@@ -10,7 +9,6 @@ import type { Clock } from '../../lib/clock.ts';
 import { randomIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { createMetrics } from '../../metrics/registry.ts';
-import type { ConnectionName } from '../../model/project.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { createKeyring } from '../../store/keystore/keyring.ts';
 import { storePaths } from '../../store/paths.ts';
@@ -51,9 +49,10 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
   const { settings, log, clock, root, drivers, components, stack } = options;
   const repositories = stack.use(await openRepositories(options));
   const deps = { clock, log, repositories };
-  const { connections, errors, loaded } = await openConnections(settings.connections, drivers, deps);
-  for (const connection of connections.values()) stack.defer(() => connection.close());
-  const tenants = await tenantsFor(options, connections);
+  const opening = await openConnections(settings.connections, drivers, deps);
+  const { connections, messengers, errors, loaded } = opening;
+  for (const each of [...connections.values(), ...messengers.values()]) stack.defer(() => each.close());
+  const tenants = await tenantsFor(options, opening);
   if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
   for (const warning of tenants.warnings) log.warn({}, warning);
   const keyless = components.has('scheduler') || components.has('merger') ? withoutKey(connections) : [];
@@ -73,6 +72,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     host: machineName(settings),
     paths: storePaths(settings.store.root),
     connections,
+    messengers,
     drivers: loaded,
     tenants: tenants.tenants,
     repositories,
@@ -105,11 +105,11 @@ async function openRepositories({ settings, log, components }: ProcessOptions): 
 
 async function tenantsFor(
   { settings, components }: ProcessOptions,
-  connections: ReadonlyMap<ConnectionName, Connection>,
+  opening: Parameters<typeof hostsOf>[1],
 ): Promise<ReadTenants> {
   if (!components.has('scheduler')) return { kind: 'tenants', tenants: [], warnings: [] };
   const { tenantConfig, tenantConfigIsScript = false } = settings.scheduler;
   if (tenantConfig === undefined)
     return { kind: 'invalid', errors: ['[scheduler] tenant_config: missing; schedulers require it'] };
-  return readTenants(tenantConfig, tenantConfigIsScript, hostsOf(settings.connections, connections));
+  return readTenants(tenantConfig, tenantConfigIsScript, hostsOf(settings.connections, opening));
 }

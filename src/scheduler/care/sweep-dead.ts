@@ -34,7 +34,8 @@ export async function deadLeftovers(
       const guard = [check(places.layout, layout.version)];
       const { eventQueue } = paths.pipeline(tenant, pipeline);
       leftovers.push(...(await childrenOf(eventQueue, guard, shared)));
-      leftovers.push(...(await childrenOf(paths.reportOutbox(tenant, pipeline), guard, shared)));
+      for (const outbox of [paths.reportOutbox(tenant, pipeline), paths.messageOutbox(tenant, pipeline)])
+        leftovers.push(...(await childrenOf(outbox, guard, shared)));
       leftovers.push(...(await requestsOf(tenant, pipeline, guard, shared)));
     }
   }

@@ -29,7 +29,7 @@ import { reportOf } from './stored-report.ts';
 export interface PerformReportDeps {
   readonly clock: Clock;
   readonly log: Log;
-  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  readonly connections: ReadonlyMap<ConnectionName, Pick<Connection, 'reporter' | 'landing'>>;
   /** Returns when a write has just proved that we hold the fence. @throws when we do not, or cannot know. */
   prove(changes: readonly [Change, ...Change[]]): Promise<ProjectStanding>;
   /** False: we may have lost the right to act since. */

@@ -12,6 +12,7 @@
  *     intents        report-intents (from the commands of a turn; report-facts, report-text, reported-trace) → stored-report
  *     performing     report-offers → report-groups → perform-report → perform-part, part-record; right-to-act;
  *                    later-reports (no item waits for them)
+ *     messages       message-intents (reported-item), watched-messengers: to connections that only take reports
  *     several        perform-together → land-in-order, then perform-report for each
  *     live texts     live-progress → show-at, progress-report
  *     the log        host-alarm
@@ -42,7 +43,7 @@ import { type Operation, remove, type Store, set } from '../../store/port.ts';
 import type { Quarantine } from '../../store/quarantine.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
-import { createLaterReports, type LaterReports } from './later-reports.ts';
+import { createLaterReports, type LaterReports, type ReportPlace } from './later-reports.ts';
 import type { LiveProgress, ProgressActing } from './live-progress.ts';
 import { NotAllowedToAct, type PerformReportDeps } from './perform-part.ts';
 import { type PerformedReport, performReport } from './perform-report.ts';
@@ -58,6 +59,8 @@ export interface ReportLoopDeps extends Omit<PerformReportDeps, 'prove' | 'mayAc
   /** Outbox of intents of one pipeline. */
   readonly outbox: string;
   readonly events: EventQueue<PipelineEvent>;
+  /** What of a report serves or does not, and has its lanes. Default: the change's project, as at a code host. */
+  readonly placeOf?: ReportPlace;
   /** For unreadable intents. */
   readonly quarantine: Quarantine;
   readonly layout: LayoutInForce;
@@ -86,7 +89,7 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
   const lanes = createLanes(AT_ONCE);
   const stop = AbortSignal.any([signal, lanes.failed]);
   const dirty = createDirty(true);
-  const later = createLaterReports(deps.clock);
+  const later = createLaterReports(deps.clock, deps.placeOf);
   const offers = await createOffers(deps);
   const carry = createCarrier({ deps, right, fence, lanes, stop, later, offers, dirty });
   const acting: ProgressActing = {
@@ -109,7 +112,7 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
         const [first] = group;
         if (first.intent.together !== undefined)
           lanes.run(laneOfLanding(first.intent), () => carry.together(group));
-        else lanes.run(laneOfReport(first.intent), () => carry.one(first));
+        else lanes.run(laneOfReport(first.intent, deps.placeOf), () => carry.one(first));
       }
     }
   } catch (error) {
@@ -183,7 +186,10 @@ function repositoryOf({ parts, uuid }: ReportIntent): string {
   return parts[0]?.change.project ?? uuid;
 }
 
-function laneOfReport(intent: ReportIntent): Lane {
+function laneOfReport(intent: ReportIntent, placeOf: ReportPlace | undefined): Lane {
+  const [first] = intent.parts;
+  if (placeOf !== undefined && first !== undefined)
+    return { group: placeOf(first), key: `${placeOf(first)} ${laneOf(intent)}` };
   const group = repositoryOf(intent);
   const lands = intent.parts.some(({ merges }) => merges);
   return { group: lands ? `landings of ${group}` : group, key: laneOf(intent) };

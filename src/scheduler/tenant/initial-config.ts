@@ -153,7 +153,12 @@ async function stillHolding(
     pipelines.map(async ({ name }) => {
       const { items, eventQueue } = paths.pipeline(tenant.name, name);
       const work = await Promise.all(
-        [items, eventQueue, paths.reportOutbox(tenant.name, name)].map(path => store.children(path)),
+        [
+          items,
+          eventQueue,
+          paths.reportOutbox(tenant.name, name),
+          paths.messageOutbox(tenant.name, name),
+        ].map(path => store.children(path)),
       );
       return work.some(children => (children?.length ?? 0) > 0);
     }),

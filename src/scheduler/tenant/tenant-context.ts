@@ -65,6 +65,7 @@ export function contextMaker(
       tenant,
       pipeline: name,
       outbox: place.nodes.reportOutbox,
+      messages: { outbox: place.nodes.messageOutbox, messengers: shared.messengers },
       quarantine: createQuarantine({ ...deps, clock, log, path: paths.quarantine }),
     },
   };
@@ -90,6 +91,7 @@ function servicesOf(shared: SchedulerShared): PipelineServices {
       return source?.mergeMessage(change) ?? `Merge ${change.id}`;
     },
     landingMode,
+    messengers: new Set(shared.messengers.keys()),
     landsSeveral: reporter =>
       landingMode(reporter) !== null &&
       connections.get(reporter.connection)?.landing?.landInOrder !== undefined,
@@ -106,10 +108,11 @@ function placeOf(
   const { state, item, staged } = paths.pipeline(tenant, pipeline);
   const { spanOutbox, historyOutbox, landings } = paths;
   const reportOutbox = paths.reportOutbox(tenant, pipeline);
+  const messageOutbox = paths.messageOutbox(tenant, pipeline);
   return {
     clock: pipelineClock(clock),
     log: log.child({ tenant, pipeline }),
-    nodes: { state, item, staged, spanOutbox, historyOutbox, landings, reportOutbox },
+    nodes: { state, item, staged, spanOutbox, historyOutbox, landings, reportOutbox, messageOutbox },
     events: shared.pipelineQueue(tenant, pipeline),
     internalEvents: shared.internalQueue(tenant),
     graphs: createJobGraphs(store, paths),

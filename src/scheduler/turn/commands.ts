@@ -1,7 +1,8 @@
 /** The commands of a turn as operations of its commit: requests for workers, reports, events for other pipelines. */
 import { extraPathsOf, isAlwaysDynamic } from '../../layout/tenant/config-files.ts';
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
+import { leadChange } from '../../model/about-item.ts';
 import { endOfBuild } from '../../model/build.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import { graphOf } from '../../model/build-set.ts';
@@ -13,12 +14,14 @@ import type { MergerRequest } from '../../model/merge.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { BranchName, ProjectKey } from '../../model/project.ts';
 import { buildsetsOf, type QueueItem } from '../../model/queue-item.ts';
+import type { ReportIntent } from '../../model/report-intent.ts';
 import { ranksOf } from '../../pipeline/relative-priority.ts';
 import type { Command, WholeTurn } from '../../pipeline/turn.ts';
 import { outboxOperation } from '../../store/outbox.ts';
 import type { Operation } from '../../store/port.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
 import { landingOperations } from '../changes/own-merges.ts';
+import { messageIntents } from '../report/message-intents.ts';
 import { itemReportIntent, refusalReportIntent } from '../report/report-intents.ts';
 import { reportedTrace } from '../report/reported-trace.ts';
 import { buildRequestFor } from './build-requests.ts';
@@ -48,10 +51,11 @@ export interface CommandContext
     | 'mergeMode'
     | 'likelyStates'
     | 'landingMode'
+    | 'messengers'
   > {
   readonly clock: Pick<Clock, 'now'>;
   readonly tenant: Pick<Tenant, 'name' | 'projects'>;
-  readonly nodes: Pick<PipelineNodes, 'reportOutbox' | 'landings'>;
+  readonly nodes: Pick<PipelineNodes, 'reportOutbox' | 'messageOutbox' | 'landings'>;
   readonly graphs: Pick<JobGraphs, 'get'>;
 }
 
@@ -210,23 +214,34 @@ function reportOperations(
       item === undefined ? null : reportedTrace(context.spans()?.viewer ?? null, context.webRoot, item),
     landingMode: context.landingMode,
   };
+  const messages = (about: Parameters<typeof messageIntents>[1], intent: ReportIntent) => {
+    const all = messageIntents(command, about, intent, { ...report, messengers: context.messengers });
+    return intentOperations(all, context.nodes.messageOutbox, report.now);
+  };
   if (item !== undefined) {
     const intent = itemReportIntent(withTogether(command, draft), item, report);
     const isTraced = item.sampled && context.spans() !== undefined;
     return [
-      outboxOperation(context.nodes.reportOutbox, reportIntentCodec.encode(intent), report.now),
+      ...intentOperations([intent], context.nodes.reportOutbox, report.now),
       ...(isTraced ? landingOperations(intent, context.nodes.landings) : []),
+      ...messages({ change: leadChange(item), item }, intent),
     ];
   }
   const record = context.record(command.change);
   if (record === undefined) return [];
+  const intent = refusalReportIntent(command, record.change, report);
   return [
-    outboxOperation(
-      context.nodes.reportOutbox,
-      reportIntentCodec.encode(refusalReportIntent(command, record.change, report)),
-      report.now,
-    ),
+    ...intentOperations([intent], context.nodes.reportOutbox, report.now),
+    ...messages({ change: record.change, item: null }, intent),
   ];
+}
+
+function intentOperations(
+  intents: readonly ReportIntent[],
+  outbox: string,
+  now: Nanoseconds,
+): readonly Operation[] {
+  return intents.map(intent => outboxOperation(outbox, reportIntentCodec.encode(intent), now));
 }
 
 /** The first of those that land together is marked as well: the others may become visible after it. */

@@ -71,6 +71,8 @@ export interface PipelineServices {
   mergeMessage(change: ProposedChange): string;
   /** As the reporter's driver lands changes; null: it does not. */
   landingMode(reporter: DriverConfig): LandingMode | null;
+  /** Connections that only take reports. */
+  readonly messengers: ReadonlySet<ConnectionName>;
   /** It lands changes, and several of a repository at once. */
   landsSeveral(reporter: DriverConfig): boolean;
 }
@@ -80,6 +82,7 @@ export interface PipelineNodes
   extends Pick<ReturnType<StorePaths['pipeline']>, 'state' | 'item' | 'staged'>,
     Pick<StorePaths, 'spanOutbox' | 'historyOutbox' | 'landings'> {
   readonly reportOutbox: string;
+  readonly messageOutbox: string;
 }
 
 /** Made once per pipeline; job graphs and clock keep their state from turn to turn. */

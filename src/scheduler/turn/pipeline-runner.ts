@@ -8,6 +8,8 @@
  * One scheduler holds the pipeline at a time; when it dies, another takes over: same items, same places, same traces.
  */
 
+import type { Connection } from '../../driver/connection.ts';
+import type { Messenger } from '../../driver/messenger.ts';
 import { millisecondsBetween, type Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
@@ -48,13 +50,19 @@ const CARE_INTERVAL = 60_000;
 export interface PipelineRunnerDeps
   extends LoopDeps,
     SettleDeps,
-    Omit<ReportLoopDeps, 'layout' | 'progress'> {
+    Omit<ReportLoopDeps, 'layout' | 'progress' | 'placeOf' | 'connections'> {
+  readonly connections: ReadonlyMap<string, Connection>;
   readonly tenant: string;
   readonly pipeline: string;
   readonly paths: StorePaths;
   readonly layout: Pick<TenantLayout, 'upToDate' | 'refresh' | 'settled'>;
   /** With the current layout; called once per turn. */
   context(): PipelineContext;
+  /** Reports to connections that only take reports. */
+  readonly messages: {
+    readonly outbox: string;
+    readonly messengers: ReadonlyMap<string, Pick<Messenger, 'reporter'>>;
+  };
   readonly share: FairShare;
   readonly metrics: MetricsSink | undefined;
   /** Of this process, for people. */
@@ -78,7 +86,7 @@ export function createPipelineRunner(deps: PipelineRunnerDeps): PipelineRunner {
     async run(signal) {
       await preparePipeline(deps.store, places, signal);
       await deps.events.prepare(signal);
-      await ensureNode(deps.store, deps.outbox, signal);
+      for (const path of [deps.outbox, deps.messages.outbox]) await ensureNode(deps.store, path, signal);
       using watch = deps.store.watch(places.eventQueue, event => {
         if (event.kind !== 'deleted') dirty.set();
       });
@@ -113,11 +121,20 @@ async function holdPipeline(
   await deps.mergeRequests.prepare(signal);
   await deps.buildRequests.prepare(signal);
   const progress = createLiveProgress(deps);
+  const layout = layoutInForce(deps.layout, deps.context);
+  const { outbox, messengers } = deps.messages;
+  const messages = { ...deps, layout, outbox, connections: messengers, placeOf: connectionOf };
   await runTogether(AbortSignal.any([signal, fence.lost]), stop => [
     takeTurns({ ...deps, progress }, dirty, held, fence, stop),
-    processReports({ ...deps, progress, layout: layoutInForce(deps.layout, deps.context) }, fence, stop),
+    processReports({ ...deps, progress, layout }, fence, stop),
+    processReports(messages, fence, stop),
     wakeRegularly(dirty, stop),
   ]);
+}
+
+/** A server serves or does not as a whole. */
+function connectionOf({ connection }: { readonly connection: string }): string {
+  return connection;
 }
 
 /** Takes turns, one after the other, until aborted or until the pipeline is released for another scheduler. */

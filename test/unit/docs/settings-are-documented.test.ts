@@ -58,6 +58,8 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ['connection', [...optionsIn(textOf('drivers/git/options.ts')), 'driver'].sort()],
   ['connection github.com', [...optionsIn(textOf('drivers/github/options.ts')), 'driver'].sort()],
   ['connection gerrit', [...optionsIn(textOf('drivers/gerrit/options.ts')), 'driver'].sort()],
+  ['connection mail', [...optionsIn(textOf('drivers/smtp/options.ts')), 'driver'].sort()],
+  ['connection broker', [...optionsIn(textOf('drivers/mqtt/options.ts')), 'driver'].sort()],
 ];
 
 /** Options of `etc/gatehouse.conf` by section, commented out or not. */
@@ -73,6 +75,8 @@ const HEADINGS: ReadonlyMap<string, string> = new Map([
   ['connection', 'With `driver = git`'],
   ['connection github.com', 'With `driver = github`'],
   ['connection gerrit', 'With `driver = gerrit`'],
+  ['connection mail', 'With `driver = smtp`'],
+  ['connection broker', 'With `driver = mqtt`'],
 ]);
 
 /** First column of the tables of a section of the reference. */

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { drivers } from '../../../drivers/index.ts';
+import { drivers, messengers } from '../../../drivers/index.ts';
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const sources = ['src', 'drivers'].flatMap(top =>
@@ -11,6 +11,8 @@ const sources = ['src', 'drivers'].flatMap(top =>
     .map(file => path.join(top, file)),
 );
 
+const all = [...drivers, ...messengers];
+
 /** Commands for one kind of host: the demo's hosts, and what creates a GitHub App. The service loads none of them. */
 const ABOUT_ONE_HOST = ['src/cmd/quickstart/', 'src/cmd/github/'];
 
@@ -18,17 +20,17 @@ test('the table has every folder of a driver, in any order', () => {
   const folders = readdirSync(path.join(root, 'drivers'), { withFileTypes: true })
     .filter(entry => entry.isDirectory())
     .map(({ name }) => name);
-  expect(drivers.map(({ name }) => name).toSorted()).toEqual(folders.toSorted());
+  expect(all.map(({ name }) => name).toSorted()).toEqual(folders.toSorted());
 });
 
-test.each(drivers)('the entry of $name loads the driver of that name, and its language', async entry => {
+test.each(all)('the entry of $name loads the driver of that name, and its language', async entry => {
   const driver = await entry.load();
   const languages = await entry.loadLanguages();
   expect([driver.name, languages.name]).toEqual([entry.name, entry.name]);
   expect(driver.config).toBe(languages.config);
 });
 
-test.each(drivers)('one file outside the folder of $name imports it: the table', ({ name }) => {
+test.each(all)('one file outside the folder of $name imports it: the table', ({ name }) => {
   const folder = path.join('drivers', name) + path.sep;
   const outside = sources.filter(
     file =>

@@ -1,7 +1,14 @@
 /** Reports that are going to be made. */
 import type { EarlierReports } from '../../earlier-reports.ts';
 import type { LandingMode } from '../../landed.ts';
-import type { FileComment, ReportDetails, ReportedJob, ReportReason } from '../../report.ts';
+import type {
+  FileComment,
+  ReportDetails,
+  ReportedBuild,
+  ReportedItem,
+  ReportedJob,
+  ReportReason,
+} from '../../report.ts';
 import type { ReportIntent } from '../../report-intent.ts';
 import {
   added,
@@ -54,6 +61,28 @@ const fileComment = object<FileComment>({
   text,
 });
 
+const reportedBuild = object<ReportedBuild>({
+  job: text,
+  voting: flag,
+  dependencies: list(text),
+  uuid: nullable(uuid),
+  result: nullable(buildResultSchema),
+  requestedAt: nullable(time),
+  startedAt: nullable(time),
+  endedAt: nullable(time),
+  url: nullable(text),
+  log: nullable(text),
+});
+
+const reported = object<ReportedItem>({
+  event: uuid,
+  receivedAt: time,
+  enqueuedAt: time,
+  buildset: uuid,
+  builds: list(reportedBuild),
+  retried: list(reportedBuild),
+});
+
 const details = object<ReportDetails>({
   changes: list(changeSchema),
   headline: text,
@@ -62,6 +91,7 @@ const details = object<ReportDetails>({
   fileComments: list(fileComment),
   retests: list(text),
   footer: optional(text),
+  reported: optional(reported),
   queue: nullable(
     object<NonNullable<ReportDetails['queue']>>({ name: text, entryPosition: nullable(whole) }),
   ),

@@ -66,6 +66,7 @@ beforeEach(async () => {
     keyring: undefined,
     paths,
     connections,
+    messengers: new Map(),
     drivers: loaded,
     tenants: [],
     repositories: noRepositories('test'),

@@ -95,6 +95,7 @@ async function open(stand: Stand, share = createFairShare()) {
     likelyStates: () => [],
     landingMode: () => null,
     landsSeveral: () => false,
+    messengers: new Set(),
     expected: createExpectedDurations(),
     metrics: undefined,
     spans: () => undefined,
@@ -107,6 +108,7 @@ async function open(stand: Stand, share = createFairShare()) {
       spanOutbox: paths.spanOutbox,
       historyOutbox: paths.historyOutbox,
       landings: '/landings',
+      messageOutbox: paths.messageOutbox('acme', 'gate'),
       reportOutbox: paths.reportOutbox('acme', 'gate'),
     },
   };
@@ -127,6 +129,7 @@ async function open(stand: Stand, share = createFairShare()) {
     buildRequests,
     connections: new Map(),
     outbox: paths.reportOutbox('acme', 'gate'),
+    messages: { outbox: paths.messageOutbox('acme', 'gate'), messengers: new Map() },
     quarantine: createQuarantine({ store, path: paths.quarantine, clock, log }),
     pauseSwitch: stand.pauseSwitch,
     share,

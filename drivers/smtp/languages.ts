@@ -1,0 +1,9 @@
+/** What pipelines may say about connections of the `smtp` driver. */
+import type { MessengerLanguages } from '../../src/driver/messenger.ts';
+import { parseMailReporter } from './reporter-config.ts';
+
+/** Part of the driver, and loaded without the rest of it by threads. */
+export const smtpLanguages: MessengerLanguages = {
+  name: 'smtp',
+  config: { parseReporter: parseMailReporter },
+};

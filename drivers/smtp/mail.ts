@@ -1,0 +1,55 @@
+/** A report as a mail. Pure. */
+
+import { parsedBefore } from '../../src/driver/read-mapping.ts';
+import type { ReportRequest } from '../../src/driver/reporter.ts';
+import { messageKey } from '../../src/driver/unconfirmed.ts';
+import { cutLine } from '../../src/lib/cut-text.ts';
+import { parseFormat } from '../../src/lib/format-text.ts';
+import { type Change, changeText } from '../../src/model/change.ts';
+import { ITEM_FIELDS, itemFields } from '../../src/model/message-fields.ts';
+import { addressesOf } from './addresses.ts';
+import type { SmtpOptions } from './options.ts';
+import { parseMailReporter } from './reporter-config.ts';
+
+/** What is sent. */
+export interface Mail {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** One line. */
+  readonly subject: string;
+  readonly text: string;
+  /** The same for each repetition: a reader shows one mail. */
+  readonly messageId: string;
+}
+
+const LONGEST_SUBJECT = 500;
+
+/** @param request its `config` as {@link parseMailReporter} returned it. */
+export function mailOf(
+  request: ReportRequest,
+  { defaultFrom, defaultTo }: Pick<SmtpOptions, 'defaultFrom' | 'defaultTo'>,
+): Mail {
+  const { to = defaultTo, from = defaultFrom, subject } = parsedBefore(parseMailReporter(request.config));
+  const { report, change } = request;
+  const changes = report.changes.length === 0 ? [change] : report.changes;
+  const domain = /@(.+)$/.exec(from)?.[1] ?? 'gatehouse.invalid';
+  return {
+    from,
+    to: addressesOf(to),
+    subject: oneLine(subjectOf(subject, report.place.pipeline, changes)),
+    text: report.text,
+    messageId: `<${messageKey(request)}@${domain}>`,
+  };
+}
+
+function subjectOf(subject: string | undefined, pipeline: string, changes: readonly Change[]): string {
+  const format = subject === undefined ? undefined : parseFormat(subject, ITEM_FIELDS);
+  if (format?.kind === 'format') return format.fill(itemFields(pipeline, changes));
+  const refs = changes.map(({ ref }) => ref).join(' ');
+  return `Report for changes ${changes.map(changeText).join(' ')} against ${refs}`;
+}
+
+/** Without control characters: what a stranger wrote begins no header. */
+function oneLine(text: string): string {
+  return cutLine(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim(), LONGEST_SUBJECT);
+}

@@ -1,0 +1,92 @@
+/** Reports to a mail server and a message broker: for every item, of any host, and none waits for them. */
+import { type AddressInfo, createServer } from 'node:net';
+import { Aedes } from 'aedes';
+import { expect, onTestFinished, test } from 'vitest';
+import { BASE_JOB, gateYaml } from '../fake/layout-text.ts';
+import { openMailServer } from '../fake/mail-server.ts';
+import { DEADLINE } from './observer.ts';
+import { openWorld } from './open-world.ts';
+
+const layout = `${gateYaml()}
+${BASE_JOB}
+- job: {name: unit}
+- project: {name: org/project, gate: {jobs: [unit]}}
+- project: {name: org/project1, gate: {jobs: [unit]}}
+`;
+
+async function openBroker() {
+  const aedes = await Aedes.createBroker();
+  const published: { topic: string; action: string; result: string | null; jobs: number }[] = [];
+  aedes.on('publish', ({ topic, payload }, client) => {
+    if (client === null) return;
+    const { action, buildset } = JSON.parse(payload.toString());
+    published.push({ topic, action, result: buildset?.result ?? null, jobs: buildset?.builds.length ?? 0 });
+  });
+  const server = createServer(socket => {
+    socket.on('error', () => {});
+    aedes.handle(socket);
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>(resolve => aedes.close(() => server.close(() => resolve()))));
+  return { published, port: (server.address() as AddressInfo).port };
+}
+
+test('a change lands while its mails wait for a server that is down, and they come when it is back', {
+  timeout: 4 * DEADLINE,
+}, async () => {
+  const broker = await openBroker();
+  const first = await openMailServer();
+  const { port } = first;
+  await first.close();
+  const pipelines = layout
+    .replace(
+      '    success:\n',
+      "    success:\n      mail: {to: all@example.org, subject: '{change.number} is {pipeline}'}\n      broker: {topic: '{tenant}/{pipeline}/{change}', qos: 1}\n",
+    )
+    .replace('    failure:\n', '    failure:\n      mail: {to: all@example.org}\n');
+  const world = await openWorld(
+    {
+      layout: pipelines,
+      sections: [
+        '[connection mail]',
+        'driver = smtp',
+        'server = 127.0.0.1',
+        `port = ${port}`,
+        'default_from = gate@example.org',
+        '[connection broker]',
+        'driver = mqtt',
+        'server = 127.0.0.1',
+        `port = ${broker.port}`,
+      ],
+      expectedTrouble: [/connection mail does not serve/],
+    },
+    { kind: 'embedded' },
+  );
+  try {
+    await world.propose('A');
+    await world.propose('B', { project: 'org/project1' });
+    world.fail('unit', 'B');
+    world.free();
+    await world.approve('A');
+    await world.leaves('A', 'SUCCESS');
+    expect(await world.landed()).toEqual(['A']);
+    await world.approve('B');
+    await world.leaves('B', 'FAILURE');
+    await world.observer.until('the log to say it', () =>
+      world.log.trouble.some(line => line.includes('connection mail does not serve')),
+    );
+    await using mails = await openMailServer({}, port);
+    await world.observer.until('both mails', () => mails.taken.length === 2);
+    const raw = mails.taken.map(mail => mail.raw).toSorted();
+    expect(mails.taken.map(({ to }) => to)).toEqual([['all@example.org'], ['all@example.org']]);
+    expect(raw.some(text => text.includes('Subject: master/A is gate'))).toBe(true);
+    expect(raw.some(text => text.includes('Build failed (gate).'))).toBe(true);
+    await world.observer.until('the messages', () => broker.published.length >= 1);
+    expect(broker.published).toContainEqual({
+      ...{ topic: 'tenant-one/gate/master/A', action: 'success', result: 'SUCCESS', jobs: 1 },
+    });
+    await world.end();
+  } finally {
+    await world[Symbol.asyncDispose]();
+  }
+});
