@@ -9,7 +9,7 @@ import { type ForwardTicksDeps, forwardTicks } from '../../../../src/scheduler/t
 import { runTimers, type TimersDeps } from '../../../../src/scheduler/timers/run-timers.ts';
 import { ensureNode } from '../../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../../src/store/event-queue.ts';
-import { acquireFence } from '../../../../src/store/fence.ts';
+import { acquireFence, type Fence } from '../../../../src/store/fence.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
 import { openStand } from '../stand.ts';
 
@@ -106,19 +106,41 @@ async function openTimers(time = '* * * * *') {
       (await events.list()).flatMap(({ value }) =>
         value.kind === 'enqueue' ? [`${value.trigger.project} ${value.trigger.branch}`] : [],
       ),
-    /** A scheduler that holds the tenant. */
-    async hold() {
+    /**
+     * A scheduler with a session of its own that holds the tenant, as soon as no other does.
+     *
+     * @param commits after so many its process is killed: the next commit is not made, and its session ends.
+     */
+    async hold(commits = Number.POSITIVE_INFINITY) {
       const stop = new AbortController();
-      const fence = await acquireFence(store, {
+      const session = stand.connect();
+      const fence = await acquireFence(session, {
         lockPath: places.lock,
         epochPath: places.epoch,
         lastOperationPath: places.lastOperation,
         guid: ids.uuid(),
       });
+      let made = 0;
+      const killed = Promise.withResolvers<void>();
+      const mortal: Fence = new Proxy(fence, {
+        get: (target, name) =>
+          name === 'commit'
+            ? async (...args: Parameters<Fence['commit']>) => {
+                if (made >= commits) {
+                  killed.resolve();
+                  stop.abort(new Error('killed'));
+                  await session.close();
+                  throw new Error('killed');
+                }
+                made += 1;
+                return target.commit(...args);
+              }
+            : Reflect.get(target, name, target),
+      });
       const wake = createDirty();
       const running = [
-        runTimers({ ...own, wake }, fence, stop.signal),
-        forwardTicks(own, fence, stop.signal),
+        runTimers({ ...own, store: session, wake }, mortal, stop.signal),
+        forwardTicks(own, mortal, stop.signal),
       ];
       for (const loop of running) loop.catch(() => {});
       let ended = false;
@@ -127,10 +149,11 @@ async function openTimers(time = '* * * * *') {
         ended = true;
         stop.abort(new Error('the test ends'));
         await Promise.allSettled(running);
-        await fence.release();
+        if (made < commits) await fence.release();
+        await session.close();
       };
       onTestFinished(end);
-      return { wake: () => wake.set(), end };
+      return { wake: () => wake.set(), end, killed: killed.promise, made: () => made };
     },
   };
 }
@@ -218,6 +241,52 @@ test('a project whose host is away gets its event later, and the others do not w
   await until(async () =>
     expect(await timers.events()).toEqual([`${APP} master`, `${APP} stable`, `${FAR} master`]),
   );
+  await holder.end();
+  expect(timers.missed).toEqual([]);
+});
+
+test.each([1, 2])(
+  'a scheduler that is killed after commit %i of a tick leaves the rest to the one that waits: each event comes once',
+  async commits => {
+    const timers = await openTimers();
+    // The mark of the first look, which is not of the tick.
+    const before = await timers.hold();
+    await until(async () => expect(await timers.upTo()).toBe(0));
+    await before.end();
+    timers.set(60);
+    const first = await timers.hold(commits);
+    // It contends for the tenant while the first is at work.
+    const second = timers.hold();
+    first.wake();
+    await first.killed;
+    const made = await timers.events();
+    // The commit of the mark with its tick, then one for each of two projects.
+    expect(made).toEqual(ALL.slice(0, commits - 1));
+    const holder = await second;
+    await until(async () => expect(await timers.events()).toEqual(ALL));
+    // Another look, and nothing comes twice.
+    holder.wake();
+    timers.set(80);
+    holder.wake();
+    await holder.end();
+    expect(await timers.events()).toEqual(ALL);
+    expect(timers.missed).toEqual([]);
+  },
+);
+
+test('a scheduler that is killed before the commit of a tick has made nothing of it, and the next one does', async () => {
+  const timers = await openTimers();
+  const before = await timers.hold();
+  await until(async () => expect(await timers.upTo()).toBe(0));
+  await before.end();
+  timers.set(60);
+  const first = await timers.hold(0);
+  const second = timers.hold();
+  first.wake();
+  await first.killed;
+  expect([await timers.upTo(), await timers.events()]).toEqual([0, []]);
+  const holder = await second;
+  await until(async () => expect(await timers.events()).toEqual(ALL));
   await holder.end();
   expect(timers.missed).toEqual([]);
 });
