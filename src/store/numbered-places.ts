@@ -7,7 +7,7 @@
  */
 const NUMBERED = [
   /^events\/connection\/[^/]+\/(queue|questions)(-dead)?$/,
-  /^events\/tenant\/[^/]+\/(trigger|management|ticks)(-dead)?$/,
+  /^events\/tenant\/[^/]+\/(trigger|management|ticks|internal)(-dead)?$/,
   /^tenants\/[^/]+\/pipelines\/[^/]+\/events(-dead)?$/,
   /^requests\/[^/]+\/[^/]+\/queue$/,
   /^outbox\/(spans|history|reports\/[^/]+\/[^/]+)$/,
