@@ -1,8 +1,9 @@
-/** `GET …/semaphores`, as Zuul has it: who holds what. The holders are the open builds of the items, so nothing else is read. */
+/** `GET …/semaphores`, as Zuul has it: who holds what. The holders are the open builds of the items, and playbooks of some of them. */
 import { changesText } from '../model/about-item.ts';
 import { type Build, isOpen } from '../model/build.ts';
-import type { SemaphoreHold, SemaphoreRule } from '../model/semaphore.ts';
-import { type Document, document, flag, list, text, uuid, whole } from './schema.ts';
+import type { TenantName } from '../model/project.ts';
+import type { SemaphoreHold, SemaphoreHolder, SemaphoreRule } from '../model/semaphore.ts';
+import { type Document, document, flag, list, nullable, text, uuid, whole } from './schema.ts';
 import type { TenantSnapshot } from './tenant-snapshot.ts';
 
 /** By name; those that a build holds or a job waits for, although nothing defines them, among them. */
@@ -18,7 +19,12 @@ export const semaphoresSchema = list(
     }),
     gatehouse: document({
       defined: flag('False: the name is used, but not defined; one build may hold it'),
-      holders: list(document({ item: uuid(), build: uuid(), pipeline: text(), change: text(), job: text() })),
+      holders: list(
+        document({
+          ...{ item: uuid(), build: uuid(), pipeline: text(), change: text(), job: text() },
+          playbook: nullable(text('Path of the one playbook that holds it; null: the build does')),
+        }),
+      ),
       waiting: list(document({ item: uuid(), pipeline: text(), change: text(), job: text() })),
     }),
   }),
@@ -28,11 +34,28 @@ export type SemaphoresDocument = Document<typeof semaphoresSchema>;
 
 type Snapshot = Pick<TenantSnapshot, 'semaphores' | 'pipelines'>;
 
+/** What playbooks hold, as the store has it. */
+interface OfPlaybooks {
+  readonly tenant: TenantName;
+  /** Of any tenant, as far as it is global. */
+  readonly held: readonly (Omit<SemaphoreHolder, 'playbook'> &
+    Pick<SemaphoreHold, 'name' | 'scope'> & { readonly playbook: string })[];
+}
+
 /** @param others the other tenants of the installation, whose builds are counted and not named. */
-export function semaphoresDocument(snapshot: Snapshot, others: readonly Snapshot[]): SemaphoresDocument {
-  const held = holdsOf(snapshot);
+export function semaphoresDocument(
+  snapshot: Snapshot,
+  others: readonly Snapshot[],
+  playbooks: OfPlaybooks,
+): SemaphoresDocument {
+  const ofPlaybooks = Map.groupBy(playbooks.held.map(heldByPlaybook), ({ tenant }) =>
+    tenant === playbooks.tenant ? 'own' : 'foreign',
+  );
+  const held = [...holdsOf(snapshot), ...(ofPlaybooks.get('own') ?? [])];
   const waiting = waitsOf(snapshot);
-  const foreign = others.flatMap(other => holdsOf(other)).filter(({ hold }) => hold.scope === 'global');
+  const foreign = [...others.flatMap(other => holdsOf(other)), ...(ofPlaybooks.get('foreign') ?? [])].filter(
+    ({ hold }) => hold.scope === 'global',
+  );
   const defined = new Map(snapshot.semaphores.map(({ name, ...rule }) => [name, rule]));
   const names = new Set([
     ...defined.keys(),
@@ -50,13 +73,13 @@ export function semaphoresDocument(snapshot: Snapshot, others: readonly Snapshot
       max: rule.max,
       holders: {
         count: own.length + other_tenants,
-        this_tenant: own.map(({ buildset, build }) => ({ buildset_uuid: buildset, job_name: build.job })),
+        this_tenant: own.map(({ buildset, job }) => ({ buildset_uuid: buildset, job_name: job })),
         other_tenants,
       },
       gatehouse: {
         defined: defined.has(name),
-        holders: own.map(({ item, pipeline, change, build }) => ({
-          ...{ item, build: build.uuid, pipeline, change, job: build.job },
+        holders: own.map(({ item, pipeline, change, build, job, playbook }) => ({
+          ...{ item, build, pipeline, change, job, playbook },
         })),
         waiting: waiting.flatMap(({ names: missing, ...place }) => (missing.includes(name) ? [place] : [])),
       },
@@ -69,8 +92,20 @@ interface Held {
   readonly buildset: Build['uuid'];
   readonly pipeline: string;
   readonly change: string;
-  readonly build: Build;
-  readonly hold: SemaphoreHold;
+  readonly build: Build['uuid'];
+  readonly job: string;
+  /** Null: the whole build holds it. */
+  readonly playbook: string | null;
+  readonly hold: Pick<SemaphoreHold, 'name' | 'scope'>;
+}
+
+function heldByPlaybook({
+  name,
+  scope,
+  since: _,
+  ...holder
+}: OfPlaybooks['held'][number]): Held & Pick<SemaphoreHolder, 'tenant'> {
+  return { ...holder, hold: { name, scope } };
 }
 
 function holdsOf({ pipelines }: Snapshot): readonly Held[] {
@@ -79,7 +114,7 @@ function holdsOf({ pipelines }: Snapshot): readonly Held[] {
       item.buildset.builds.filter(isOpen).flatMap(build =>
         (build.semaphores ?? []).map(hold => ({
           ...{ item: item.uuid, buildset: item.buildset.uuid, pipeline: item.pipeline },
-          ...{ change: changesText(item), build, hold },
+          ...{ change: changesText(item), build: build.uuid, job: build.job, playbook: null, hold },
         })),
       ),
     ),

@@ -6,11 +6,12 @@ import type { TreeSize } from '../git/objects/tree-size.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { DiskRoom } from '../lib/disk-room.ts';
 import type { Log } from '../lib/log.ts';
-import type { BuildRequest } from '../model/build-request.ts';
+import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
+import type { HeldSlots, SlotWait } from '../store/hold-slots.ts';
 import type { ProjectKeysForSecrets } from './playbook-secrets.ts';
 import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
 import type { TimeStep } from './time-step.ts';
@@ -58,6 +59,13 @@ export interface TakenBuild {
    * @returns whether all of it is stored, or some of the spans are lost.
    */
   complete(event: BuildResultEvent, spans: readonly SpanRecord[]): Promise<'whole' | 'spans-cut'>;
+  /**
+   * Takes a slot of each semaphore of the playbook, or waits until it can.
+   *
+   * @returns undefined when the wait ended first.
+   * @throws StoreError when the claim is gone as well.
+   */
+  hold(playbook: BuildPlaybook, wait: SlotWait): Promise<HeldSlots | undefined>;
 }
 
 /** One commit that a workspace needs, with all that is required to make it again where it is missing. */

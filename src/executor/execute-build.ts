@@ -138,7 +138,7 @@ async function runWithLog(
   try {
     finished = await runBuild(
       { onFailing: (at, early) => reports.push(taken.report(failingEvent(request, at, early))) },
-      { deps, options, runner, request, places, log, relay, masks, ...started },
+      { deps, options, runner, request, places, log, relay, masks, hold: taken.hold, ...started },
     );
     if (relay !== null) {
       spans = masks.mask(await takeSpans(relay, finished.execution, taken, log));

@@ -15,6 +15,7 @@
  *                          split-trace, inbound-trace, change-messages)
  *     run-phases.ts        the playbooks in their order
  *     run-playbook.ts      one playbook and its verdict (judge-playbook, outcome)
+ *     playbook-semaphores.ts    what one playbook holds while it runs
  *     playbook-secrets.ts  what one playbook gets decrypted, and secret-file.ts, how it sees it
  *     runner.ts            the contract of the place where playbooks run; sandbox-runner.ts is this machine's
  *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, borrow-access,

@@ -1,10 +1,11 @@
 /** One playbook: runs its process and returns how it ended; `outcome.ts` derives the build's result. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Step } from '../model/step.ts';
-import type { ExecutorDeps, ExecutorOptions } from './deps.ts';
+import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 import { halted, judge, timedOut, unreachable, withLimit } from './judge-playbook.ts';
 import type { PlaybookEnd } from './outcome.ts';
 import { openSecrets } from './playbook-secrets.ts';
+import { takeSemaphores } from './playbook-semaphores.ts';
 import type { ReportedSteps, StepBudget } from './reported-steps.ts';
 import type { PlaybookRun, Runner, RunnerBuild, RunningPlaybook } from './runner.ts';
 import type { Workspace } from './workspace.ts';
@@ -16,6 +17,7 @@ export interface BuildContext extends RunnerBuild {
   readonly runner: Runner;
   /** Resolves when the build's start is stored, which no playbook may precede; rejects when it cannot be. */
   readonly startStored: Promise<void>;
+  readonly hold: TakenBuild['hold'];
 }
 
 /** Its secrets are decrypted when nothing stands in its way. */
@@ -39,12 +41,13 @@ export async function runPlaybook(
   const name = `${run.playbook.canonicalName}/${run.playbook.path}`;
   const title = `[${run.playbook.trusted ? 'trusted' : 'untrusted'} : ${name}@${run.playbook.branch}]`;
   await context.log.line(`${run.phase.toUpperCase()} START: ${title}`);
-  const { startedAt, attempted } = await attempt(context, workspace, run);
+  const { startedAt, attempted, wait } = await attempt(context, workspace, run);
   const endedAt = clock.now();
   const reported = await reportedSteps(context, run, endedAt);
   const end = reported.unreachable ? unreachable(run, attempted) : attempted;
   const words = end.kind === 'passed' ? 'passed' : end.detail;
   await context.log.line(`${run.phase.toUpperCase()} END: ${title}: ${words}`);
+  const steps = [...(wait === undefined ? [] : [wait]), ...reported.steps];
   const exitCode = 'exitCode' in end ? end.exitCode : end.kind === 'passed' ? 0 : null;
   return {
     end,
@@ -54,7 +57,7 @@ export async function runPlaybook(
       startedAt,
       endedAt,
       result: STEP_RESULTS[end.kind],
-      ...(reported.steps.length === 0 ? {} : { steps: reported.steps }),
+      ...(steps.length === 0 ? {} : { steps }),
       facts: {
         project: run.playbook.canonicalName,
         phase: run.phase,
@@ -112,7 +115,30 @@ async function obstacleOf(
   return run.timeoutMs <= 0 ? timedOut(run) : undefined;
 }
 
-async function attempt(context: BuildContext, workspace: Workspace, run: UnopenedRun) {
+/** `wait`: for its semaphores, with which its time begins. */
+interface Attempt {
+  readonly startedAt: Nanoseconds;
+  readonly attempted: PlaybookEnd;
+  readonly wait?: Step;
+}
+
+async function attempt(context: BuildContext, workspace: Workspace, run: UnopenedRun): Promise<Attempt> {
+  if (run.playbook.holds === undefined) return begin(context, workspace, run);
+  const obstacle = await obstacleOf(context, workspace, run);
+  if (obstacle !== undefined) return { startedAt: context.deps.clock.now(), attempted: obstacle };
+  const taken = await takeSemaphores(context, run);
+  const { wait } = taken;
+  if (taken.kind === 'ended')
+    return { startedAt: taken.wait.startedAt, attempted: taken.end, wait: taken.wait };
+  try {
+    const begun = await begin(context, workspace, { ...run, timeoutMs: run.timeoutMs - taken.waitedMs });
+    return wait === undefined ? begun : { ...begun, startedAt: wait.startedAt, wait };
+  } finally {
+    await taken.slots.release();
+  }
+}
+
+async function begin(context: BuildContext, workspace: Workspace, run: UnopenedRun): Promise<Attempt> {
   const obstacle = await obstacleOf(context, workspace, run);
   if (obstacle !== undefined) return { startedAt: context.deps.clock.now(), attempted: obstacle };
   const { request, deps, masks } = context;

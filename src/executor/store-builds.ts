@@ -5,11 +5,13 @@
 
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
-import type { BuildRequest } from '../model/build-request.ts';
+import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import { cancelTimeOf } from '../model/cancel-message.ts';
 import { pipelineEventCodec, spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
+import type { SemaphoreHolder } from '../model/semaphore.ts';
 import { EventQueue } from '../store/event-queue.ts';
+import { holdSlots } from '../store/hold-slots.ts';
 import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { type Operation, type Store, StoreError } from '../store/port.ts';
@@ -60,6 +62,8 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
     async report(event: BuildEvent) {
       await claim.report(events.put(event), deps.ids.uuid());
     },
+    hold: (playbook, wait) =>
+      holdSlots(deps, playbook.holds ?? [], holderOf(request, playbook, deps.clock.now()), wait),
     cancelledAt: () => cancelTime(claim),
     async complete(event: BuildResultEvent, spans) {
       const result = events.put(withCancelTime(event, cancelTime(claim)));
@@ -69,6 +73,16 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
       return outcome === 'lost' || (await storeAll(deps.store, rest)) ? 'whole' : 'spans-cut';
     },
   };
+}
+
+/** Named to builds that wait for what the playbook holds. */
+function holderOf(
+  { tenant, pipeline, item, buildset, uuid, jobName, changes = '' }: BuildRequest,
+  { path }: BuildPlaybook,
+  since: Nanoseconds,
+): SemaphoreHolder {
+  const build = { tenant, pipeline, item, buildset, build: uuid, job: jobName };
+  return { ...build, change: changes, since, playbook: path };
 }
 
 /**

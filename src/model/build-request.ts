@@ -3,6 +3,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { FrozenJob, JobRole, Json, Playbook, SecretsByHash } from './job.ts';
 import type { BranchName, CommitId, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
+import type { WantedSemaphore } from './semaphore.ts';
 
 /** One checkout of the workspace: `src/<host>/<project>` at `commit`. */
 export interface BuildProject {
@@ -23,6 +24,8 @@ export interface BuildPlaybook extends Omit<Playbook, 'roles'> {
   readonly canonicalName: string;
   /** Places in {@link BuildRequest.roles}, the first one to be searched first. Absent: none. */
   readonly roles?: readonly number[];
+  /** Its semaphores, with what the configuration said of them. Absent: none. */
+  readonly holds?: readonly WantedSemaphore[];
 }
 
 /** Roles with the exact commit of their project. */
@@ -74,6 +77,8 @@ export interface BuildRequest {
   readonly secrets?: SecretsByHash;
   /** The `zuul` variables (build, buildset, change, items, project, ...), complete: written to the job as JSON. */
   readonly zuul: { readonly [name: string]: Json };
+  /** Text of the item's changes, named to builds that wait for semaphores that a playbook holds. Absent: none has any. */
+  readonly changes?: string;
   /** Null: tracing is off for this item and nothing of it reaches the job. */
   readonly trace: null | BuildTrace;
 }

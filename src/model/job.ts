@@ -67,6 +67,8 @@ export interface Playbook {
   readonly path: string;
   /** Defined by a config-project. */
   readonly trusted: boolean;
+  /** Names of semaphores that are held while it runs. Absent: none. */
+  readonly semaphores?: readonly string[];
   /** What it alone gets decrypted. Absent: none. */
   readonly secrets?: readonly PlaybookSecret[];
   /** Of post-run: it runs also where the build was ended early. `unjudged`: and its end is not part of the result. Absent: neither. */

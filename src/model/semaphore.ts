@@ -4,7 +4,8 @@
  * A semaphore is a directory of numbered slots in the store, and a build that holds it has one of them. A slot is made in the commit
  * that requests the build and removed in the one that ends it; `Build.semaphores` names the slots, and they are held exactly while
  * the build is open. Each turn takes the lowest free number: of two that see the same free slot only one can make it, so
- * that there are never more holders than `max`, also after `max` was lowered (decision 0155).
+ * that there are never more holders than `max`, also after `max` was lowered (decision 0155). Of a playbook's semaphores the executor
+ * holds ephemeral slots in the same directories while the playbook runs (decision 0191).
  *
  *     slots 0, 1 and 4 taken, max 3    →    full
  *     slots 0 and 4 taken, max 3       →    1 is next
@@ -30,6 +31,9 @@ export interface JobSemaphore {
   readonly resourcesFirst?: true;
 }
 
+/** A semaphore of a playbook, as the configuration had it when its build was requested. */
+export type WantedSemaphore = SemaphoreRule & { readonly name: string };
+
 /** A slot that a build holds while it is open. The scope stays as it was taken, also when the configuration has another one since. */
 export interface SemaphoreHold {
   readonly name: string;
@@ -48,6 +52,8 @@ export interface SemaphoreHolder {
   /** Text of the item's changes, for people of its tenant. */
   readonly change: string;
   readonly since: Nanoseconds;
+  /** Only it holds the slot, not the whole build: the slot is ephemeral, and its executor's. Absent: the build does. */
+  readonly playbook?: string;
 }
 
 /** A holder as another item of its tenant may name it. */

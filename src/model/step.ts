@@ -23,6 +23,8 @@ export type StepKind =
   | 'BuildCheckout'
   | 'JobSetup'
   | 'Playbook'
+  /** Of a playbook, for semaphores that it holds; the span of a job's has that kind, too. */
+  | 'SemaphoreWait'
   | 'Cleanup'
   // below a playbook, as far as it reports them
   | 'AnsiblePlay'

@@ -95,6 +95,7 @@ export function storePaths(root = '/gatehouse') {
     /** Semaphores of tenants, a directory for each tenant; see semaphore-slots.ts. */
     tenantSemaphores: `${root}/semaphores/tenants`,
     globalSemaphores: `${root}/semaphores/global`,
+    semaphoresOf: (tenant: string) => `${root}/semaphores/tenants/${nodeName(tenant)}`,
     /** Its slots are below it, by number. @param tenant one that uses it. */
     semaphore: (tenant: string, scope: SemaphoreScope, name: string) =>
       scope === 'global'

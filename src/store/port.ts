@@ -25,7 +25,7 @@
  *     event-queue             events, in order (offer-group, seen, dead-letter); quarantine: unreadable records
  *     request-queue           work for mergers and executors (stored-request, request-record, request-worker, request-claim,
  *                             abandoned-requests, vanished-claims, signs-of-life)
- *     semaphore-slots         who holds what only some may have at a time
+ *     semaphore-slots         who holds what only some may have at a time (hold-slots: for as long as a process does something)
  *     outbox                  data for other systems (outbox-rows, outbox-drain)
  *     components              which processes there are and what they offer (component-node, component-view)
  *     wake-ups, refresher     from watches to loops and copies (live-tenants, live-counts, load-pipeline, published-record)

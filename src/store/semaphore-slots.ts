@@ -2,9 +2,9 @@
 import { isBrokenRecord, isNewerRecord } from '../model/codec/record.ts';
 import { semaphoreHolderCodec } from '../model/codec/records.ts';
 import type { TenantName } from '../model/project.ts';
-import type { SemaphoreHold, SemaphoreHolder } from '../model/semaphore.ts';
+import type { SemaphoreHold, SemaphoreHolder, SemaphoreScope } from '../model/semaphore.ts';
 import { ensureNode } from './ensure-node.ts';
-import type { StorePaths } from './paths.ts';
+import { nameOfNode, type StorePaths } from './paths.ts';
 import type { Store } from './port.ts';
 
 /** Place of a slot. @param tenant of the holder. */
@@ -27,4 +27,44 @@ export function holderIn(data: Uint8Array): SemaphoreHolder | undefined {
     if (isBrokenRecord(error) || isNewerRecord(error)) return undefined;
     throw error;
   }
+}
+
+/** A slot that only a playbook holds. */
+export interface HeldByPlaybook extends SemaphoreHolder {
+  /** The semaphore's. */
+  readonly name: string;
+  readonly scope: SemaphoreScope;
+  readonly playbook: string;
+}
+
+/** Semaphores that are looked at, of one tenant and of all tenants each. */
+const MOST_SEMAPHORES = 300;
+
+/** Slots that playbooks hold of a tenant's and of global semaphores; the holders of the latter may be of any tenant. */
+export async function slotsOfPlaybooks(
+  store: Store,
+  paths: StorePaths,
+  tenant: TenantName,
+): Promise<readonly HeldByPlaybook[]> {
+  const parents = [
+    { scope: 'tenant', parent: paths.semaphoresOf(tenant) },
+    { scope: 'global', parent: paths.globalSemaphores },
+  ] as const;
+  const found = parents.map(async ({ scope, parent }) => {
+    const names = ((await store.children(parent)) ?? []).slice(0, MOST_SEMAPHORES);
+    const slots = await Promise.all(
+      names.map(async name =>
+        ((await store.children(`${parent}/${name}`)) ?? []).map(slot => ({ name, slot })),
+      ),
+    );
+    const all = slots.flat();
+    const nodes = await store.getMany(all.map(({ name, slot }) => `${parent}/${name}/${slot}`));
+    return all.flatMap(({ name }, index): readonly HeldByPlaybook[] => {
+      const node = nodes[index];
+      const holder = node?.stat.ephemeralOwner === undefined ? undefined : holderIn(node.data);
+      if (holder?.playbook === undefined) return [];
+      return [{ ...holder, playbook: holder.playbook, name: nameOfNode(name), scope }];
+    });
+  });
+  return (await Promise.all(found)).flat();
 }

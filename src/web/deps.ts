@@ -19,6 +19,7 @@ import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import type { PublicKeys } from '../store/keystore/keystore.ts';
+import type { HeldByPlaybook } from '../store/semaphore-slots.ts';
 import type { Installation } from '../tracing/resource.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
 import type { Tokens } from './auth/caller.ts';
@@ -123,6 +124,8 @@ export interface WebDeps {
   readonly tenants: () => readonly TenantName[];
   /** Undefined: there is no such tenant. */
   readonly snapshot: (tenant: TenantName) => TenantSnapshot | undefined;
+  /** Semaphores that playbooks hold: the tenant's, and global ones, which builds of any tenant may hold. */
+  readonly heldByPlaybooks: (tenant: TenantName) => Promise<readonly HeldByPlaybook[]>;
   /** Calls back after a tenant's snapshot changed. Ends with its disposal. */
   readonly onChange: (listener: (tenant: TenantName) => void) => Disposable;
   readonly history: History;

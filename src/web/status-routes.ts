@@ -64,7 +64,9 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
     inTenant(deps, async ({ name, snapshot }) => {
       const others = deps.tenants().filter(other => other !== name);
       const snapshots = others.flatMap(other => deps.snapshot(other) ?? []);
-      return jsonAnswer(semaphoresDocument(snapshot, snapshots));
+      return jsonAnswer(
+        semaphoresDocument(snapshot, snapshots, { tenant: name, held: await deps.heldByPlaybooks(name) }),
+      );
     }),
   );
   router.get(

@@ -17,6 +17,7 @@ import { isOutOfContact } from '../../store/connection.ts';
 import type { Keystore } from '../../store/keystore/keystore.ts';
 import type { Store } from '../../store/port.ts';
 import { createRenewingStore } from '../../store/renewing-store.ts';
+import { slotsOfPlaybooks } from '../../store/semaphore-slots.ts';
 import { itemSpans } from '../../tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../tracing/spans/span-options.ts';
 import { tokenVerifier } from '../../web/auth/token.ts';
@@ -204,6 +205,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     traceUi: () => core.tracing.spans()?.viewer ?? null,
     tenants: () => shown.view()?.live.tenants() ?? [],
     snapshot,
+    heldByPlaybooks: tenant => slotsOfPlaybooks(store, paths, tenant),
     onChange: shown.onChange,
     history: insides.history,
     ...publicKeysOf(core, store),

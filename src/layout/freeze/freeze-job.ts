@@ -9,6 +9,7 @@ import type { Layout } from '../model/layout.ts';
 import { NOOP_JOB } from '../model/noop-job.ts';
 import { shortList } from '../model/short-list.ts';
 import { matcherText } from '../reading/matcher.ts';
+import { semaphoreOfBothText, semaphoresOfBoth } from '../stanzas/parse-semaphore.ts';
 import {
   branchMatches,
   type CollectedVariants,
@@ -188,6 +189,8 @@ function cannotRun(
       `job ${draft.name} has nothing to run: neither it nor a parent sets "run"`,
     );
   }
+  const shared = semaphoresOfBoth(draft.semaphores, [...draft.preRun, ...draft.run, ...draft.postRun]);
+  if (shared.length > 0) return refuse('semaphore-of-both', semaphoreOfBothText(draft.name, shared));
   const collision = collisionText(draft, change.project);
   if (collision !== undefined)
     return refuse('same-workspace-place', `job ${draft.name} cannot run: ${collision}`);

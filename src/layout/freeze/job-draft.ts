@@ -149,8 +149,9 @@ export function applyStanza(
     entries: readonly PlaybookEntry[] | undefined,
     isCleanupRun = false,
   ): readonly DraftPlaybook[] =>
-    (entries ?? []).map(({ path, cleanup }) => ({
+    (entries ?? []).map(({ path, cleanup, semaphores }) => ({
       ...{ project: file.project, branch: file.branch, path, trusted: file.trusted },
+      ...(semaphores === undefined ? {} : { semaphores }),
       ...(given.own.length === 0 ? {} : { secrets: given.own }),
       ...(isCleanupRun
         ? { cleanup: 'unjudged' as const }

@@ -8,7 +8,7 @@ import { parseNodesetReference } from './parse-nodeset.ts';
 import { parseCleanupRun, parsePlaybooks } from './parse-playbooks.ts';
 import { parseRoles } from './parse-roles.ts';
 import { parseSecretUses } from './parse-secret.ts';
-import { parseJobSemaphores } from './parse-semaphore.ts';
+import { parseJobSemaphores, semaphoreOfBothText, semaphoresOfBoth } from './parse-semaphore.ts';
 import { parseNamedVars, parseVars } from './parse-vars.ts';
 import type { DependencyEntry, JobAttributes, JobStanza, RequiredProjectEntry } from './stanzas.ts';
 
@@ -43,6 +43,7 @@ export function parseJob(
     const text = `job ${name} is intermediate, which only an abstract job can be; add "abstract: true"`;
     read.refuse(read.offsetOf('intermediate'), 'invalid-value', text);
   }
+  refuseSharedSemaphores(read, name, attributes);
   read.withoutEffect(WITHOUT_EFFECT);
   read.unsupported(UNSUPPORTED);
   read.finish();
@@ -156,6 +157,14 @@ function parseBooleanOrAuto(
   if (node?.kind === 'scalar' && typeof node.value === 'boolean') return node.value;
   const choice = read.oneOf(key, ['auto', 'true', 'false']);
   return choice === undefined || choice === 'auto' ? choice : choice === 'true';
+}
+
+/** Its build would wait for what it holds itself. */
+function refuseSharedSemaphores(read: MappingReader, name: string, attributes: JobAttributes): void {
+  const { semaphores = [], preRun = [], run = [], postRun = [], cleanupRun = [] } = attributes;
+  const shared = semaphoresOfBoth(semaphores, [...preRun, ...run, ...postRun, ...cleanupRun]);
+  if (shared.length > 0)
+    read.refuse(read.offsetOf('semaphores'), 'semaphore-of-both', semaphoreOfBothText(name, shared));
 }
 
 function parseDependencies(

@@ -1,7 +1,10 @@
 /**
  * `pre-run`, `run`, `post-run` and `cleanup-run` of jobs.
  *
- *     run: playbooks/test.sh
+ *     run:
+ *       - playbooks/test.sh
+ *       - name: playbooks/migrate.sh
+ *         semaphores: [staging]         held while it runs
  *     post-run:
  *       - playbooks/logs.sh
  *       - name: playbooks/release.sh
@@ -10,6 +13,7 @@
 import { type MappingReader, mappingReader } from '../reading/mapping-reader.ts';
 import type { ParseContext } from '../reading/parse-context.ts';
 import type { YamlNode } from '../yaml/yaml-node.ts';
+import { parsePlaybookSemaphores } from './parse-semaphore.ts';
 import type { PlaybookEntry } from './stanzas.ts';
 
 /** The playbooks of one phase. */
@@ -45,6 +49,7 @@ function playbookEntry(
 ): readonly PlaybookEntry[] {
   let path: string | undefined;
   let cleanup: boolean | undefined;
+  let semaphores: readonly string[] = [];
   if (node.kind === 'mapping') {
     const read = mappingReader(node, subject, context);
     path = read.required('name');
@@ -55,13 +60,20 @@ function playbookEntry(
         'invalid-value',
         `${subject} cannot have "cleanup": only playbooks of post-run do; remove it`,
       );
-    read.unsupported(['semaphores', 'nesting-level']);
+    semaphores = parsePlaybookSemaphores(read, subject, context);
+    read.unsupported(['nesting-level']);
     read.finish();
   } else if (node.kind === 'scalar' && typeof node.value === 'string') {
     path = node.value;
   }
   if (path !== undefined && isPathBelowRoot(path))
-    return [{ path, ...(cleanup === true ? { cleanup } : {}) }];
+    return [
+      {
+        path,
+        ...(cleanup === true ? { cleanup } : {}),
+        ...(semaphores.length === 0 ? {} : { semaphores }),
+      },
+    ];
   const text = `${subject} must be a path below the root of the repository, such as playbooks/test.sh`;
   if (node.kind !== 'mapping' || path !== undefined)
     context.problem({ offset: node.offset, code: 'invalid-path', text });

@@ -51,6 +51,36 @@ export function parseJobSemaphores(
   return joinedSemaphores(nodes.flatMap(node => jobSemaphore(node, subject, context) ?? []));
 }
 
+/** `semaphores` of a playbook: names. Sorted, each once. */
+export function parsePlaybookSemaphores(
+  read: MappingReader,
+  subject: string,
+  context: ParseContext,
+): readonly string[] {
+  const names = read.names('semaphores') ?? [];
+  if (names.length > MOST_OF_A_JOB) {
+    const text = `a playbook in ${subject} has ${names.length} semaphores; it may have ${MOST_OF_A_JOB}`;
+    read.refuse(read.offsetOf('semaphores'), 'out-of-range', text);
+  }
+  for (const { name, offset } of names)
+    if (!isName(name)) context.problem({ offset, code: 'invalid-name', text: nameText(name) });
+  return [...new Set(names.map(({ name }) => name))].toSorted();
+}
+
+/** Names that the job and one of its playbooks have. */
+export function semaphoresOfBoth(
+  ofJob: readonly JobSemaphore[],
+  playbooks: readonly { readonly semaphores?: readonly string[] }[],
+): readonly string[] {
+  const held = new Set(playbooks.flatMap(({ semaphores = [] }) => semaphores));
+  return ofJob.map(({ name }) => name).filter(name => held.has(name));
+}
+
+/** @param names at least one. */
+export function semaphoreOfBothText(job: string, names: readonly string[]): string {
+  return `job ${job} and one of its playbooks have the same semaphore (${names.join(', ')}), for which the playbook would wait for its own build; keep one of the two`;
+}
+
 /** By name; one that waits for its resources first anywhere does so. */
 export function joinedSemaphores(all: readonly JobSemaphore[]): readonly JobSemaphore[] {
   const byName = new Map<string, JobSemaphore>();

@@ -142,6 +142,8 @@ export interface PlaybookEntry {
   readonly path: string;
   /** Of post-run: it runs also when the build is cancelled. */
   readonly cleanup?: true;
+  /** Names of semaphores that are held while it runs. Absent: none. */
+  readonly semaphores?: readonly string[];
 }
 
 /** A project with Ansible roles. The project is checked when the layout is built. */

@@ -3,13 +3,14 @@
 import { secretsOfJobs } from '../../layout/build/layout-secret.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { spanIdOf, traceIdOf, type Uuid } from '../../lib/ids.ts';
-import { changeOfJob } from '../../model/about-item.ts';
-import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
+import { changeOfJob, changesText } from '../../model/about-item.ts';
+import type { BuildPlaybook, BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import { type BuildSet, type TestedMerge, testedMergeOf } from '../../model/build-set.ts';
 import type { FrozenJob, JobGraph } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { chainOf } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
+import type { SemaphoreRule } from '../../model/semaphore.ts';
 import { sharedPlace } from '../../model/workspace-place.ts';
 import type { TracePolicy } from '../../tracing/live-tracing.ts';
 import { type BuildPlaybooks, buildPlaybooks } from './build-playbooks.ts';
@@ -24,6 +25,8 @@ export interface BuildRequestContext {
   readonly now: Nanoseconds;
   readonly priority: number;
   readonly places: ProjectPlaces;
+  /** What the configuration says of a semaphore now. */
+  readonly semaphoreOf: (name: string) => SemaphoreRule;
   /** Null: tracing is off. */
   readonly tracing: null | Pick<TracePolicy, 'splitAfterMs'>;
 }
@@ -71,7 +74,7 @@ export function buildRequestFor(
     requestedAt: context.now,
     priority: context.priority,
     projects,
-    playbooks: found.playbooks,
+    ...withHolds(found.playbooks, item, context),
     ...(found.roles === undefined ? {} : { roles: found.roles }),
     ...secretsFor(job, context.graph),
     zuul: zuulVariables({
@@ -93,6 +96,24 @@ function missingText({ playbook, role }: Extract<BuildPlaybooks, { readonly kind
   const { project, branch, path, trusted } = playbook;
   if (role !== undefined) return `${role.project} has no branch to take roles of playbook ${path} from`;
   return `${project} has no branch ${branch}${trusted ? '' : ' (nor master or main)'} to take playbook ${path} from`;
+}
+
+/** The playbooks with what the configuration says of their semaphores now; and the changes, which builds that wait for them are shown. */
+function withHolds(
+  { preRun, run, postRun }: BuildRequest['playbooks'],
+  item: QueueItem,
+  { semaphoreOf }: BuildRequestContext,
+): Pick<BuildRequest, 'playbooks' | 'changes'> {
+  const held = (playbook: BuildPlaybook): BuildPlaybook => {
+    const { semaphores = [] } = playbook;
+    if (semaphores.length === 0) return playbook;
+    return { ...playbook, holds: semaphores.map(name => ({ name, ...semaphoreOf(name) })) };
+  };
+  const any = [preRun, run, postRun].flat().some(({ semaphores }) => semaphores !== undefined);
+  return {
+    playbooks: { preRun: preRun.map(held), run: run.map(held), postRun: postRun.map(held) },
+    ...(any ? { changes: changesText(item) } : {}),
+  };
 }
 
 /** Only those that the job's own playbooks get. */

@@ -40,6 +40,7 @@ export interface CommandContext
     | 'spans'
     | 'tracePolicy'
     | 'projects'
+    | 'semaphoreOf'
     | 'mergeRequests'
     | 'buildRequests'
     | 'relativeGroup'
@@ -163,6 +164,7 @@ function buildOperations(
     now,
     priority: priorityOf(context.pipeline.precedence) + rank(item, draft.state, context),
     places: context.projects,
+    semaphoreOf: context.semaphoreOf,
     tracing: context.tracePolicy() ?? null,
   });
   const ended = {

@@ -62,7 +62,9 @@ function semaphoreRow(tenant: string, semaphore: SemaphoresDocument[number]): HT
       `${holders.count} of ${max} held`,
       others > 0 && `, ${others} by other tenants`,
     ),
-    gatehouse.holders.map(holder => place(tenant, 'held by', holder)),
+    gatehouse.holders.map(holder =>
+      place(tenant, holder.playbook === null ? 'held by' : `held by ${holder.playbook} of`, holder),
+    ),
     gatehouse.waiting.map(waiting => place(tenant, 'awaited by', waiting)),
   );
 }

@@ -268,6 +268,7 @@ function createTestQueue(logDir: string) {
           request,
           cancelled: cancelled.signal,
           lost: lost.signal,
+          hold: async () => ({ release: async () => {} }),
           cancelledAt: () => cancelledAt,
           async report(event) {
             await store(event);

@@ -199,6 +199,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     }),
     tenants: () => (fake.started ? ['main'] : []),
     snapshot: tenant => (tenant === 'main' && fake.started ? snapshot : undefined),
+    heldByPlaybooks: async () => [],
     onChange: listeners.add,
     history,
     spansOf: rootSpan,

@@ -178,6 +178,7 @@ export const semaphoreHolderSchema = object<SemaphoreHolder>({
   job: text,
   change: text,
   since: time,
+  playbook: optional(text),
 });
 
 /** {@link BuildSet} */

@@ -22,7 +22,7 @@ import type {
   RequiredProject,
   SecretsByHash,
 } from '../../job.ts';
-import type { JobSemaphore } from '../../semaphore.ts';
+import type { JobSemaphore, SemaphoreScope, WantedSemaphore } from '../../semaphore.ts';
 import {
   added,
   byName,
@@ -52,6 +52,7 @@ const playbookFields = {
   branch: text,
   path: text,
   trusted: flag,
+  semaphores: optional(list(text)),
   secrets: optional(list(object<PlaybookSecret>({ name: text, secret: text }))),
   cleanup: optional(words<NonNullable<Playbook['cleanup']>>({ judged: 1, unjudged: 1 })),
   roles: optional(list(whole)),
@@ -142,7 +143,22 @@ export const buildTraceSchema = object<BuildTrace>({
   splitAfterMs: optional(number),
 });
 
-const buildPlaybooks = list(object<BuildPlaybook>({ ...playbookFields, commit, canonicalName: text }));
+const buildPlaybooks = list(
+  object<BuildPlaybook>({
+    ...playbookFields,
+    commit,
+    canonicalName: text,
+    holds: optional(
+      list(
+        object<WantedSemaphore>({
+          name: text,
+          scope: words<SemaphoreScope>({ tenant: 1, global: 1 }),
+          max: whole,
+        }),
+      ),
+    ),
+  }),
+);
 
 /** {@link BuildRequest}, the record `build-request`. */
 export const buildRequestSchema = object<BuildRequest>({
@@ -176,5 +192,6 @@ export const buildRequestSchema = object<BuildRequest>({
   ),
   secrets: optional(secrets),
   zuul: byName(json),
+  changes: optional(text),
   trace: nullable(buildTraceSchema),
 });

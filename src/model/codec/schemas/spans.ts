@@ -80,6 +80,7 @@ const stepKind = words<StepKind>({
   BuildCheckout: 1,
   JobSetup: 1,
   Playbook: 1,
+  SemaphoreWait: 1,
   Cleanup: 1,
   AnsiblePlay: 1,
   AnsibleTask: 1,

@@ -86,6 +86,7 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
       webRoot: '',
       spans: () => undefined,
       tracePolicy: () => undefined,
+      semaphoreOf: () => ({ scope: 'tenant', max: 1 }),
       projects: { defaultBranch: () => undefined, canonicalName: project => project },
       mergeRequests,
       buildRequests,
