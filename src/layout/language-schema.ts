@@ -77,13 +77,18 @@ const VALUES: { readonly [type in ValueType]: Schema } = {
   names: oneOrList(name),
   nodes,
   nodeset: { anyOf: [name, object({ label: name, nodes, groups, alternatives }, [])] },
-  playbooks: oneOrList({ anyOf: [{ type: 'string' }, object({ name: { type: 'string' } }, ['name'])] }),
+  playbooks: oneOrList({
+    anyOf: [{ type: 'string' }, object({ name: { type: 'string' }, semaphores: oneOrList(name) }, ['name'])],
+  }),
   'post-playbooks': oneOrList({
-    anyOf: [{ type: 'string' }, object({ name: { type: 'string' }, cleanup: boolean }, ['name'])],
+    anyOf: [
+      { type: 'string' },
+      object({ name: { type: 'string' }, semaphores: oneOrList(name), cleanup: boolean }, ['name']),
+    ],
   }),
   precedence: words(WORDS.precedence),
   'required-projects': oneOrList({
-    anyOf: [name, object({ name, 'override-checkout': name }, ['name'])],
+    anyOf: [name, object({ name, 'override-branch': name, 'override-checkout': name }, ['name'])],
   }),
   roles: oneOrList(object({ zuul: name, galaxy: name, name }, [])),
   secrets: oneOrList({

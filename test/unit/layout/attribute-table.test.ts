@@ -54,7 +54,10 @@ const SAMPLES: {
     bad: ['a', [{ name: 'a' }]],
   },
   nodeset: { good: ['a', { nodes: [{ name: 'a', label: 'b' }] }], bad: [['a'], { nodse: [] }] },
-  playbooks: { good: ['a.sh', ['a.sh', { name: 'b.yaml' }]], bad: [[['a']], 3, [{ name: 'b', cleanup: 3 }]] },
+  playbooks: {
+    good: ['a.sh', ['a.sh', { name: 'b.yaml', semaphores: ['s'] }]],
+    bad: [[['a']], 3, [{ name: 'b', cleanup: 3 }]],
+  },
   'post-playbooks': {
     good: ['a.sh', [{ name: 'b.yaml', cleanup: true }]],
     bad: [[['a']], 3, [{ name: 'b', cleenup: true }]],
