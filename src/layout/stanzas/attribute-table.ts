@@ -72,6 +72,7 @@ const JOB: AttributeTable = {
   description: of('text'),
   'extra-vars': of('mapping'),
   'failure-message': of('text'),
+  'failure-output': of('names'),
   'failure-url': noEffect,
   files: of('matchers'),
   final: of('boolean'),
