@@ -11,8 +11,11 @@ import type { BranchConfig } from '../../src/model/merge.ts';
 import { parseCommitId, projectIdOf } from '../../src/model/project.ts';
 import type { CompatCase } from './fixtures.ts';
 
-/** Empty: everything loads. */
-export type Refusals = readonly string[];
+/** A tenant of a case, and why it does not load; no reason: it does. */
+export interface Loaded {
+  readonly name: string;
+  readonly refusals: readonly string[];
+}
 
 /** Takes all configuration of a driver that we do not have. */
 export const ANY_DRIVER: Pick<DriverConfigLanguage, 'parseTrigger' | 'parseRequirement' | 'parseReporter'> = {
@@ -21,19 +24,25 @@ export const ANY_DRIVER: Pick<DriverConfigLanguage, 'parseTrigger' | 'parseRequi
   parseReporter: value => ({ kind: 'ok', value }),
 };
 
-/** @param languages of the connections there are. */
-export function refusalsOf({ name, tenantFile, filesOf }: CompatCase, languages: Languages): Refusals {
+/** @param languages of the connections there are. @returns one for each tenant; a mistake in their file refuses all of them. */
+export function loadCase({ name, tenantFile, filesOf }: CompatCase, languages: Languages): readonly Loaded[] {
   const hosts = new Map(
     [...languages.keys()].map(connection => [connection, HOSTS[connection] ?? connection]),
   );
   const parsed = parseTenantFile(tenantFile, name, hosts);
-  if (parsed.kind === 'invalid') return parsed.errors.map(configErrorText);
-  return parsed.tenants.flatMap(tenant => {
+  if (parsed.kind === 'invalid') {
+    const refusals = parsed.errors.map(configErrorText);
+    return (tenantFile.match(TENANT) ?? ['']).map(() => ({ name, refusals }));
+  }
+  return parsed.tenants.map(tenant => {
     const configs = tenant.projects.map(({ project }) => branchConfig(tenant, project, filesOf));
     const { errors } = buildLayout({ tenant, configs, languages, cache: parseCache() });
-    return errors.filter(isError).map(configErrorText);
+    return { name: `${name} ${tenant.name}`, refusals: errors.filter(isError).map(configErrorText) };
   });
 }
+
+/** In YAML, and in the JSON of single layouts. */
+const TENANT = /^- tenant:|"tenant":/gm;
 
 /** Canonical host names that the fixtures write. */
 const HOSTS: { readonly [connection: string]: string } = {

@@ -9,10 +9,10 @@
  * which Zuul refuses too.
  */
 import { Command } from 'commander';
-import { drivers as ourDrivers } from '../../drivers/index.ts';
+import { messengers, drivers as ourDrivers } from '../../drivers/index.ts';
 import type { Languages } from '../../src/layout/build/build-pipeline.ts';
 import { type CompatCase, type ConnectionDrivers, fixturesBelow } from './fixtures.ts';
-import { ANY_DRIVER, type Refusals, refusalsOf } from './load.ts';
+import { ANY_DRIVER, type Loaded, loadCase } from './load.ts';
 
 const program = new Command('compat')
   .requiredOption('--zuul <dir>', 'a source tree of Zuul')
@@ -24,49 +24,54 @@ async function compat({ zuul, all }: { readonly zuul: string; readonly all: bool
   const real = await languagesOf(drivers);
   const any = new Map([...[...drivers.keys(), ...OTHERS].map(name => [name, ANY_DRIVER] as const), ...real]);
   const results = cases.map(each => ({
-    each,
-    real: refusalsOf(each, real),
-    any: refusalsOf(each, any),
+    kind: each.kind,
+    real: loadCase(each, real),
+    any: loadCase(each, any),
   }));
-  for (const { each, real: refusals } of results) {
+  for (const { name, refusals } of results.flatMap(each => each.real)) {
     const shown = all ? refusals : refusals.slice(0, 1);
-    for (const reason of shown) process.stdout.write(`refused ${each.name}: ${oneLine(reason)}\n`);
+    for (const reason of shown) process.stdout.write(`refused ${name}: ${oneLine(reason)}\n`);
   }
   for (const kind of ['tenants', 'layout'] as const) {
-    const of = results.filter(({ each }) => each.kind === kind);
-    const loaded = (which: (result: (typeof results)[number]) => Refusals) =>
-      of.filter(result => which(result).length === 0).length;
+    const of = results.filter(each => each.kind === kind);
+    const [ours, all] = [of.flatMap(each => each.real), of.flatMap(each => each.any)];
     process.stdout.write(
-      `${WORDS[kind]}: loaded ${loaded(result => result.real)} of ${of.length}, ${loaded(result => result.any)} with drivers that take anything\n`,
+      `${WORDS[kind]}: loaded ${loadedOf(ours)} of ${ours.length}, ${loadedOf(all)} with drivers that take anything\n`,
     );
   }
   return 0;
 }
 
+function loadedOf(tenants: readonly Loaded[]): number {
+  return tenants.filter(({ refusals }) => refusals.length === 0).length;
+}
+
 const WORDS: { readonly [kind in CompatCase['kind']]: string } = {
-  tenants: 'tenant files',
+  tenants: 'tenants',
   layout: 'single layouts',
 };
 
 /** Connections that layouts name and no settings file of the tests has. */
 const OTHERS = ['gitlab', 'pagure'];
 
-/** Of the connections whose driver we have. Zuul's git driver only reads. */
+/** Of the connections whose driver we have. */
 async function languagesOf(drivers: ConnectionDrivers): Promise<Languages> {
-  const byDriver = new Map(
-    await Promise.all(
-      ourDrivers.map(async ({ name, loadLanguages }) => [name, await loadLanguages()] as const),
-    ),
-  );
+  const byDriver = new Map<string, Parsers>();
+  for (const { name, loadLanguages } of ourDrivers) {
+    const { config, readOnlyConfig } = await loadLanguages();
+    // Zuul's git driver only reads.
+    byDriver.set(name, readOnlyConfig ?? config);
+  }
+  for (const { name, loadLanguages } of messengers) byDriver.set(name, (await loadLanguages()).config);
   return new Map(
     [...drivers].flatMap(([connection, driver]) => {
-      const languages = byDriver.get(driver);
-      return languages === undefined
-        ? []
-        : [[connection, languages.readOnlyConfig ?? languages.config] as const];
+      const parsers = byDriver.get(driver);
+      return parsers === undefined ? [] : [[connection, parsers] as const];
     }),
   );
 }
+
+type Parsers = NonNullable<ReturnType<Languages['get']>>;
 
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ');

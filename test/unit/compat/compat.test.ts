@@ -52,11 +52,11 @@ test('counts what loads with our drivers and with any, and gives the reason of e
   await write('layouts/pagure.yaml', PIPELINE.replaceAll('gerrit:', 'pagure:'));
   const { stdout } = await run(process.execPath, [MAIN, '--zuul', folder]);
   expect(stdout.split('\n')).toEqual([
-    'refused config/bad/main.yaml: gerrit/org/app@master:.zuul.d/a.yaml:1:21: Job bas not defined, did you mean "base"?',
+    'refused config/bad/main.yaml one: gerrit/org/app@master:.zuul.d/a.yaml:1:21: Job bas not defined, did you mean "base"?',
     expect.stringContaining(
       'refused layouts/pagure.yaml: layouts/pagure.yaml:1:44: no connection is called "pagure"',
     ),
-    'tenant files: loaded 1 of 2, 1 with drivers that take anything',
+    'tenants: loaded 1 of 2, 1 with drivers that take anything',
     'single layouts: loaded 1 of 2, 2 with drivers that take anything',
     '',
   ]);
