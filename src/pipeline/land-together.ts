@@ -5,11 +5,12 @@
  *     A B C D, all passed but C    →    A and B are reported together; C and D wait
  *     A is being reported, B passes    →    B waits: it is reported when A has left, together with what passed meanwhile
  *
- * Each was tested on exactly the item ahead of it, so its tested commit holds those of all items ahead, and its host moves the branch
- * there once. Every item keeps its own report and its own answer. An item lands only when those ahead of it have: when one of
+ * Each was tested on exactly the commits of the item ahead of it, so its tested commit holds those of all items ahead, and its host moves
+ * the branch there once. Every item keeps its own report and its own answer. An item lands only when those ahead of it have: when one of
  * them does not, the ones behind it come back unsent, and are tested again without it.
  */
 import type { Uuid } from '../lib/ids.ts';
+import { testedMergeOf } from '../model/build-set.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { isDue, mayAskHost } from './host-wait.ts';
@@ -18,6 +19,19 @@ import type { TurnDraft } from './turn-draft.ts';
 
 /** So that the turn that requests the reports, and the answers to them, usually fit into one multi-write each. */
 const MOST_TOGETHER = 50;
+
+/**
+ * Whether it was tested on the very commits of the item ahead. A push past the gate may have come between the two merges: the host would
+ * refuse to land then in the item's own project, but does not check the other projects of its jobs. It waits until the item ahead has
+ * landed, and is judged by what the host holds then (follow-nearest.ts).
+ */
+function holdsItemAhead(item: QueueItem, ahead: QueueItem): boolean {
+  const own = testedMergeOf(item.buildset)?.branches ?? [];
+  return (testedMergeOf(ahead.buildset)?.branches ?? []).every(({ project, branch, commit }) => {
+    const same = own.find(each => each.project === project && each.branch === branch);
+    return same === undefined || same.before === commit;
+  });
+}
 
 /** Whether the item lands with the one ahead of it. Call when its jobs are complete. */
 export function joinsLanding(
@@ -30,6 +44,7 @@ export function joinsLanding(
     landing.size < MOST_TOGETHER &&
     landing.last === directlyAhead?.uuid &&
     landing.last === item.behind &&
+    holdsItemAhead(item, directlyAhead) &&
     landsTogether(draft, item) &&
     mayJoinAtHost(draft, item)
   );

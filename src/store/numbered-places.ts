@@ -10,7 +10,7 @@ const NUMBERED = [
   /^events\/tenant\/[^/]+\/(trigger|management|ticks|internal)(-dead)?$/,
   /^tenants\/[^/]+\/pipelines\/[^/]+\/events(-dead)?$/,
   /^requests\/[^/]+\/[^/]+\/queue$/,
-  /^outbox\/(spans|history|reports\/[^/]+\/[^/]+)$/,
+  /^outbox\/(spans|history|(reports|messages)\/[^/]+\/[^/]+)$/,
   /^landings$/,
   /^quarantine$/,
 ];

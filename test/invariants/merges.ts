@@ -105,27 +105,34 @@ export class MergeChecks {
   #checkStanding(state: PipelineState): void {
     for (const item of state.items.values()) {
       if (item.phase.phase !== 'queued') continue;
-      const below: QueueItem[] = [];
-      for (let at = item.behind; at !== null; at = state.items.get(at)?.behind ?? null) {
-        const each = state.items.get(at);
-        if (each !== undefined) below.unshift(each);
-      }
-      const live = below.filter(({ role }) => role === 'live');
-      this.#checkTested(item, live);
+      const below = itemsBelow(state, item);
+      if (this.#awaitsLanding(state, below)) continue;
+      if (!this.#isAsTested(item, below))
+        this.#complain('1', `${item.changes[0].key} was tested with other items than those it stands behind`);
       // Also a dependency, which is merged below it.
       this.#checkConflict(item, below);
     }
   }
 
+  /**
+   * Of items that land together the host refused one, and a later one, which was tested with it, has no answer yet: what stands behind
+   * that one is judged when it has.
+   */
+  #awaitsLanding(state: PipelineState, below: readonly QueueItem[]): boolean {
+    return below.some(
+      each => each.phase.phase === 'reporting' && !this.#isAsTested(each, itemsBelow(state, each)),
+    );
+  }
+
   /** What an item was merged with is what it stands behind, and what has landed since. */
-  #checkTested(item: QueueItem, below: readonly QueueItem[]): void {
-    if (testedMergeOf(item.buildset) === null) return;
+  #isAsTested(item: QueueItem, below: readonly QueueItem[]): boolean {
+    if (testedMergeOf(item.buildset) === null) return true;
     const landed = new Set((this.#landed.get(item.queue) ?? []).map(({ buildset }) => buildset));
     const stack = this.#stackedOn.get(item.buildset.uuid) ?? [];
-    if (
-      stack.filter(buildset => !landed.has(buildset)).join() !== below.map(each => each.buildset.uuid).join()
-    )
-      this.#complain('1', `${item.changes[0].key} was tested with other items than those it stands behind`);
+    const live = below.filter(({ role }) => role === 'live');
+    return (
+      stack.filter(buildset => !landed.has(buildset)).join() === live.map(each => each.buildset.uuid).join()
+    );
   }
 
   /** What an item conflicts with is what it stands behind, or has landed. */
@@ -236,4 +243,14 @@ export class MergeChecks {
       }
     }
   }
+}
+
+/** Those that the item stands behind, oldest first. */
+function itemsBelow(state: PipelineState, item: QueueItem): readonly QueueItem[] {
+  const below: QueueItem[] = [];
+  for (let at = item.behind; at !== null; at = state.items.get(at)?.behind ?? null) {
+    const each = state.items.get(at);
+    if (each !== undefined) below.unshift(each);
+  }
+  return below;
 }

@@ -131,7 +131,14 @@ describe('a dependent pipeline', () => {
           playOut(pipeline, wildNature(pipeline), played);
           expect(new Set(world.landed).size).toBe(world.landed.length);
         }),
-        { numRuns: 200 * more },
+        {
+          numRuns: 200 * more,
+          examples: [
+            refusedOfLanding('conflicts with B'),
+            refusedOfLanding('is made'),
+            PUSHED_BETWEEN_MERGES,
+          ],
+        },
       );
     },
     patience,
@@ -145,6 +152,32 @@ const acts = (...played: readonly (readonly [act: number, pick: number])[]): Ste
 
 const appChanges = (...needs: readonly (readonly number[])[]): Setting['changes'] =>
   needs.map(each => ({ lib: false, needs: each, bad: true }));
+
+/**
+ * B and A land together, and the host refuses B while A is still under way: C, behind both, is judged anew when that is over.
+ *
+ * @param merge how the merge of C ends.
+ */
+const refusedOfLanding = (merge: 'conflicts with B' | 'is made'): Played => [
+  { shared: false, together: true, window: 0, holding: false, changes: appChanges([], [], []) },
+  [
+    ...acts([0, 337], [22, 216], [0, 0], [45, 0], [22, 16], [45, 610]),
+    { act: 45, pick: 0, later: true },
+    ...acts([45, 0], [0, 671], [22, merge === 'is made' ? 40 : 21], [65, 0]),
+  ],
+];
+
+/** The tip of app moves between the merges of C, of lib, and of A, of app, which C stands behind: C must not land with A. */
+const PUSHED_BETWEEN_MERGES: Played = [
+  {
+    shared: true,
+    together: true,
+    window: 0,
+    holding: false,
+    changes: [false, true].map(lib => ({ lib, needs: [], bad: true })),
+  },
+  acts([0, 0], [0, 1], [22, 381], [92, 0]),
+];
 
 /** A asks its host again on behalf of all; then B is promoted, which leaves A outside the window: B asks. */
 const PROMOTED_PAST_ASKER: Played = [

@@ -147,6 +147,8 @@ function lostUuid(of: Uuid): Uuid {
   return derivedUuid(of, 'lost');
 }
 
+const NO_MESSENGERS: ReadonlySet<string> = new Set();
+
 /** Intents of items that wait for the answer to a lost report; those that land together are so again, in their order. */
 function lostReports(
   state: PipelineState,
@@ -169,7 +171,8 @@ function lostReports(
     const { key: change } = leadChange(item);
     return [{ kind: 'report', report, item: uuid, action, result, change, awaited: true, ...joint } as const];
   });
-  return commandOperations({ state, commands, left: [] }, context);
+  // Messages are awaited by no item: theirs may have been sent long ago.
+  return commandOperations({ state, commands, left: [] }, { ...context, messengers: NO_MESSENGERS });
 }
 
 async function withdraw<T extends MergerRequest | BuildRequest>(
