@@ -72,13 +72,18 @@ export function refspec(source: RefName | ObjectId): string {
   return `+${source}:${tipRef(source)}`;
 }
 
-/** One `git fetch`: where the remote lacks one of the sources, none is fetched. @returns undefined: all are here. */
+/**
+ * One `git fetch`: where the remote lacks one of the sources, none is fetched.
+ *
+ * @param timeoutMs default: as for any call of git. @returns undefined: all are here.
+ */
 export async function fetchRefs(
   deps: FetchDeps,
   remote: Remote,
   refspecs: readonly string[],
+  timeoutMs?: number,
 ): Promise<RemoteFailure | undefined> {
-  const result = await pastLocks(deps.gitDir, () => runFetch(deps, remote, refspecs));
+  const result = await pastLocks(deps.gitDir, () => runFetch(deps, remote, refspecs, timeoutMs));
   return result.kind === 'ok' ? undefined : fetchFailure(remote, result);
 }
 
@@ -96,12 +101,18 @@ function fetchFailure(remote: Remote, result: Exclude<GitResult, { kind: 'ok' }>
     : { ...failure, reason: 'unreachable', nature: 'host' };
 }
 
-function runFetch(deps: FetchDeps, remote: Remote, refspecs: readonly string[]): Promise<GitResult> {
+function runFetch(
+  deps: FetchDeps,
+  remote: Remote,
+  refspecs: readonly string[],
+  timeoutMs: number | undefined,
+): Promise<GitResult> {
   deps.onFetch();
   return deps.git.run([...FETCH, '--stdin', '--end-of-options', remote.url], {
     gitDir: deps.gitDir,
     remote,
     input: `${refspecs.join('\n')}\n`,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   });
 }
 

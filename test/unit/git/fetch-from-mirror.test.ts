@@ -5,11 +5,15 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseObjectId } from '../../../src/git/objects/object-id.ts';
 import { parseRefName } from '../../../src/git/objects/ref-name.ts';
-import { createGit } from '../../../src/git/process/git.ts';
+import { createGit, type Git } from '../../../src/git/process/git.ts';
+import { createAbsentRefs } from '../../../src/git/remote/absent-refs.ts';
+import { fetchFromMirror } from '../../../src/git/remote/fetch-from-mirror.ts';
 import { createMirrorRest } from '../../../src/git/remote/mirror-rest.ts';
+import { createTooLargeCommits } from '../../../src/git/remote/too-large.ts';
 import type { Repository } from '../../../src/git/repository.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
+import { createUploadPackHost } from '../../../src/git/wire/upload-pack-host.ts';
 import { type GitHttpHost, startGitHttpHost } from '../../fake/git-http-host.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 import { IDENTITY } from './open-repository.ts';
@@ -101,6 +105,28 @@ test.each([{ kind: 'status', status: 503 }, { kind: 'status', status: 401 }, { k
     expect(warnings).toEqual(['the mirror of the code host did not serve; it rests for five minutes']);
   },
 );
+
+test('a mirror that hangs has half a minute, and rests then', async () => {
+  const asked: (number | undefined)[] = [];
+  const failures: string[] = [];
+  const git: Git = {
+    ...createGit({ identity: IDENTITY }),
+    async run(_args, { timeoutMs } = {}) {
+      asked.push(timeoutMs);
+      return { kind: 'timeout', seconds: 30 };
+    },
+  };
+  const deps = {
+    ...{ git, gitDir: copy.path, reader: repository.reader, host: createUploadPackHost({ proxied: false }) },
+    ...{ tooLarge: createTooLargeCommits(), absent: createAbsentRefs(), mirrorRest: createMirrorRest() },
+    ...{ onFetch: () => {}, onListing: () => {} },
+    onMirrorFailure: ({ reason }: { readonly reason: string }) => void failures.push(reason),
+  };
+  const commit = await change('1');
+  for (let time = 0; time < 3; time++) await fetchFromMirror(deps, remote().mirror, [commit]);
+  expect(asked).toEqual([30_000]);
+  expect(failures).toEqual(['timeout']);
+});
 
 test('the rest of a mirror is over after five minutes', () => {
   let now = 0;
