@@ -9,7 +9,7 @@ import { sha256 } from '../lib/ids.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { FreezeOutcome, Tenant } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
-import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
+import type { BranchName, JobName, PipelineName, ProjectKey, TenantName } from '../model/project.ts';
 import type { PlacedSecret } from '../model/secret.ts';
 import { buildLayout, type LayoutInput } from './build/build-layout.ts';
 import type { Languages } from './build/build-pipeline.ts';
@@ -22,9 +22,9 @@ import type { FreezeChange } from './model/freeze-request.ts';
 import type { Layout } from './model/layout.ts';
 import { parseCache } from './stanzas/parse-cache.ts';
 
-/** The calls of one tenant's layout thread; both block it while they compute. */
+/** The calls of a layout thread, which one or several tenants use; both block it while they compute. */
 export interface LayoutTable {
-  /** Keeps the layout under its id and forgets the oldest beyond three. */
+  /** Keeps the layout under its id and forgets the tenant's oldest beyond three. */
   build(question: BuildQuestion): LayoutFacts;
   /** Builds the layout with the proposed files first, unless it is cached. */
   freeze(question: FreezeQuestion): FreezeReply;
@@ -32,7 +32,7 @@ export interface LayoutTable {
 
 /** Plain data: it is sent to another thread. */
 export interface BuildQuestion {
-  /** The layout's id from now on, chosen by the caller. */
+  /** The layout's id from now on, chosen by the caller; the tenant has no other of this id. */
   readonly id: number;
   readonly tenant: Tenant;
   /** Every branch of every project of the tenant. */
@@ -41,6 +41,7 @@ export interface BuildQuestion {
 
 /** Plain data, sent to another thread, which knows the tenant and its files from the {@link BuildQuestion}. */
 export interface FreezeQuestion {
+  readonly tenant: TenantName;
   /** Id of a layout that was built before. */
   readonly layout: number;
   readonly pipeline: PipelineName;
@@ -77,35 +78,37 @@ interface JobTime {
 
 /** Times kept of one job graph: they are stored with the item, and a project may list very many jobs. */
 const MOST_JOB_TIMES = 64;
-/** Tenant layouts kept: turns that began before a new one may still ask for the old. */
+/** Layouts kept of a tenant: turns that began before a new one may still ask for the old. */
 const MOST_LAYOUTS = 3;
-/** Speculative layouts kept per tenant layout: one per distinct set of proposed files. */
-const MOST_SPECULATIVE = 30;
+/** Speculative layouts kept, of all tenants: one per layout and distinct set of proposed files. */
+const MOST_SPECULATIVE = 60;
 /** Bytes of a job graph: it is one node of the store, and ZooKeeper's limit is 1 MB. */
 const MOST_GRAPH_BYTES = 900_000;
 
 interface Known {
   readonly input: LayoutInput;
   readonly layout: Layout;
-  readonly speculative: Map<string, SpeculativeLayout>;
 }
 
 /** @param monotonic milliseconds, for `freezeMs`. */
 export function layoutTable(languages: Languages, monotonic: () => number): LayoutTable {
   const cache = parseCache();
-  const layouts = new Map<number, Known>();
+  const tenants = new Map<TenantName, Map<number, Known>>();
+  const speculative = new Map<string, SpeculativeLayout>();
   return {
     build({ id, tenant, configs }) {
       const input = { tenant, configs, languages, cache };
       const layout = buildLayout(input);
-      layouts.set(id, { input, layout, speculative: new Map() });
+      const layouts = tenants.get(tenant.name) ?? new Map<number, Known>();
+      tenants.set(tenant.name, layouts);
+      layouts.set(id, { input, layout });
       keepNewest(layouts, MOST_LAYOUTS);
       return layoutFacts(layout);
     },
-    freeze({ layout: id, pipeline, changes, proposed }) {
-      const known = layouts.get(id);
+    freeze({ tenant, layout: id, pipeline, changes, proposed }) {
+      const known = tenants.get(tenant)?.get(id);
       if (known === undefined) return { kind: 'unknown-layout' };
-      const { layout, errors, cached } = layoutWith(known, proposed);
+      const { layout, errors, cached } = layoutWith(known, id, proposed, speculative);
       const defaultBranches = new Map(
         [...layout.projects].map(([project, { defaultBranch }]) => [project, defaultBranch]),
       );
@@ -147,12 +150,18 @@ function slowest(times: readonly JobTime[], outcome: FreezeOutcome): readonly Jo
 }
 
 function layoutWith(
-  { input, layout, speculative }: Known,
+  { input, layout }: Known,
+  id: number,
   proposed: readonly BranchConfig[],
+  speculative: Map<string, SpeculativeLayout>,
 ): SpeculativeLayout & { readonly cached: boolean } {
   if (proposed.length === 0) return { layout, errors: [], cached: true };
   const key = sha256(
-    JSON.stringify(proposed.map(({ project, branch, files: texts }) => [project, branch, texts])),
+    JSON.stringify([
+      input.tenant.name,
+      id,
+      ...proposed.map(({ project, branch, files: texts }) => [project, branch, texts]),
+    ]),
   );
   const found = speculative.get(key);
   const made = found ?? speculativeLayout(input, layout, proposed);

@@ -49,6 +49,8 @@ export function compileRegex(source: string): Regex | InvalidRegex {
       reason: `invalid regular expression "${source}": more than ${MAX_REPEATS} repetitions by {n}`,
     };
   }
+  // Most expressions of a configuration are of this form, and most are never tried: they are compiled when they are.
+  if (SURELY_VALID.test(source)) return lateRegex(source);
   try {
     const parts = withExceptions(source);
     return parts === undefined ? plainRegex(source) : regexWithExceptions(source, parts);
@@ -56,6 +58,24 @@ export function compileRegex(source: string): Regex | InvalidRegex {
     if (!(error instanceof RE2JSException)) throw error;
     return { kind: 'invalid', reason: `invalid regular expression "${source}": ${explain(source, error)}` };
   }
+}
+
+/** Literal characters, dots and escaped punctuation, each repeated or not; such a text is an expression of RE2. */
+const SURELY_VALID = /^\^?(?:(?:[\w/ @:,=<>~-]|\.|\\[./+*?$^|()[\]{}-])[*+?]?)*\$?$/;
+
+function lateRegex(source: string): Regex {
+  let known: Regex | undefined;
+  const regex = (): Regex => {
+    known ??= plainRegex(source);
+    return known;
+  };
+  return {
+    kind: 'regex',
+    source,
+    test: text => regex().test(text),
+    search: text => regex().search(text),
+    testAll: text => regex().testAll(text),
+  };
 }
 
 /** @throws RE2JSException */

@@ -35,7 +35,7 @@ export interface SchedulerDeps {
   readonly drivers: ReadonlyMap<string, Driver>;
   /** From this process's tenant file; other schedulers may have others during an upgrade. */
   readonly tenants: readonly Tenant[];
-  /** Opens the thread that builds and queries the layouts of one tenant, with the drivers of its connections; closed with the scheduler. */
+  /** Opens the calls that build and query the layouts of one tenant, in a thread, with the drivers of its connections; closed with the scheduler. */
   openLayouts(drivers: ReadonlyMap<ConnectionName, Driver>): Calls<LayoutTable>;
   /** Keys that decrypt secrets, to check them; absent: the installation has no keystore. */
   readonly secretKeys?: SecretKeys;

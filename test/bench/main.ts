@@ -38,6 +38,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
     ];
   },
   history: async () => (await import('./history.ts')).benchHistory(),
+  layout: async () => (await import('./layout.ts')).benchLayout(),
   store: async () => (await import('./store.ts')).benchStore(),
   reset: async () => (await import('./gate-reset.ts')).benchGateReset(),
   durable: async () => (await import('./durable-reset.ts')).benchDurableReset(),

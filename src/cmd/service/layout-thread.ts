@@ -1,4 +1,4 @@
-/** A worker thread that holds the layouts of one tenant; see open-layouts.ts. */
+/** A worker thread that holds layouts; see open-layouts.ts. */
 import { workerData } from 'node:worker_threads';
 import type { DriverConfigLanguage, DriverImports } from '../../driver/driver.ts';
 import { languageOf } from '../../driver/language-of.ts';

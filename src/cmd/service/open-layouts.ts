@@ -1,6 +1,7 @@
 import type { Driver } from '../../driver/driver.ts';
 import type { LayoutTable } from '../../layout/layout-table.ts';
 import type { Calls } from '../../lib/calls.ts';
+import { sharedCalls } from '../../lib/shared-calls.ts';
 import { callsToWorker } from '../../lib/worker-calls.ts';
 import type { LoadedDrivers } from './driver-table.ts';
 import type { LayoutThreadData } from './layout-thread.ts';
@@ -10,7 +11,21 @@ const LIMIT_MS = 10_000;
 /** A layout of 50 000 jobs takes about a fifth of it. */
 const HEAP_MB = 1024;
 
-/** Builds layouts in one thread per tenant: a costly proposal does not delay other tenants. */
+/** Threads of a scheduler: as many tenants have one of their own, so that a costly proposal delays no other; more share them. */
+const MOST_THREADS = 8;
+
+/**
+ * Builds layouts in threads. Tenants that share one share its parsed files; what is lost with a thread is built again.
+ *
+ * @returns opens the calls of one more tenant. The drivers are the same each time.
+ */
+export function layoutThreads(
+  loaded: LoadedDrivers,
+  messengers?: ReadonlyMap<string, { readonly driver: string }>,
+): (drivers: ReadonlyMap<string, Driver>) => Calls<LayoutTable> {
+  return sharedCalls(MOST_THREADS, drivers => openLayouts(drivers, loaded, messengers));
+}
+
 export function openLayouts(
   drivers: ReadonlyMap<string, Driver>,
   { module, byName }: LoadedDrivers,

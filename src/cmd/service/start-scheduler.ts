@@ -2,7 +2,7 @@ import type { History } from '../../history/history.ts';
 import { createScheduler } from '../../scheduler/scheduler.ts';
 import { type Component, type Core, canonicalName } from './core.ts';
 import { changeExplainer } from './explain-change.ts';
-import { openLayouts } from './open-layouts.ts';
+import { layoutThreads } from './open-layouts.ts';
 
 /**
  * Resolves when the scheduler runs; `notReady` returns undefined once its tenants are configured.
@@ -28,7 +28,7 @@ export async function startScheduler(
     messengers: core.messengers,
     drivers: core.drivers.byName,
     tenants: core.tenants,
-    openLayouts: drivers => openLayouts(drivers, core.drivers, core.messengers),
+    openLayouts: layoutThreads(core.drivers, core.messengers),
     ...(keystore === undefined ? {} : { secretKeys: keystore }),
     places: { canonicalName: project => canonicalName(core, project) },
     webRoot: core.root(),

@@ -129,8 +129,9 @@ function filesOf(
       errors.push({ severity: 'warning', ...place, file: path, code: 'ignored-file', text });
     }
     const { project: key, trusted } = project;
-    return chosen.files.map(({ path, text, problem }): LayoutFile => {
-      const parsed = problem === undefined ? cache.parse(text) : unreadable(problem);
+    return chosen.files.map((source): LayoutFile => {
+      const { path, problem } = source;
+      const parsed = problem === undefined ? cache.parse(source) : unreadable(problem);
       const file = { project: key, branch, trusted, path, implied: undefined, parsed };
       return { ...file, implied: impliedScope(file, project, branches.length > 1) };
     });

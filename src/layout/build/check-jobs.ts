@@ -171,8 +171,19 @@ export function unknownDependencies(
 
 /** Jobs on a cycle of parents → the cycle as text. A job that names itself was refused before. */
 function jobsInParentCycles(jobs: ReadonlyMap<string, readonly JobVariant[]>): ReadonlyMap<string, string> {
-  const parents = (name: string) => (jobs.get(name) ?? []).flatMap(({ parent }) => parent ?? []);
-  const cycles = stronglyConnected(jobs.keys(), parents).filter(({ length }) => length > 1);
+  // Most jobs come after their parents, and those are on no cycle.
+  const straight = new Set<string>();
+  const others: string[] = [];
+  for (const [name, variants] of jobs) {
+    const isStraight = variants.every(
+      ({ parent }) => parent === null || straight.has(parent) || !jobs.has(parent),
+    );
+    if (isStraight) straight.add(name);
+    else others.push(name);
+  }
+  const parents = (name: string) =>
+    (jobs.get(name) ?? []).flatMap(({ parent }) => (parent === null || straight.has(parent) ? [] : parent));
+  const cycles = stronglyConnected(others, parents).filter(({ length }) => length > 1);
   return new Map(
     cycles.flatMap(cycle => {
       const text = shortList(cycle.toSorted());

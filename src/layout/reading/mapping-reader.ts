@@ -69,14 +69,15 @@ class ReportingReader implements MappingReader {
   readonly #mapping: YamlMapping;
   readonly #subject: string;
   readonly #context: ParseContext;
-  readonly #known = new Set<string>();
-  /** Those that do nothing here, with an error or a warning. */
-  readonly #unsupported = new Set<string>();
+  readonly #known: string[] = [];
+  /** Keys that were neither read nor found to do nothing. */
+  readonly #unread: Set<string>;
 
   constructor(mapping: YamlMapping, subject: string, context: ParseContext) {
     this.#mapping = mapping;
     this.#subject = subject;
     this.#context = context;
+    this.#unread = new Set(mapping.entries.keys());
   }
 
   has(key: string): boolean {
@@ -84,7 +85,8 @@ class ReportingReader implements MappingReader {
   }
 
   node(key: string): YamlNode | undefined {
-    this.#known.add(key);
+    this.#known.push(key);
+    this.#unread.delete(key);
     return this.#mapping.entries.get(key)?.value;
   }
 
@@ -163,7 +165,7 @@ class ReportingReader implements MappingReader {
 
   unsupported(keys: readonly string[], advice = 'remove it'): void {
     for (const key of keys) {
-      this.#unsupported.add(key);
+      this.#unread.delete(key);
       const entry = this.#mapping.entries.get(key);
       if (entry === undefined) continue;
       const text = `"${key}" of ${this.#subject} is not supported yet; ${advice}`;
@@ -173,7 +175,7 @@ class ReportingReader implements MappingReader {
 
   withoutEffect(why: { readonly [key: string]: string }): void {
     for (const [key, reason] of Object.entries(why)) {
-      this.#unsupported.add(key);
+      this.#unread.delete(key);
       const entry = this.#mapping.entries.get(key);
       if (entry === undefined) continue;
       const text = `"${key}" has no effect: ${reason}`;
@@ -190,12 +192,12 @@ class ReportingReader implements MappingReader {
   }
 
   rest(): readonly string[] {
-    const keys = [...this.#mapping.entries.keys()];
-    return keys.filter(key => !this.#known.has(key) && !this.#unsupported.has(key));
+    return [...this.#unread];
   }
 
   finish(others: Iterable<string> = []): void {
-    const names = [...this.#known, ...others];
+    if (this.#unread.size === 0) return;
+    const names = [...new Set(this.#known), ...others];
     let listed: string | undefined;
     for (const key of this.rest()) {
       listed ??= `; known here: ${names.toSorted().join(', ')}`;

@@ -18,12 +18,12 @@ import type { Tenant } from '../../model/layout.ts';
 import type { BranchConfig } from '../../model/merge.ts';
 import { createSecretCheck, type SecretCheck } from './check-secrets.ts';
 
-/** One for each tenant; disposing of it ends the thread. */
+/** One for each tenant; disposing of it ends the thread, when no other tenant uses it. */
 export interface Layouts extends AsyncDisposable {
   /** @throws Error saying which limit it exceeds, when it cannot be built. */
   build(tenant: Tenant, configs: readonly BranchConfig[]): Promise<LayoutFacts>;
   /** @param layout as `build` gave it. */
-  freeze(layout: LayoutFacts, question: Omit<FreezeQuestion, 'layout'>): Promise<FreezeAnswer>;
+  freeze(layout: LayoutFacts, question: Omit<FreezeQuestion, 'tenant' | 'layout'>): Promise<FreezeAnswer>;
 }
 
 /** Chunks of secrets that a proposal may bring: some seconds of a thread. */
@@ -44,7 +44,7 @@ async function withUsableSecrets(answer: FreezeAnswer, secrets: SecretCheck): Pr
 const TRIES = 2;
 
 /**
- * @param calls to a thread of this tenant alone: the numbers of its layouts are given here.
+ * @param calls to a thread: the numbers of this tenant's layouts are given here.
  * @param secrets the check that needs keys, which the thread has not. Default: there are none.
  */
 export function createLayouts(
@@ -55,12 +55,16 @@ export function createLayouts(
   const sources = new WeakMap<LayoutFacts, BuildQuestion>();
   let last = 0;
 
-  async function freezeOnce(layout: LayoutFacts, question: Omit<FreezeQuestion, 'layout'>) {
+  async function freezeOnce(layout: LayoutFacts, question: Omit<FreezeQuestion, 'tenant' | 'layout'>) {
     const source = sources.get(layout);
     if (source === undefined)
       throw new Error('a job graph was requested from a layout that was built elsewhere');
     for (let built = false; ; built = true) {
-      const reply = await calls.call('freeze', { ...question, layout: source.id });
+      const reply = await calls.call('freeze', {
+        ...question,
+        tenant: source.tenant.name,
+        layout: source.id,
+      });
       if (reply.kind === 'answered') return reply.answer;
       if (built) throw new Error('a layout that was just built is unknown');
       await calls.call('build', source);

@@ -102,6 +102,20 @@ describe('any input', () => {
     );
   });
 
+  it('throws at no text that is compiled only when it is tried', () => {
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^\^?(?:[a-c_/ @:,=<>~.-]|\\[./+*?$^|()[\]{}-]|[*+?$])*$/),
+        fc.string(),
+        (source, text) => {
+          const compiled = compileRegex(source);
+          if (compiled.kind === 'regex') expect(compiled.test(text) && !compiled.search(text)).toBe(false);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('takes linear time', () => {
     const cost = processorTime(() => expect(compile('^(a+)+$').test(`${'a'.repeat(20_000)}b`)).toBe(false));
     expect(cost).toBeLessThan(1_000);

@@ -11,7 +11,7 @@ const CONFIGS = [
   branchConfig(APP, ''),
   branchConfig(LIB, ''),
 ];
-const QUESTION: Omit<FreezeQuestion, 'layout'> = {
+const QUESTION: Omit<FreezeQuestion, 'tenant' | 'layout'> = {
   pipeline: 'check',
   changes: [{ name: '1', change: { project: APP, branch: 'master', files: ['a'] } }],
   proposed: [],
