@@ -41,7 +41,7 @@ const plainBuild = document({
   nodeset: nullable(text()),
   error_detail: nullable(text()),
   final: flag('False: another attempt followed'),
-  artifacts: list(json()),
+  artifacts: list(document({ name: text(), url: text(), metadata: optional(json()) }), 'Returned by the job'),
   provides: list(json()),
 });
 const ourBuild = document({
@@ -197,11 +197,11 @@ function plainBuildJson(
     end_time: zuulTime(build.end_time),
     duration: spent(build.start_time, build.end_time, 1000),
     voting: build.voting === 1,
-    log_url: build.start_time === null ? null : logUrl(buildset.tenant, build.uuid),
+    log_url: build.log_url ?? (build.start_time === null ? null : logUrl(buildset.tenant, build.uuid)),
     nodeset: null,
     error_detail: build.error_detail,
     final: build.final === 1,
-    artifacts: [],
+    artifacts: build.artifacts === null ? [] : JSON.parse(build.artifacts),
     provides: [],
   };
 }

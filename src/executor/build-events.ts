@@ -29,7 +29,7 @@ export function resultEvent(
   worker: string,
   workerEnd: WorkerEnd | undefined,
 ): BuildResultEvent {
-  const { result, detail, execution, trouble } = finished;
+  const { result, detail, execution, trouble, returned } = finished;
   return {
     kind: 'build-result',
     ...eventOf(request, 'build-result'),
@@ -45,6 +45,7 @@ export function resultEvent(
     },
     ...(detail === undefined ? {} : { detail }),
     ...(trouble === undefined ? {} : { trouble }),
+    ...(returned === undefined ? {} : { returned }),
     ...(workerEnd === undefined || result !== 'RETRY' ? {} : { workerEnd }),
   };
 }

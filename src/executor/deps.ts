@@ -14,6 +14,7 @@ import type { SpanRecord } from '../model/span.ts';
 import type { HeldSlots, SlotWait } from '../store/hold-slots.ts';
 import type { ProjectKeysForSecrets } from './playbook-secrets.ts';
 import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
+import type { DataSeal } from './returned/data-seal.ts';
 import type { TimeStep } from './time-step.ts';
 
 /** `build-started`, `build-failing` and `build-result`, as the scheduler's turn consumes them. */
@@ -110,6 +111,8 @@ export interface ExecutorDeps {
   readonly log: Pick<Log, 'info' | 'warn' | 'child'>;
   /** Absent: no `[keystore] password`; builds with encrypted secrets are left to other executors. */
   readonly secretKeys?: ProjectKeysForSecrets;
+  /** Of the same keystore, for secret data that jobs return. Absent: likewise. */
+  readonly dataSeal?: DataSeal;
   /** Room on the disks with builds, logs and mirrors. */
   readonly room: DiskRoom;
   /** Called with the counts of the spans a job handed in, when its build has ended. */

@@ -20,13 +20,13 @@
  *     runner.ts            the contract of the place where playbooks run; sandbox-runner.ts is this machine's
  *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, borrow-access,
  *                          git-process)
- *     step-file.ts         the steps a playbook reports (reported-steps, time-step)
+ *     step-file.ts         the steps a playbook reports (reported-steps, time-step; open-plain-file)
  *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs)
  *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build)
  *     walls.ts             the limits in force (disk-usage, end-cgroup, and the folder cgroup/)
  *
  *     spawner/ starts processes in a small helper process · sandbox/ isolates them · cgroup/ limits them · relay/ takes their
- *     spans · ansible/ and job-tools/ are what they find
+ *     spans · returned/ is what they return · ansible/ and job-tools/ are what they find
  *
  * Only `spawner/` starts processes, and nothing here reads the store but `store-builds.ts`.
  *

@@ -7,10 +7,12 @@
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import type { SpanReference } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
+import { mergeVars } from '../model/merge-vars.ts';
 import { jobEnvironment as traceEnvironment } from '../tracing/carrier.ts';
 import { playbookSpan } from '../tracing/span-ids.ts';
 import type { JobVariables } from './ansible/ansible-run.ts';
 import { commonVariables, hostFacts } from './host-variables.ts';
+import { RESULT_FILE } from './returned/result-file.ts';
 import type { JobView } from './sandbox/sandbox.ts';
 import { STEP_FILE } from './step-file.ts';
 
@@ -42,9 +44,10 @@ export function jobVariables(request: BuildRequest, view: JobView, hostname: str
         src_root: `${view.work}/src`,
         log_root: `${view.work}/logs`,
         work_root: view.work,
+        result_data_file: `${view.work}/${RESULT_FILE}`,
       },
     },
-    vars: commonVariables(request.job),
+    vars: commonVariables({ ...request.job, vars: mergeVars(request.parentData ?? {}, request.job.vars) }),
     hosts: hostFacts(request.job),
   };
 }
@@ -71,6 +74,7 @@ export function playbookEnvironment(
     ...zuulEnvironment(request, view),
     ZUUL_PHASE: facts.phase,
     ...(facts.success === null ? {} : { ZUUL_SUCCESS: String(facts.success) }),
+    GATEHOUSE_RETURN: `${view.work}/${RESULT_FILE}`,
     GATEHOUSE_STEPS: `${view.work}/${STEP_FILE}`,
     GATEHOUSE_STEP: spanOf(request, facts)?.spanId ?? '',
     ...traceOf(request, facts),

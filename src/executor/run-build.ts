@@ -11,6 +11,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Execution, WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
+import type { Returned } from '../model/returned.ts';
 import { type BuildSteps, createBuildSteps } from './build-steps.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
@@ -18,6 +19,7 @@ import { WorkspaceFailure } from './git-process.ts';
 import { jobVariables, VARIABLES_FILE, variablesFile } from './job-environment.ts';
 import { type BuildOutcome, outcomeOf } from './outcome.ts';
 import { planPlaybooks } from './plan-playbooks.ts';
+import { finalReturned } from './returned/build-returns.ts';
 import { type PhasedBuild, type PhaseProgress, runPhases } from './run-phases.ts';
 import { type SplitTrace, splitTrace } from './split-trace.ts';
 
@@ -31,6 +33,8 @@ export interface RunBuildDeps {
 export interface FinishedBuild extends BuildOutcome {
   /** Of a RETRY: a disk of this machine is full, so it does not count as an attempt. */
   readonly workerEnd?: WorkerEnd;
+  /** Absent: nothing. */
+  readonly returned?: Returned;
   readonly execution: Execution;
 }
 
@@ -67,7 +71,7 @@ function executionOf({ steps, split }: Progress): Omit<Execution, 'startedAt'> {
 }
 
 /** Catches all errors: they are the executor's fault, not the change's, except for checkouts that are too large. */
-async function guarded(context: PhasedBuild, work: () => Promise<BuildOutcome>): Promise<BuildOutcome> {
+async function guarded(context: PhasedBuild, work: () => Promise<Ended>): Promise<Ended> {
   try {
     return await work();
   } catch (error) {
@@ -79,7 +83,9 @@ async function guarded(context: PhasedBuild, work: () => Promise<BuildOutcome>):
   }
 }
 
-async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress): Promise<BuildOutcome> {
+type Ended = BuildOutcome & Pick<FinishedBuild, 'returned'>;
+
+async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress): Promise<Ended> {
   const { steps } = progress;
   const { request, places, runner, options, log } = context;
   await log.line(
@@ -105,7 +111,10 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
   );
   if (typeof plan === 'string') return { result: 'ERROR', detail: plan };
-  return outcomeOf(await runPhases({ ...progress, onFailing: deps.onFailing }, context, workspace, plan));
+  const ends = await runPhases({ ...progress, onFailing: deps.onFailing }, context, workspace, plan);
+  const returned = await finalReturned(context, context.deps.dataSeal);
+  for (const warning of returned?.warnings ?? []) await log.line(`WARNING: ${warning}`);
+  return { ...outcomeOf(ends), ...(returned === undefined ? {} : { returned }) };
 }
 
 function refusal({ request, runner, options }: PhasedBuild): string | undefined {
@@ -114,7 +123,7 @@ function refusal({ request, runner, options }: PhasedBuild): string | undefined 
   if (request.job.network && options.allowHostNetwork !== true)
     return `job ${request.jobName} asks for network; this executor grants none ([executor] allow_host_network)`;
   if (runner.isolated || (options.untrustedWithoutSandbox ?? true)) return undefined;
-  if (Object.keys(request.secrets ?? {}).length > 0)
+  if (Object.keys(request.secrets ?? {}).length > 0 || request.sealedData !== undefined)
     return `job ${request.jobName} has secrets and this executor has no sandbox to keep them in`;
   const untrusted = [...preRun, ...run, ...postRun].find(({ trusted }) => !trusted);
   if (untrusted === undefined) return undefined;

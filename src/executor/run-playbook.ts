@@ -4,15 +4,16 @@ import type { Step } from '../model/step.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 import { halted, judge, timedOut, unreachable, withLimit } from './judge-playbook.ts';
 import type { PlaybookEnd } from './outcome.ts';
-import { openSecrets } from './playbook-secrets.ts';
+import { type OpenedSecrets, openSecrets } from './playbook-secrets.ts';
 import { takeSemaphores } from './playbook-semaphores.ts';
 import type { ReportedSteps, StepBudget } from './reported-steps.ts';
+import { noteReturned, openReturned } from './returned/build-returns.ts';
 import type { PlaybookRun, Runner, RunnerBuild, RunningPlaybook } from './runner.ts';
 import type { Workspace } from './workspace.ts';
 
 /** One build with its executor's machinery: what all functions of a running build need. */
 export interface BuildContext extends RunnerBuild {
-  readonly deps: Pick<ExecutorDeps, 'clock' | 'room' | 'repositories' | 'secretKeys'>;
+  readonly deps: Pick<ExecutorDeps, 'clock' | 'room' | 'repositories' | 'secretKeys' | 'dataSeal'>;
   readonly options: ExecutorOptions;
   readonly runner: Runner;
   /** Resolves when the build's start is stored, which no playbook may precede; rejects when it cannot be. */
@@ -43,6 +44,7 @@ export async function runPlaybook(
   await context.log.line(`${run.phase.toUpperCase()} START: ${title}`);
   const { startedAt, attempted, wait } = await attempt(context, workspace, run);
   const endedAt = clock.now();
+  await noteReturned(context);
   const reported = await reportedSteps(context, run, endedAt);
   const end = reported.unreachable ? unreachable(run, attempted) : attempted;
   const words = end.kind === 'passed' ? 'passed' : end.detail;
@@ -141,14 +143,27 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Unopene
 async function begin(context: BuildContext, workspace: Workspace, run: UnopenedRun): Promise<Attempt> {
   const obstacle = await obstacleOf(context, workspace, run);
   if (obstacle !== undefined) return { startedAt: context.deps.clock.now(), attempted: obstacle };
-  const { request, deps, masks } = context;
-  const opened = await openSecrets(request, run.playbook, deps.secretKeys, masks);
+  const { deps } = context;
+  const opened = await openAll(context, run);
   if (opened.kind === 'unavailable') {
     const broken: PlaybookEnd = { kind: 'broken', detail: opened.reason };
     return { startedAt: deps.clock.now(), attempted: broken };
   }
-  const playbook = await context.runner.start(context, workspace, { ...run, secrets: opened.values });
+  const secrets = opened.values;
+  const playbook = await context.runner.start(context, workspace, { ...run, secrets });
   return { startedAt: playbook.startedAt, attempted: await endOf(context, playbook, run) };
+}
+
+/** The playbook's own secrets win over those that other jobs returned. */
+async function openAll(
+  { request, deps, masks }: BuildContext,
+  { playbook }: UnopenedRun,
+): Promise<OpenedSecrets> {
+  const returned = openReturned(request, deps.dataSeal, masks);
+  if (returned.kind === 'unavailable') return returned;
+  const own = await openSecrets(request, playbook, deps.secretKeys, masks);
+  if (own.kind === 'unavailable' || returned.values === undefined) return own;
+  return { kind: 'opened', values: { ...returned.values, ...own.values } };
 }
 
 async function endOf(

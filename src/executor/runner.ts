@@ -19,7 +19,7 @@
  * - The node outlives neither its build nor, for longer than the store session, its executor: a lease there takes the part of the
  *   spawner's watchdog.
  * - Secrets of a playbook reach the node by memory alone, are readable for its user alone, and are gone when it has ended.
- * - `collect` fetches the step file; `remove` releases the node.
+ * - `collect` fetches the step file, `returned` the file of returned data; `remove` releases the node.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -34,6 +34,7 @@ import type { PlannedPlaybook } from './plan-playbooks.ts';
 import type { BuildMasks } from './playbook-secrets.ts';
 import type { BuildRelay } from './relay/relay.ts';
 import type { ReportedSteps, StepBudget } from './reported-steps.ts';
+import type { ReturnedText } from './returned/result-file.ts';
 import type { JobView } from './sandbox/sandbox.ts';
 import type { ProcessEnd, StopMode } from './spawner/protocol.ts';
 import type { Workspace } from './workspace.ts';
@@ -100,6 +101,8 @@ export interface Runner {
   start(build: RunnerBuild, workspace: Workspace, run: PlaybookRun): Promise<RunningPlaybook>;
   /** @param at when the playbook ended. @throws Error of the file system. */
   collect(build: RunnerBuild, run: Pick<PlaybookRun, 'budget'>, at: Nanoseconds): Promise<ReportedSteps>;
+  /** What the build has returned so far. @throws Error of the file system. */
+  returned(places: BuildPlaces): Promise<ReturnedText>;
   /**
    * Returns once the place is free for another build; the deletion continues in the background.
    *

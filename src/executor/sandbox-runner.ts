@@ -14,6 +14,7 @@ import { playbookEnvironment, workingDirectory } from './job-environment.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
 import { deleteTree, renameAway } from './remove-build.ts';
 import type { ReportedSteps } from './reported-steps.ts';
+import { type ReturnedText, readResultFile } from './returned/result-file.ts';
 import type { EndedProcess, PlaybookRun, Runner, RunnerBuild, RunningPlaybook } from './runner.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import { removeSecretFile, secretFileText, writeSecretFile } from './secret-file.ts';
@@ -115,6 +116,10 @@ class SandboxRunner implements Runner {
     at: Nanoseconds,
   ): Promise<ReportedSteps> {
     return takeStepFile(places.work, run.budget, at);
+  }
+
+  returned({ work }: BuildPlaces): Promise<ReturnedText> {
+    return readResultFile(work);
   }
 
   async remove({ root }: BuildPlaces, log: Pick<Log, 'warn'>): Promise<void> {

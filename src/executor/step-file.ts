@@ -29,10 +29,10 @@
  *
  * While tracing is off there are no spans: it is empty, or `/<id>` within a step, and an existing TRACEPARENT is left unchanged.
  */
-import { constants } from 'node:fs';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { type FileHandle, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Nanoseconds } from '../lib/clock.ts';
+import { openPlainFile } from './open-plain-file.ts';
 import { listenToSteps, type ReportedSteps, type StepBudget } from './reported-steps.ts';
 
 /** Below the build's work directory, where the job may write. */
@@ -80,23 +80,6 @@ async function removeFile(path: string): Promise<void> {
 }
 
 const NOT_REMOVED: ReadonlySet<string> = new Set(['ENOENT', 'EISDIR', 'EPERM', 'EACCES']);
-
-/** @returns undefined for anything but a file: a link would lead out of the build, a FIFO would never end. */
-async function openPlainFile(path: string): Promise<FileHandle | undefined> {
-  let file: FileHandle;
-  try {
-    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    // Missing, a symbolic link, a socket, or made unreadable: the job reported nothing.
-    if (error instanceof Error && 'code' in error && UNREADABLE.has(String(error.code))) return undefined;
-    throw error;
-  }
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
-  return undefined;
-}
-
-const UNREADABLE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EACCES', 'EPERM']);
 
 /** Whole lines only: the last one may have been cut by the end of its writer. */
 async function* linesOf(file: FileHandle): AsyncGenerator<string> {

@@ -33,7 +33,7 @@ const QUEUE_PAUSE_MS = 1_000;
 
 /** @param execute runs a build in a slot; never rejects. */
 export function takeBuilds(
-  deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room' | 'secretKeys'>,
+  deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room' | 'secretKeys' | 'dataSeal'>,
   options: Pick<ExecutorOptions, 'labels' | 'maxBuilds'>,
   gate: WorkGate,
   execute: (taken: TakenBuild, slot: number) => Promise<void>,
@@ -43,11 +43,9 @@ export function takeBuilds(
 
   let warned = false;
 
-  function accepts({ job, secrets = {} }: BuildRequest): boolean {
-    if (
-      deps.secretKeys === undefined &&
-      Object.values(secrets).some(({ encrypted }) => encrypted.length > 0)
-    ) {
+  function accepts({ job, secrets = {}, sealedData = [] }: BuildRequest): boolean {
+    const sealed = Object.values(secrets).some(({ encrypted }) => encrypted.length > 0);
+    if ((sealed && deps.secretKeys === undefined) || (sealedData.length > 0 && deps.dataSeal === undefined)) {
       if (!warned)
         deps.log.warn({ job: job.name }, 'builds with secrets are not taken: [keystore] password is not set');
       warned = true;

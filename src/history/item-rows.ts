@@ -103,6 +103,7 @@ function refRow(change: Change, position: number): RefRow {
 
 function buildRow(build: Build): BuildRow {
   const { state } = build;
+  const returned = state.state === 'completed' ? state.returned : undefined;
   return {
     uuid: build.uuid,
     job_name: build.job,
@@ -116,6 +117,8 @@ function buildRow(build: Build): BuildRow {
     worker: 'worker' in state ? state.worker : null,
     error_detail: state.state === 'completed' ? storable(state.detail) : null,
     cause: state.state === 'cancelled' ? JSON.stringify(state.cause) : null,
+    log_url: storable(returned?.logUrl),
+    artifacts: returned?.artifacts === undefined ? null : JSON.stringify(returned.artifacts),
   };
 }
 

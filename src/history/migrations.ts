@@ -19,6 +19,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
     '0003-installation': { up: installation },
     '0004-tenant-of-builds': { up: tenantOfBuilds },
     '0005-traces': { up: database => traces(database, dialect) },
+    '0006-returned-data': { up: returnedData },
   };
 }
 
@@ -152,6 +153,12 @@ async function traces(database: AnyDatabase, dialect: Dialect): Promise<void> {
     ${numbered(dialect)}, digest text not null unique, trace_id text not null, ended_at text not null,
     document text not null)`.execute(database);
   await sql`create index trace_by_trace on trace (trace_id)`.execute(database);
+}
+
+/** What a build returned that its clients look for. */
+async function returnedData(database: AnyDatabase): Promise<void> {
+  await sql`alter table build add column log_url text`.execute(database);
+  await sql`alter table build add column artifacts text`.execute(database);
 }
 
 function numbered(dialect: Dialect) {

@@ -87,6 +87,10 @@ export interface BuildTable {
   error_detail: string | null;
   /** JSON of the CancelCause; null unless cancelled. */
   cause: string | null;
+  /** As the job gave it; null: it gave none. */
+  log_url: string | null;
+  /** JSON of the Artifacts; null: none. */
+  artifacts: string | null;
 }
 
 interface DecisionTable {

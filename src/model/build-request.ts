@@ -1,8 +1,9 @@
 /** Requests of the scheduler to executors: everything a build needs, so that its executor makes no other request. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
-import type { FrozenJob, JobRole, Json, Playbook, SecretsByHash } from './job.ts';
+import type { FrozenJob, JobRole, Json, Playbook, SecretsByHash, Variables } from './job.ts';
 import type { BranchName, CommitId, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
+import type { SealedData } from './returned.ts';
 import type { WantedSemaphore } from './semaphore.ts';
 
 /** One checkout of the workspace: `src/<host>/<project>` at `commit`. */
@@ -75,6 +76,10 @@ export interface BuildRequest {
   readonly roles?: readonly BuildRole[];
   /** All that the playbooks name, encrypted. Absent: none. */
   readonly secrets?: SecretsByHash;
+  /** Returned by the jobs it depends on; its own variables win. Absent: nothing. */
+  readonly parentData?: Variables;
+  /** Likewise their secret data, in the order of the graph. Absent: none. */
+  readonly sealedData?: readonly SealedData[];
   /** The `zuul` variables (build, buildset, change, items, project, ...), complete: written to the job as JSON. */
   readonly zuul: { readonly [name: string]: Json };
   /** Text of the item's changes, named to builds that wait for semaphores that a playbook holds. Absent: none has any. */

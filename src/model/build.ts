@@ -17,6 +17,7 @@ import type { CancelCause } from './cause.ts';
 import type { Precedence } from './pipeline.ts';
 import type { JobName } from './project.ts';
 import type { BuildResult } from './results.ts';
+import type { Returned } from './returned.ts';
 import type { SemaphoreHold } from './semaphore.ts';
 import type { Step } from './step.ts';
 
@@ -75,6 +76,8 @@ export type BuildState =
       readonly execution: Execution | null;
       /** One line for people: why it failed, as far as the executor knows. */
       readonly detail?: string;
+      /** Absent: nothing. */
+      readonly returned?: Returned;
       /** Of a RETRY: it is no attempt, because its executor ended before it did. */
       readonly workerEnd?: WorkerEnd;
       /** Of a RETRY: it is no attempt, because the code host did not serve what the build needs. */

@@ -45,8 +45,8 @@
  * The room holds readonly data and pure functions: no I/O, no clock. Its files, in an order of reading:
  *
  *     names            project.ts, change.ts, merge-text.ts, merge-mode.ts, about-item.ts, page-addresses.ts
- *     configuration    layout.ts, pipeline.ts (report-messages.ts, message-fields.ts), job.ts, ansible-playbook.ts, secret.ts, keystore.ts, config-error.ts, reserved-variables.ts, inventory-name.ts, workspace-place.ts, authorization.ts
- *     an item          queue-item.ts, build-set.ts, build.ts, semaphore.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
+ *     configuration    layout.ts, pipeline.ts (report-messages.ts, message-fields.ts), job.ts, ansible-playbook.ts, secret.ts, keystore.ts, config-error.ts, merge-vars.ts, reserved-variables.ts, inventory-name.ts, workspace-place.ts, authorization.ts
+ *     an item          queue-item.ts, build-set.ts, build.ts, returned.ts, semaphore.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
  *                      restores them
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
  *                      event-age.ts, earlier-reports.ts
@@ -76,6 +76,7 @@ import type {
 } from './project.ts';
 import type { ReportRecord } from './queue-item.ts';
 import type { BuildResult } from './results.ts';
+import type { Returned } from './returned.ts';
 import type { SpanRecord } from './span.ts';
 import type { WorkerLoss } from './worker-loss.ts';
 
@@ -283,6 +284,7 @@ export type PipelineEvent =
       readonly lastSign?: Nanoseconds;
       /** With RETRY: the code host did not serve what the build needs. */
       readonly trouble?: HostTrouble;
+      readonly returned?: Returned;
       /** What the build belongs to, so that its spans can be made after its item has left; absent: no executor sent the event. */
       readonly of?: BuildOrigin;
     }

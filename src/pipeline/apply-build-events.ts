@@ -25,6 +25,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildResult } from '../model/results.ts';
 import { hostServedBuild, waitForHost, withoutWait } from './host-wait.ts';
 import { isShared } from './parked-projects.ts';
+import { excessReturned } from './returned-room.ts';
 import { startAfterWaits } from './since-taken.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -97,11 +98,16 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
     if (item !== undefined) draft.put(waitForHost(draft, item, 'build', trouble, event.uuid));
     return;
   }
-  const { result, detail, workerEnd } = finalResult(draft, found, event);
+  const { result, detail, workerEnd, returned } = withReturned(
+    found,
+    event,
+    finalResult(draft, found, event),
+  );
   putBuild(draft, found, {
     ...endedBy(draft, event, started),
     result,
     ...(detail === undefined ? {} : { detail }),
+    ...(returned === undefined ? {} : { returned }),
     ...(workerEnd === undefined ? {} : { workerEnd }),
   });
   const item = draft.item(found.item.uuid);
@@ -140,6 +146,18 @@ function hostTrouble({ item }: Found, { result, trouble }: Result): HostTrouble 
   if (result !== 'RETRY' || trouble === undefined) return undefined;
   const tries = item.hostWait?.doing === 'build' ? item.hostWait.tries : 0;
   return !isShared(trouble) && tries >= MOST_TRIES ? undefined : trouble;
+}
+
+/** What a build returned that is tried again counts for nothing. What does not fit ends it with ERROR: others would wait for it in vain. */
+function withReturned(
+  { item }: Found,
+  { returned }: Result,
+  ending: Ending,
+): Ending & Pick<Result, 'returned'> {
+  if (returned === undefined || ending.result === 'RETRY') return ending;
+  const excess = excessReturned(item.buildset, returned);
+  if (excess === undefined) return { ...ending, returned };
+  return ending.result === 'SUCCESS' ? { ...ending, result: 'ERROR', detail: excess } : ending;
 }
 
 interface Ending {

@@ -1,18 +1,12 @@
 /** A secret goes through the whole service, and nothing but the playbook that may have it ever shows it. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect } from 'vitest';
-import { openStoreSource } from '../../src/cmd/service/open-store-source.ts';
-import { systemClock } from '../../src/lib/clock.ts';
 import { encryptOaep } from '../../src/lib/pkcs1-oaep.ts';
-import { readSettings } from '../../src/settings/read-settings.ts';
-import { readTree } from '../../src/store/tree-copy.ts';
 import { KEYSTORE_PASSWORD, PUBLIC_KEY, SSH_PUBLIC_KEY, ZUUL_KEYS } from '../fake/project-keys.ts';
-import { SILENT } from '../fake/silent-log.ts';
 import { layoutWith } from './layouts.ts';
+import { storeTexts } from './store-texts.ts';
 import { story, storyOnBothStores } from './story.ts';
-import type { World } from './world.ts';
 
 const CANARY = 'kanarienvogel-4711';
 const KEY_OF = 'org%2Fproject';
@@ -157,27 +151,3 @@ function processTexts(): readonly (readonly [name: string, text: Buffer])[] {
 }
 
 /** Every file of the service: store, history, logs, mirrors, workspaces; and the nodes of an ensemble. */
-async function storeTexts(world: World): Promise<readonly (readonly [name: string, text: Buffer])[]> {
-  const state = path.join(path.dirname(path.dirname(world.config)), 'state');
-  const files = readdirSync(state, { recursive: true, withFileTypes: true }).flatMap(entry => {
-    const file = path.join(entry.parentPath, entry.name);
-    return entry.isFile() ? [[file, readFileSync(file)] as const] : [];
-  });
-  expect(files.length).toBeGreaterThan(5);
-  return [...files, ...(await nodesOf(world.config))];
-}
-
-async function nodesOf(config: string): Promise<readonly (readonly [name: string, text: Buffer])[]> {
-  const read = readSettings(config, {});
-  if (read.kind === 'invalid' || read.settings.store.kind === 'embedded') return [];
-  const { store: settings } = read.settings;
-  const opened = await openStoreSource(settings, { clock: systemClock(), log: SILENT });
-  if (opened.kind === 'refused') throw new Error(opened.errors.join('\n'));
-  await using source = opened.source;
-  const store = await source.connect('canary');
-  const found: (readonly [string, Buffer])[] = [];
-  for await (const node of readTree(store, settings.root)) found.push([node.path, Buffer.from(node.data)]);
-  await store.close();
-  expect(found.some(([, text]) => text.includes('pkcs1') || text.includes('"encrypted"'))).toBe(true);
-  return found;
-}

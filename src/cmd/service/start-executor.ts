@@ -58,7 +58,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       repositories: providedRepositories(core, store, repositories),
       log,
       room,
-      ...(keystore === undefined ? {} : { secretKeys: keystore }),
+      ...(keystore === undefined ? {} : { secretKeys: keystore, dataSeal: keystore }),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
     },
     executorOptions(core),

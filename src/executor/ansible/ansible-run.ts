@@ -5,6 +5,7 @@
  *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is read
  *     <info>/ansible/inventory                            localhost; of a job with nodes inventory.json with those instead
  *     <info>/ansible/callback_plugins/gatehouse_steps.py
+ *     <info>/ansible/action_plugins/zuul_return.py
  *     <info>/ansible/group_vars/all/job.yaml              the job's variables and `zuul`, as data
  *     <info>/ansible/group_vars/all/secrets.yaml          a link to the playbook's secrets, which win over them; to nothing where it has none
  *     <info>/ansible/host_vars/<node>/job.yaml            those of the node, its groups and extra-vars, which win over the job's
@@ -34,6 +35,8 @@ const LOCALHOST = 'inventory';
 const NODES = 'inventory.json';
 const PLUGINS = 'callback_plugins';
 const STEPS_PLUGIN = 'gatehouse_steps.py';
+const ACTIONS = 'action_plugins';
+const RETURN_ACTION = 'zuul_return.py';
 
 /** Exit status of ansible-playbook when a host could not be reached, and also when it could not read the playbook. */
 export const UNREACHABLE_STATUS = 4;
@@ -64,8 +67,7 @@ export async function placeAnsibleFiles(
 ): Promise<void> {
   const folder = join(info, FOLDER);
   makeDirectory(folder, 0o755, null);
-  makeDirectory(join(folder, PLUGINS), 0o755, null);
-  for (const name of [GROUPS, HOSTS]) makeDirectory(join(folder, name), 0o755, null);
+  for (const name of [PLUGINS, ACTIONS, GROUPS, HOSTS]) makeDirectory(join(folder, name), 0o755, null);
   const { zuul, vars, hosts } = variables;
   const named = new Map<string, Json>([[join(folder, GROUPS, 'all'), { ...harmless(vars), zuul }]]);
   for (const [host, facts] of hosts)
@@ -76,6 +78,7 @@ export async function placeAnsibleFiles(
       ? copyFile(ownFile(LOCALHOST), join(folder, LOCALHOST))
       : writeFile(join(folder, NODES), JSON.stringify(inventoryOf(hosts))),
     copyFile(ownFile(STEPS_PLUGIN), join(folder, PLUGINS, STEPS_PLUGIN)),
+    copyFile(ownFile(RETURN_ACTION), join(folder, ACTIONS, RETURN_ACTION)),
     ...[...named].map(([place, values]) => placeVariables(place, values, secrets)),
   ]);
 }

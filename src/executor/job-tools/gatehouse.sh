@@ -3,12 +3,18 @@
 #
 # Runs COMMAND as a step of the job with a span of its own below the enclosing step or playbook. Exit status, standard streams and
 # signals (INT and QUIT only from a terminal) are the command's. Needs a POSIX shell and coreutils. The format of the lines that
-# report a step is in src/executor/step-file.ts. Outside a job of Gatehouse it only runs the command.
+# report a step is in src/executor/step-file.ts. Outside a job of Gatehouse it only runs the command. `gatehouse return` is
+# in gatehouse-return.sh.
 
 usage() {
-  echo "usage: gatehouse step NAME -- COMMAND [ARGUMENT]... (in a job there is no other 'gatehouse')" >&2
+  echo "usage: gatehouse step NAME -- COMMAND [ARGUMENT]..., or gatehouse return [--secret] [JSON | -] (in a job there is no other 'gatehouse')" >&2
   exit 64
 }
+
+if [ "${1-}" = return ]; then
+  shift
+  exec "${0%/*}/gatehouse-return" "$@"
+fi
 
 [ "${1-}" = step ] && [ -n "${2-}" ] && [ "${3-}" = -- ] && [ $# -ge 4 ] || usage
 name=$2

@@ -1,13 +1,16 @@
-/** The tools jobs find on their PATH besides the host's programs: `gatehouse` (its one subcommand is `step`). */
+/** The tools jobs find on their PATH besides the host's programs: `gatehouse` with its subcommands `step` and `return`. */
 import { chmodSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const GATEHOUSE = fileURLToPath(new URL('gatehouse.sh', import.meta.url));
+/** `return` is a program of its own, started by the first. */
+const TOOLS = { gatehouse: 'gatehouse.sh', 'gatehouse-return': 'gatehouse-return.sh' };
 
 /** @param folder a directory the job cannot write. */
 export function installTools(folder: string): void {
-  const path = join(folder, 'gatehouse');
-  copyFileSync(GATEHOUSE, path);
-  chmodSync(path, 0o755);
+  for (const [name, source] of Object.entries(TOOLS)) {
+    const path = join(folder, name);
+    copyFileSync(fileURLToPath(new URL(source, import.meta.url)), path);
+    chmodSync(path, 0o755);
+  }
 }

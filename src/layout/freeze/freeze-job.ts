@@ -1,6 +1,7 @@
 /** One listed job → whether it runs for this change and why, with all its variants and overrides applied. */
 import type { ConfigError } from '../../model/config-error.ts';
 import type { FrozenJob, Variables } from '../../model/job.ts';
+import { mergeVars } from '../../model/merge-vars.ts';
 import { type JobName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import { sharedPlace, workspacePlace } from '../../model/workspace-place.ts';
 import { errorAt } from '../model/config-place.ts';
@@ -20,7 +21,6 @@ import type { FileJudge } from './file-verdict.ts';
 import { frozenNodeset, nodesetText } from './flatten-nodeset.ts';
 import { applyStanza, emptyDraft, type JobDraft } from './job-draft.ts';
 import { frozenPhases } from './job-roles.ts';
-import { mergeVars } from './merge-vars.ts';
 import type { JobListing } from './project-jobs.ts';
 import { projectJobs } from './project-jobs.ts';
 

@@ -10,6 +10,7 @@
  */
 import type { ConfigError } from '../../model/config-error.ts';
 import type { JobRole, RequiredProject, Variables } from '../../model/job.ts';
+import { mergeNamedVars, mergeVars } from '../../model/merge-vars.ts';
 import { type JobName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { JobSemaphore } from '../../model/semaphore.ts';
 import { errorAt, placeText } from '../model/config-place.ts';
@@ -26,7 +27,6 @@ import type {
 import type { ProjectResolver } from '../tenant/resolve-project.ts';
 import { type DraftPlaybook, rolesOf, withRoles } from './job-roles.ts';
 import { exposes, givenSecrets, passed } from './job-secrets.ts';
-import { mergeNamedVars, mergeVars } from './merge-vars.ts';
 
 /** Attributes whose last definition wins. */
 type Overridden = Pick<

@@ -3,12 +3,12 @@
 import { append } from '../../lib/append.ts';
 import type { ConfigError } from '../../model/config-error.ts';
 import type { Json } from '../../model/job.ts';
+import { mergeVars } from '../../model/merge-vars.ts';
 import type { BranchName, JobName, PipelineName } from '../../model/project.ts';
 import { isInScope } from '../model/branch-scope.ts';
 import type { FreezeChange } from '../model/freeze-request.ts';
 import type { BranchScope, Layout, LayoutFile, ProjectVariant } from '../model/layout.ts';
 import type { JobStanza, ProjectPipelineEntry } from '../stanzas/stanzas.ts';
-import { mergeVars } from './merge-vars.ts';
 
 /** One place that lists a job. `stanza` holds the overrides written there; without any, its attributes are empty. */
 export interface JobListing {

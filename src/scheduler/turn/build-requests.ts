@@ -15,6 +15,7 @@ import { sharedPlace } from '../../model/workspace-place.ts';
 import type { TracePolicy } from '../../tracing/live-tracing.ts';
 import { type BuildPlaybooks, buildPlaybooks } from './build-playbooks.ts';
 import { buildProjects, type ProjectPlaces } from './build-projects.ts';
+import { parentDataOf } from './parent-data.ts';
 import { zuulVariables } from './zuul-variables.ts';
 
 /** `priority` includes the rank of relative-priority.ts; `graph` is that of the item's buildset. */
@@ -62,6 +63,7 @@ export function buildRequestFor(
   if (shared !== undefined) return { kind: 'impossible', text: `job ${job.name} cannot run: ${shared}` };
   const found = buildPlaybooks(job, of, tested, context.places);
   if (found.kind === 'missing') return { kind: 'impossible', text: missingText(found) };
+  const parents = parentDataOf(job, item, context.graph);
   const request: BuildRequest = {
     uuid: command.build,
     tenant: item.tenant,
@@ -77,6 +79,7 @@ export function buildRequestFor(
     ...withHolds(found.playbooks, item, context),
     ...(found.roles === undefined ? {} : { roles: found.roles }),
     ...secretsFor(job, context.graph),
+    ...parents.request,
     zuul: zuulVariables({
       item,
       chain,
@@ -85,6 +88,7 @@ export function buildRequestFor(
       build: command.build,
       attempt: command.attempt,
       projects,
+      artifacts: parents.artifacts,
       canonicalName: context.places.canonicalName,
     }),
     trace: context.tracing === null ? null : traceOf(command.build, item, context.tracing),

@@ -1,13 +1,14 @@
 /**
  * A queue item as it is stored: whole, or, when it is larger than a store node may be, without the workers' steps of earlier
  * buildsets; if that is not enough, also without the parts of playbooks. Those spans were sent when they ended; what happened and
- * why stays.
+ * why stays. Data that earlier buildsets returned is of no use any more.
  */
 
 import type { Build, BuildState } from '../../model/build.ts';
 import type { BuildSet, MergerWork } from '../../model/build-set.ts';
 import { queueItemCodec } from '../../model/codec/records.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
+import { publicPart } from '../../model/returned.ts';
 
 /** Bytes; below a multi-write's limit, with room for the other operations. */
 const WHOLE_LIMIT = 500_000;
@@ -17,9 +18,9 @@ export function encodeStoredItem(item: QueueItem): Uint8Array {
   return fitting(item).data;
 }
 
-/** The item as far as it fits into a record of the history. */
+/** The item as far as it fits into a record of the history, without secret data of jobs. */
 export function storableItem(item: QueueItem): QueueItem {
-  return fitting(item).item;
+  return fitting(isSealed(item) ? unsealedItem(item) : item).item;
 }
 
 function fitting(item: QueueItem): { readonly item: QueueItem; readonly data: Uint8Array } {
@@ -30,6 +31,22 @@ function fitting(item: QueueItem): { readonly item: QueueItem; readonly data: Ui
   if (data.byteLength <= WHOLE_LIMIT) return { item: light, data };
   const lightest = withoutParts(light);
   return { item: lightest, data: queueItemCodec.encode(lightest) };
+}
+
+function isSealed({ buildset, earlier }: QueueItem): boolean {
+  const builds = [buildset, ...earlier].flatMap(each => each.builds);
+  return builds.some(({ state }) => state.state === 'completed' && state.returned?.sealed !== undefined);
+}
+
+function unsealedItem(item: QueueItem): QueueItem {
+  const stripped = (buildset: BuildSet) => ({ ...buildset, builds: buildset.builds.map(unsealed) });
+  return { ...item, buildset: stripped(item.buildset), earlier: item.earlier.map(stripped) };
+}
+
+function unsealed(build: Build): Build {
+  const { state } = build;
+  if (state.state !== 'completed' || state.returned?.sealed === undefined) return build;
+  return { ...build, state: { ...state, returned: publicPart(state.returned) } };
 }
 
 /** The executions stay: they distinguish a repeated result from a first one. */
@@ -68,5 +85,8 @@ function lighterWork(work: MergerWork): MergerWork {
 }
 
 function lighterState(state: BuildState): BuildState {
-  return state.state === 'completed' || state.state === 'cancelled' ? { ...state, execution: null } : state;
+  if (state.state === 'cancelled') return { ...state, execution: null };
+  if (state.state !== 'completed') return state;
+  const { returned: _, ...rest } = state;
+  return { ...rest, execution: null };
 }

@@ -19,6 +19,8 @@ export interface VariableInput {
   readonly build: Uuid;
   readonly attempt: number;
   readonly projects: readonly BuildProject[];
+  /** As they are in `zuul.artifacts`. */
+  readonly artifacts: readonly Json[];
   /** As in build-projects.ts. */
   canonicalName(project: ProjectKey): string;
 }
@@ -34,6 +36,7 @@ export function zuulVariables(input: VariableInput): Variables {
     build: input.build,
     buildset: item.buildset.uuid,
     buildset_refs: item.changes.map(each => refVariables(each, input)),
+    ...(input.artifacts.length === 0 ? {} : { artifacts: input.artifacts }),
     attempts: input.attempt,
     max_attempts: job.attempts,
     event_id: item.origin.event,

@@ -9,6 +9,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import { type Clock, toMilliseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
 import { seal, unseal } from '../../lib/password-seal.ts';
 import { createOaepOpener, type OaepOpener } from '../../lib/pkcs1-oaep.ts';
 import { generateRsaKey, plainPem, type RsaKey, rsaKeyOf, sshPublicKey } from '../../lib/rsa-keys.ts';
@@ -43,6 +44,10 @@ export interface Keystore {
   publicKeys(project: ProjectKey): Promise<PublicKeys | 'busy'>;
   /** Undefined: the project has no key, so nothing is encrypted for it. @throws KeyDamaged, StoreError `SessionExpired` */
   opener(project: ProjectKey): Promise<OaepOpener | undefined>;
+  /** Seals data that a build returned for builds that depend on it. */
+  sealData(build: Uuid, text: string): string;
+  /** Undefined: it was sealed elsewhere, or for another build. */
+  openData(build: Uuid, sealed: string): string | undefined;
   /** Undefined: it has none. @throws KeyDamaged */
   read(project: ProjectKey): Promise<OpenedKeys | undefined>;
   /** Adds keys. @param overwrite whether existing ones are replaced. @returns the uses that were written. */
@@ -118,6 +123,14 @@ class StoredKeystore implements Keystore {
       this.#openers.delete(oldest);
     }
     return opener;
+  }
+
+  sealData(build: Uuid, text: string): string {
+    return seal(this.#deps.masterKey, text, contextOfData(build));
+  }
+
+  openData(build: Uuid, sealed: string): string | undefined {
+    return unseal(this.#deps.masterKey, sealed, contextOfData(build))?.toString();
   }
 
   async read(project: ProjectKey): Promise<OpenedKeys | undefined> {
@@ -243,6 +256,10 @@ class StoredKeystore implements Keystore {
 /** A sealed key that is copied to another project or use does not open there. */
 function contextOf(project: ProjectKey, use: KeyUse): string {
   return `gatehouse ${use} key of ${project}`;
+}
+
+function contextOfData(build: Uuid): string {
+  return `gatehouse data returned by build ${build}`;
 }
 
 function publicKeysIn({ secrets, ssh }: ProjectKeys = {}): PublicKeys | undefined {

@@ -17,7 +17,7 @@
  *                                       tenant-stream.ts bring them, one stream per browser; messages.ts: what they exchange
  *     board.ts, item-card.ts            the board; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
  *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
- *     log-view.ts                       a log: log-lines.ts, ansi.ts
+ *     log-view.ts                       a log: log-lines.ts, ansi.ts, artifact-list.ts
  *     delays-view.ts                    a pipeline's delays: load-chart.ts, culprits.ts
  *
  * A view is a {@link View}; it draws from live documents and fetches the rest. Nothing here uses `innerHTML` or inline styles in

@@ -131,6 +131,7 @@ export async function openBench(
     readonly folder?: string;
     readonly room?: DiskRoom;
     readonly secretKeys?: ExecutorDeps['secretKeys'];
+    readonly dataSeal?: ExecutorDeps['dataSeal'];
   } = {},
 ): Promise<Bench> {
   const folder = places.folder ?? (await mkdtemp(join(tmpdir(), 'gatehouse-executor-')));
@@ -157,6 +158,7 @@ export async function openBench(
       log: logInto(warnings),
       room: places.room ?? createDiskRoom([folder], { onChange: () => {} }),
       ...(places.secretKeys === undefined ? {} : { secretKeys: places.secretKeys }),
+      ...(places.dataSeal === undefined ? {} : { dataSeal: places.dataSeal }),
     },
     {
       hostname: 'executor1',

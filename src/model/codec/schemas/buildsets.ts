@@ -12,9 +12,12 @@ import type {
   TurnWork,
 } from '../../build-set.ts';
 import type { Precedence } from '../../pipeline.ts';
+import type { Artifact, Returned } from '../../returned.ts';
 import type { HolderOfOwnTenant, SemaphoreHold, SemaphoreHolder, SemaphoreWait } from '../../semaphore.ts';
 import {
+  byName,
   flag,
+  json,
   list,
   mark,
   nullable,
@@ -58,6 +61,15 @@ export const workerEndSchema = words<WorkerEnd>({ stopped: 1, outage: 1, lost: 1
 /** {@link Precedence} */
 export const precedenceSchema = words<Precedence>({ high: 1, normal: 1, low: 1 });
 
+/** {@link Returned} */
+export const returnedSchema = object<Returned>({
+  logUrl: optional(text),
+  artifacts: optional(list(object<Artifact>({ name: text, url: text, metadata: optional(byName(json)) }))),
+  data: optional(byName(json)),
+  sealed: optional(text),
+  warnings: optional(list(text)),
+});
+
 const buildState = tagged<BuildState, 'state'>('state', {
   requested: {},
   started: { at: time, worker: text, failingSince: optional(time), earlyFailure: optional(text) },
@@ -68,6 +80,7 @@ const buildState = tagged<BuildState, 'state'>('state', {
     worker: nullable(text),
     execution: nullable(executionSchema),
     detail: optional(text),
+    returned: optional(returnedSchema),
     workerEnd: optional(workerEndSchema),
     hostTrouble: optional(mark),
     workedUntil: optional(time),

@@ -28,7 +28,7 @@ import {
   whole,
   words,
 } from '../schema.ts';
-import { executionSchema, workerEndSchema } from './buildsets.ts';
+import { executionSchema, returnedSchema, workerEndSchema } from './buildsets.ts';
 import { buildResultSchema, hostTroubleSchema } from './causes.ts';
 import { changeSchema } from './change.ts';
 import { reportPartsSchema } from './items.ts';
@@ -179,6 +179,7 @@ export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
     workerEnd: optional(workerEndSchema),
     lastSign: optional(time),
     trouble: optional(hostTroubleSchema),
+    returned: optional(returnedSchema),
     of: optional(buildOrigin),
   },
   'report-result': {

@@ -22,6 +22,7 @@ import type {
   RequiredProject,
   SecretsByHash,
 } from '../../job.ts';
+import type { SealedData } from '../../returned.ts';
 import type { JobSemaphore, SemaphoreScope, WantedSemaphore } from '../../semaphore.ts';
 import {
   added,
@@ -191,6 +192,8 @@ export const buildRequestSchema = object<BuildRequest>({
     list(object<BuildRole>({ ...roleFields, canonicalName: text, branch: nullable(text), commit })),
   ),
   secrets: optional(secrets),
+  parentData: optional(byName(json)),
+  sealedData: optional(list(object<SealedData>({ build: uuid, sealed: text }))),
   zuul: byName(json),
   changes: optional(text),
   trace: nullable(buildTraceSchema),

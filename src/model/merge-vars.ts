@@ -1,4 +1,4 @@
-import type { Json, Variables } from '../../model/job.ts';
+import type { Json, Variables } from './job.ts';
 
 /** `over` wins; where both hold a mapping of one name, the mappings are merged the same way. */
 export function mergeVars(base: Variables, over: Variables): Variables {
