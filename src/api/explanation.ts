@@ -18,6 +18,7 @@ import {
   uuid,
   whole,
 } from './schema.ts';
+import { withheldSchema } from './withheld-schema.ts';
 
 /** Name of a state of an item. */
 export const stateName = () => oneOf(STRETCH_STATES);
@@ -44,6 +45,7 @@ export const explanationSchema = document({
   until: nanoseconds('When it left, or the time of the request'),
   duration: nanoseconds(),
   ended: nullable(document({ reason: text('Code'), text: text(), result: text() })),
+  withheld: withheldSchema(),
   stretches: list(
     document({
       state: stateName(),

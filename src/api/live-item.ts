@@ -10,6 +10,7 @@ import { STRETCH_STATES } from '../model/item-states.ts';
 import { lostBuildTime } from '../model/lost-time.ts';
 import { projectIdOf } from '../model/project.ts';
 import { buildsetsOf, endOfItem, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
+import { withheldReport } from '../model/withheld-report.ts';
 import { failingReasons } from './failing-reasons.ts';
 import { liveJobSchema, liveJobs } from './live-job.ts';
 import {
@@ -25,6 +26,7 @@ import {
   uuid,
   whole,
 } from './schema.ts';
+import { withheldSchema } from './withheld-schema.ts';
 
 const stateSchema = document({
   name: oneOf(STRETCH_STATES, 'A state of decisions-and-results.md'),
@@ -90,6 +92,7 @@ export const liveItemSchema = document({
     document({ at: milliseconds(), result: text(), reason: text('Code'), text: text('For people') }),
     'Null while it is in its pipeline',
   ),
+  withheld: withheldSchema(),
   traceUrl: nullable(text('In the trace viewer')),
   tracesUrl: nullable(text('Search for all its traces in the trace viewer')),
 });
@@ -153,6 +156,7 @@ export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: Ite
             reason: left.reason,
             text: leaveText(left.reason),
           },
+    withheld: withheldReport(item),
     traceUrl,
     tracesUrl,
   };

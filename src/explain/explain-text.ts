@@ -24,6 +24,7 @@ export function explainText(explanation: Explanation, options: ExplainTextOption
   const width = Math.max(60, options.width);
   const sections = [
     headLines(explanation, paint),
+    section('Not reported: the tenant is in shadow mode', withheldLines(explanation, paint), paint),
     section(
       'Where the time went',
       explanation.totals.map(total => totalLine(total, width, paint)),
@@ -69,6 +70,16 @@ function headLines(explanation: Explanation, paint: Paint): readonly string[] {
     `${paint(printable(explanation.changes.join(', ')), 'bold')} ${place}: ${fate}`,
     paint(`item ${explanation.item}`, 'dim'),
   ];
+}
+
+function withheldLines({ withheld }: Explanation, paint: Paint): readonly string[] {
+  if (withheld === null) return [];
+  const parts = withheld.parts.map(({ connection, text: what }) => printable(`${connection} ${what}`));
+  const message = withheld.message
+    .trimEnd()
+    .split('\n')
+    .map(line => paint(printable(line), 'dim'));
+  return [...parts, ...message].map(line => `  ${line}`);
 }
 
 function totalLine({ state, kind, duration, share }: StateTotal, width: number, paint: Paint): string {

@@ -16,6 +16,7 @@ import { lostBuildTime, runningTime } from '../model/lost-time.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../model/results.ts';
 import type { MoreTakeovers, Takeover } from '../model/takeover.ts';
+import { type WithheldReport, withheldReport } from '../model/withheld-report.ts';
 import { criticalPath, type PathLink } from './critical-path.ts';
 import { type Stretch, stretchesOf } from './stretches.ts';
 import { type WaitedFor, waitedForOf } from './waited-for.ts';
@@ -38,6 +39,8 @@ export interface Explanation {
     readonly text: string;
     readonly result: BuildSetResult;
   };
+  /** The report that shadow mode withheld; null: none. */
+  readonly withheld: WithheldReport | null;
   /** Its states in order, without gap. */
   readonly stretches: readonly Stretch[];
   /** The same by state, longest first. */
@@ -129,6 +132,7 @@ export function explainItem(item: QueueItem, now: Nanoseconds, context: ExplainC
     until,
     duration,
     ended: endedOf(item),
+    withheld: withheldReport(item),
     stretches,
     totals: totalsOf(stretches, duration),
     waitedFor: waitedForOf(stretches, context.others, until),

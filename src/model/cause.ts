@@ -54,6 +54,8 @@ export interface ResetCause {
 export type LeaveCode =
   /** Reported, with any result. */
   | 'reported'
+  /** Its jobs are done, and the tenant is in shadow mode: nothing was written at a host. */
+  | 'not-reported'
   | 'abandoned'
   | 'new-patchset'
   | 'requirement-lost'
@@ -110,6 +112,7 @@ export function culpritText(culprit: Culprit): string {
 export function leaveText(code: LeaveCode): string {
   const texts: { readonly [code in LeaveCode]: string } = {
     reported: 'reported',
+    'not-reported': 'not reported: the tenant is in shadow mode',
     abandoned: 'the change was abandoned',
     'new-patchset': 'a new patchset replaced it',
     'requirement-lost': 'a requirement of the pipeline is no longer met',

@@ -46,6 +46,7 @@ export type DecisionCode =
   | 'result-ignored'
   | 'tested-before'
   | 'reported'
+  | 'not-reported'
   | 'landed-tree-differs'
   | 'left';
 

@@ -49,7 +49,7 @@
  *     an item          queue-item.ts, build-set.ts, build.ts, returned.ts, semaphore.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
  *                      restores them
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
- *                      event-age.ts, earlier-reports.ts
+ *                      event-age.ts, earlier-reports.ts, withheld-report.ts
  *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
  *     own triggers     tick.ts, internal-event.ts
  *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
@@ -371,6 +371,11 @@ export type ReportOutcome =
   | { readonly kind: 'base-moved'; readonly text: string }
   /** Nothing was sent: the change's project has left the tenant, and the tested commit is not in the branch; or what was to land before it did not. */
   | { readonly kind: 'withdrawn'; readonly text: string }
+  /**
+   * Nothing was sent: the tenant is in shadow mode. `lands`: it would have landed the item's changes. `message`: the report's text,
+   * perhaps cut.
+   */
+  | { readonly kind: 'withheld'; readonly lands: boolean; readonly message: string }
   /** The host will not merge it. */
   | { readonly kind: 'not-merged'; readonly text: string }
   /** A reporter that does not merge gave up; the item's result stands. */

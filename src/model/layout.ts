@@ -74,6 +74,8 @@ export interface Tenant {
   readonly globalSemaphores?: { readonly [name: string]: number };
   /** Who may read and operate it. Absent: all read, and only the claim `zuul.admin` lets a user operate. */
   readonly access?: TenantAccess;
+  /** Everything runs and nothing is written at a host, see src/scheduler/report/right-to-act.ts. Absent: results are reported. */
+  readonly shadowMode?: true;
 }
 
 /** A frozen job or why there is none, per job the project-pipeline lists. */

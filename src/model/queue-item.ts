@@ -67,8 +67,14 @@ type ItemPhase =
       readonly remover?: Remover;
     };
 
-/** `withdrawn`: nothing was sent, because the item's project had left the tenant, or a change that had to land first did not. */
-export type ReportEnd = 'done' | 'refused' | 'failed' | 'withdrawn';
+/**
+ * `withdrawn`: nothing was sent, because the item's project had left the tenant, or a change that had to land first did not.
+ * `withheld`: nothing was sent, because the tenant is in shadow mode.
+ */
+export type ReportEnd = 'done' | 'refused' | 'failed' | 'withdrawn' | 'withheld';
+
+/** Characters. An item is one node of the store. */
+export const LONGEST_WITHHELD = 4_000;
 
 /** A report that was requested for the item, and its result. */
 export interface ReportRecord {
@@ -78,6 +84,8 @@ export interface ReportRecord {
   readonly done: null | {
     readonly at: Nanoseconds;
     readonly outcome: ReportEnd;
+    /** Of a report that was withheld, the text that it would have had; at most {@link LONGEST_WITHHELD} characters. */
+    readonly message?: string;
     /** One entry per reporter that was asked. */
     readonly parts: readonly {
       readonly kind: 'HostReport' | 'HostMerge';
@@ -89,7 +97,7 @@ export interface ReportRecord {
       readonly tries: number;
       readonly outcome: ReportEnd;
       /** Why it was not done; absent: it was, or the reason is not recorded. */
-      readonly reason?: 'base-moved' | 'not-merged' | 'failed' | 'host' | 'project-removed';
+      readonly reason?: 'base-moved' | 'not-merged' | 'failed' | 'host' | 'project-removed' | 'shadow-mode';
       readonly text?: string;
       /** Requests to the host and waits for it, of all tries; absent: the driver recorded none, or they are not kept. */
       readonly steps?: readonly Step[];

@@ -9,6 +9,7 @@
  *   withdrawn       stays for the moment: departures take it out, for its project is not in the tenant any more, or the item ahead
  *                   of it did not land, and it is tested again without that one
  *   not-merged      leaves with MERGE_FAILURE; those behind are tested again without it
+ *   withheld        leaves with its result; where it would have landed, those behind go on as if it had (decision 0250)
  *   failed          a reporter failed for good; the result stands, and the change counts as not merged
  */
 import { assertNever } from '../lib/assert-never.ts';
@@ -28,7 +29,9 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
   const item = draft.item(event.item);
   if (item === undefined) return;
   const { at, parts, outcome } = event;
-  const reported = withReportDone(item, event.report, { at, parts, outcome: recorded(outcome) });
+  const message = outcome.kind === 'withheld' ? { message: outcome.message } : {};
+  const done = { at, parts, outcome: recorded(outcome), ...message };
+  const reported = withReportDone(item, event.report, done);
   if (reported === item) {
     draft.ignore({
       item: item.uuid,
@@ -55,7 +58,7 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
   }
   const served = reported.hostWait?.doing === 'report' ? withoutWait(draft, reported) : reported;
   draft.put(served);
-  if (outcome.kind !== 'host')
+  if (outcome.kind !== 'host' && outcome.kind !== 'withheld')
     hostServed(draft, 'report', new Set(served.changes.map(({ project }) => project)));
   if (outcome.kind === 'base-moved' && isSuccess(served)) {
     retest(draft, served);
@@ -96,6 +99,8 @@ function reportedAs(
       return hasLanded(outcome.landed)
         ? { result, landed: outcome.landed, text: 'merged' }
         : { result, landed: [], text: null };
+    case 'withheld':
+      return { result, landed: outcome.lands ? 'as-tested' : [], text: null, withheld: true };
     case 'base-moved':
     case 'not-merged':
     case 'failed':
@@ -111,14 +116,14 @@ function recorded(outcome: ReportOutcome): ReportEnd {
   switch (outcome.kind) {
     case 'done':
     case 'failed':
+    case 'withdrawn':
+    case 'withheld':
       return outcome.kind;
     case 'host':
       return 'failed';
     case 'base-moved':
     case 'not-merged':
       return 'refused';
-    case 'withdrawn':
-      return 'withdrawn';
     default:
       return assertNever(outcome, 'report outcome');
   }

@@ -140,15 +140,21 @@ function departureOfChange(draft: TurnDraft, item: QueueItem, change: Change): D
   if (hasLandedAnyway(draft, item)) return null;
   const closed = closedDeparture(draft, record, change);
   if (closed !== null) return closed;
+  if (isLandedByAnother(draft, record)) return null;
   if (!requirements.met) return { reason: 'requirement-lost', detail: requirements.text };
   if (landing?.met === false) return { reason: 'cannot-land', detail: landing.text };
   return null;
 }
 
+/** In shadow mode another gate lands what is tested here, which is tested to its end all the same. */
+function isLandedByAnother(draft: TurnDraft, { status }: ChangeRecord): boolean {
+  return status === 'merged' && draft.input.shadowMode === true;
+}
+
 function closedDeparture(draft: TurnDraft, record: ChangeRecord, change: Change): Departure | null {
   if (record.change.kind !== 'change') return null;
   if (record.status === 'abandoned') return { reason: 'abandoned', detail: null };
-  if (record.status === 'merged' && !draft.manager.takesMerged)
+  if (record.status === 'merged' && !draft.manager.takesMerged && !isLandedByAnother(draft, record))
     return { reason: 'merged-elsewhere', detail: null };
   if (replaces(draft) && !sameRevision(record.change, change))
     return { reason: 'new-patchset', detail: successorText(record.change, change) };

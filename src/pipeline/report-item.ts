@@ -6,6 +6,7 @@ import { laterOf } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { aboutItem, changesText } from '../model/about-item.ts';
 import { testedMergeOf } from '../model/build-set.ts';
+import { leaveText } from '../model/cause.ts';
 import { conflictText } from '../model/conflict-text.ts';
 import { type BranchAfter, branchesAfter, hasLanded, type Landed } from '../model/landed.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -75,6 +76,8 @@ export interface Reported {
   readonly landed: Landed;
   /** One clause; null: there is nothing to add to the result. */
   readonly text: string | null;
+  /** Nothing was written at a host, so `landed` is what would have been. Absent: it was reported. */
+  readonly withheld?: true;
 }
 
 /** The last step of every item that was reported. */
@@ -87,17 +90,23 @@ export function leaveReported(
   const merged = hasLanded(reported.landed);
   const refused = draft.manager.success === 'must-merge' && reported.result === 'SUCCESS' && !merged;
   const result = refused ? 'MERGE_FAILURE' : reported.result;
+  const reason = reported.withheld === true ? 'not-reported' : 'reported';
   const { conflict } = item.buildset;
-  const text = conflict === null ? (reported.text ?? 'reported') : conflictText(conflict, item.changes);
+  const text =
+    conflict === null ? (reported.text ?? leaveText(reason)) : conflictText(conflict, item.changes);
   const details = reported.text === null ? '' : `: ${reported.text}`;
-  draft.decide('reported', aboutItem(item), `${changesText(item)} was reported with ${result}${details}`);
+  const what =
+    reported.withheld === true
+      ? `ended with ${result}, ${leaveText(reason)}`
+      : `was reported with ${result}${details}`;
+  draft.decide(reason, aboutItem(item), `${changesText(item)} ${what}`);
   if (merged) {
     const branches = branchesAfter(testedMergeOf(item.buildset), reported.landed);
     const leaving = withTreesCompared(draft, item, branches);
     leave(draft, leaving, {
-      reason: 'reported',
+      reason,
       result,
-      text: 'merged',
+      text: reported.withheld === true ? leaveText(reason) : 'merged',
       became: { kind: 'landed', branches },
     });
     adjustWindow(draft, queue, item, 'widen');
@@ -106,7 +115,7 @@ export function leaveReported(
   const culprit = { item: item.uuid, change: changesText(item), buildset: item.buildset.uuid };
   const blame = refused
     ? ({ code: 'item-ahead-not-merged', culprit } as const)
-    : (failureOf(item) ?? { code: 'item-ahead-left', culprit: { ...culprit, left: 'reported' } });
+    : (failureOf(item) ?? { code: 'item-ahead-left', culprit: { ...culprit, left: reason } });
   const failureReport = refused
     ? {
         report: {
@@ -115,7 +124,7 @@ export function leaveReported(
         } as const,
       }
     : {};
-  leave(draft, item, { reason: 'reported', result, text, became: { kind: 'gone', blame }, ...failureReport });
+  leave(draft, item, { reason, result, text, became: { kind: 'gone', blame }, ...failureReport });
   if (result === 'FAILURE') adjustWindow(draft, queue, item, 'narrow');
 }
 

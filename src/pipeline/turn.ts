@@ -90,6 +90,8 @@ export interface TurnInput {
   readonly layoutVersion?: number;
   /** It is not in the configuration any more: its items stay in the queues they are in. */
   readonly retired?: boolean;
+  /** The tenant is in shadow mode: another gate lands its changes, perhaps before their jobs are done here. Absent: we land them. */
+  readonly shadowMode?: true;
   /** Undefined: no limit. */
   readonly maxChanges?: number;
   readonly maxDependencies?: number;

@@ -53,6 +53,8 @@ export interface HostedSetup {
   /** Warnings and errors of the log that belong to the story. */
   readonly expectedTrouble?: readonly RegExp[];
   readonly clock?: Clock;
+  /** More lines of the tenant in the tenant file. */
+  readonly tenantOptions?: readonly string[];
   /** Every line of the log is kept. */
   readonly keepsLog?: boolean;
 }
@@ -122,6 +124,7 @@ export async function openHostedWorld<Host extends StoryHost>(
     projects: host.projects,
     ...(host.configProject === undefined ? {} : { configProject: host.configProject }),
     moreTenants: [],
+    tenantOptions: setup.tenantOptions,
     collector: sink.url,
     tracingOff: false,
     executor: [],

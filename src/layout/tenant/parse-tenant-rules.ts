@@ -1,4 +1,4 @@
-/** Attributes of `tenant:` that bound what its projects may do. */
+/** Attributes of `tenant:` that bound what its projects, and the service for them, may do. */
 import type { Tenant } from '../../model/layout.ts';
 import type { MappingReader } from '../reading/mapping-reader.ts';
 import type { ParseContext } from '../reading/parse-context.ts';
@@ -17,6 +17,7 @@ export function readTenantRules(read: MappingReader, context: ParseContext): Ten
   const maxJobTimeout = limit(read, 'max-job-timeout', DEFAULT_MAX_JOB_TIMEOUT);
   const maxNodesPerJob = limit(read, 'max-nodes-per-job', DEFAULT_MAX_NODES);
   const defaultParent = read.string('default-parent');
+  const shadowMode = read.boolean('shadow-mode') === true;
   const names = (key: string) => read.names(key)?.map(({ name }) => name);
   const allowedTriggers = names('allowed-triggers');
   const allowedReporters = names('allowed-reporters');
@@ -27,6 +28,7 @@ export function readTenantRules(read: MappingReader, context: ParseContext): Ten
     ...(maxDependencies === undefined ? {} : { maxDependencies }),
     ...(maxChangesPerPipeline === undefined ? {} : { maxChangesPerPipeline }),
     ...(maxNodesPerJob === undefined ? {} : { maxNodesPerJob }),
+    ...(shadowMode ? { shadowMode } : {}),
     ...(defaultParent === undefined ? {} : { defaultParent }),
     ...(allowedTriggers === undefined ? {} : { allowedTriggers }),
     ...(allowedReporters === undefined ? {} : { allowedReporters }),

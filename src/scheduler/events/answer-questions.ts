@@ -41,6 +41,8 @@ export interface AnswerDeps {
   readonly questions: EventQueue<Question>;
   readonly changes: Pick<ChangeCache, 'fresh' | 'record'>;
   tenantsOf(project: ProjectKey): readonly { readonly tenant: TenantName }[];
+  /** Those of them whose people are answered, by the layouts in force. */
+  outsideShadow(tenants: readonly TenantName[]): Promise<readonly TenantName[]>;
   readonly paths: Pick<StorePaths, 'spanOutbox' | 'historyOutbox'>;
   readonly tracing: Pick<LiveTracing, 'spans'>;
   readonly clock: Clock;
@@ -159,7 +161,7 @@ function pauseOf(
 async function outcomeOf(
   key: ChangeKey,
   asked: Entries,
-  { answerer, explain, changes, tenantsOf }: AnswerDeps,
+  { answerer, explain, changes, tenantsOf, outsideShadow }: AnswerDeps,
   signal: AbortSignal,
 ): Promise<AnswerOutcome> {
   const { by } = (asked.at(-1) ?? asked[0]).value;
@@ -170,7 +172,9 @@ async function outcomeOf(
     const tenants = tenantsOf(change.project).map(({ tenant }) => tenant);
     if (tenants.length === 0)
       return { kind: 'failed', text: `no tenant has the project of ${changeText(change)}` };
-    const text = await explain(change, tenants);
+    const answered = await outsideShadow(tenants);
+    if (answered.length === 0) return { kind: 'failed', text: `${tenants.join(', ')}: in shadow mode` };
+    const text = await explain(change, answered);
     return await answerer.answer({ change, by, text }, signal, () => !signal.aborted);
   } catch (error) {
     signal.throwIfAborted();

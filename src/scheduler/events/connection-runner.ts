@@ -7,7 +7,7 @@
  *     one read     read-host → driver-memory, read-tries, read-log; missing-records asks for dependencies, topic-members for topics
  *     forwarding   forward-event → ingestion-facts (traces), foreign-tenants; host-orders of people
  *     our own      direct-event (of timers and of what the gate did)
- *     answering    answer-questions of people about a change
+ *     answering    answer-questions of people about a change; outside-shadow: whose people are answered
  *     lending      lend-access (read access, to executors without credentials)
  *     reporting    connection-report (how the host serves), event-effects (traces of the events of a turn), host-passes (those of
  *                  a listener's passes)
@@ -34,6 +34,7 @@ import { openDriverMemory } from './driver-memory.ts';
 import { type ForeignTenants, foreignTenants } from './foreign-tenants.ts';
 import { hostPasses } from './host-passes.ts';
 import { lendAccess } from './lend-access.ts';
+import { outsideShadow } from './outside-shadow.ts';
 
 /** The tenants that hold a project, with their queues, as of the call. */
 export type TenantsOf = ConnectionEventsDeps['tenantsOf'];
@@ -119,12 +120,15 @@ async function openAnswers(
   { name, answerer }: Connection,
   { deps: { store, paths, clock, explainChange }, onDeadLetter }: SchedulerShared,
   signal: AbortSignal,
-): Promise<Pick<AnswerDeps, 'answerer' | 'explain' | 'questions'> | undefined> {
+): Promise<Pick<AnswerDeps, 'answerer' | 'explain' | 'questions' | 'outsideShadow'> | undefined> {
   if (answerer === undefined || explainChange === undefined) return undefined;
   const path = paths.connection(name).questions;
   const questions = new EventQueue<Question>({ store, path, codec: questionCodec, clock, onDeadLetter });
   await questions.prepare(signal);
-  return { answerer, explain: explainChange, questions };
+  return {
+    ...{ answerer, explain: explainChange, questions },
+    outsideShadow: tenants => outsideShadow(tenants, { store, paths }),
+  };
 }
 
 /** The tenants of this process's tenant file, and those that only other schedulers have in theirs. */

@@ -39,7 +39,7 @@ type Run = readonly [PlannedLanding, ...PlannedLanding[]];
 
 /**
  * @param intents in the order of their items; each has a part that lands.
- * @returns undefined: they have to land one by one. The project of one has left the tenant, or its host does not land several.
+ * @returns undefined: they are performed one by one. One may not be written about any more, or its host does not land several.
  * @throws NotAllowedToAct when the fence was lost in the middle; the next holder performs the intents again.
  */
 export async function landReportsInOrder(
@@ -54,7 +54,7 @@ export async function landReportsInOrder(
   const lands = (part: Part) => part.merges && landingOf(part, deps) !== undefined;
   if (first === undefined || !intents.every(({ parts }) => parts.some(lands))) return undefined;
   if (!planned.every(({ part }) => lands(part))) return undefined;
-  if ((await deps.prove([first, ...others])) === 'removed') return undefined;
+  if ((await deps.prove([first, ...others])) !== 'held') return undefined;
   const answers = new Map<Part, LandingAnswer>();
   for (const run of runsOf(planned)) {
     const settled = await landRun(run, deps, signal);
@@ -161,8 +161,8 @@ async function landOnce(
   const landInOrder = first === undefined ? undefined : landingOf(first.part, deps);
   if (first === undefined || landInOrder === undefined) throw new Error('nothing to land');
   const standing = await deps.prove([first.part.change, ...others.map(({ part }) => part.change)]);
-  // Removed meanwhile: the reports are performed again, one by one.
-  if (standing === 'removed' || !deps.mayAct()) throw new NotAllowedToAct(`report ${first.intent.uuid}`);
+  // Not any more: the reports are performed again, one by one.
+  if (standing !== 'held' || !deps.mayAct()) throw new NotAllowedToAct(`report ${first.intent.uuid}`);
   const requests = rest.map(({ intent, part }) => ({ ...part, report: reportOf(intent) }));
   return landInOrder(requests, signal, () => deps.mayAct());
 }

@@ -14,6 +14,7 @@ import { millisecondsBetween } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { pause } from '../../lib/pause.ts';
 import { createDirty, type Dirty } from '../../lib/signal.ts';
+import type { Change } from '../../model/change.ts';
 import { earlierReports } from '../../model/earlier-reports.ts';
 import type { DriverConfig } from '../../model/pipeline.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../model/pipeline-state.ts';
@@ -37,6 +38,8 @@ export interface ProgressActing {
   readonly inLane: InLane;
   /** False: another process may hold the pipeline by now. */
   readonly mayAct: () => boolean;
+  /** The layout in force lets us write about the change. */
+  readonly mayShow: (change: Change) => Promise<boolean>;
   /** Writes traces of texts. */
   readonly commit: (operations: readonly Operation[]) => Promise<unknown>;
 }

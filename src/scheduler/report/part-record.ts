@@ -13,7 +13,8 @@ export type ReportPart = NonNullable<ReportRecord['done']>['parts'][number];
 
 /** The outcome of one part. */
 export type PartOutcome =
-  | Exclude<ReportOutcome, { readonly kind: 'done' }>
+  | Exclude<ReportOutcome, { readonly kind: 'done' | 'withheld' }>
+  | (Extract<ReportOutcome, { readonly kind: 'withheld' }> & { readonly text: string })
   /** `unsent`: it has landed, and the host did not take the comment. */
   | { readonly kind: 'done'; readonly landed: readonly LandedBranch[]; readonly unsent?: true };
 
@@ -50,6 +51,8 @@ export function recordOf(
       return { ...common, outcome: 'failed', reason: 'host', text: outcome.trouble.text };
     case 'withdrawn':
       return { ...common, outcome: 'withdrawn', reason: 'project-removed', text: outcome.text };
+    case 'withheld':
+      return { ...common, outcome: 'withheld', reason: 'shadow-mode', text: outcome.text };
     case 'base-moved':
     case 'not-merged':
       return { ...common, outcome: 'refused', reason: outcome.kind, text: outcome.text };

@@ -2,7 +2,7 @@
  * Performs one part of a report: tried a few times within seconds, each time with the right to act proved directly before it.
  *
  * When the project of the change has left the tenant, nothing is written at the host. A landing may have been sent before, though:
- * then the host is only asked whether it has arrived.
+ * then the host is only asked whether it has arrived. The same in shadow mode.
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { HostLater } from '../../driver/host-later.ts';
@@ -24,6 +24,7 @@ import { hostTroubleOf } from '../remote-fault.ts';
 import { changeOfPart, type PartOutcome, type ReportPart, recordOf, rememberedOf } from './part-record.ts';
 import type { ProjectStanding } from './right-to-act.ts';
 import { reportOf } from './stored-report.ts';
+import { withheldOutcome } from './withheld-report.ts';
 
 /** `prove` and `mayAct` come from the fence of the pipeline's holder. */
 export interface PerformReportDeps {
@@ -104,10 +105,8 @@ export async function performPart(
     const standing = await deps.prove([part.change]);
     if (!deps.mayAct()) throw new NotAllowedToAct(`report ${intent.uuid}`);
     try {
-      const outcome =
-        standing === 'held'
-          ? await act(intent, part, { ...deps, took, isFirstTry: isFirst && tries === 1 }, signal)
-          : await outcomeSoFar(intent, part, deps, signal);
+      const acting = { ...deps, took, isFirstTry: isFirst && tries === 1 };
+      const outcome = await outcomeAs(standing, intent, part, acting, signal);
       return ended(outcome, tries);
     } catch (error) {
       signal.throwIfAborted();
@@ -118,7 +117,7 @@ export async function performPart(
       log.warn({ err: error, tries }, `could not report ${changeText(part.change)}; ${next}`);
       const trouble = hostTroubleOf(error, part.change.project);
       // An earlier holder of the pipeline may have sent a landing that may not be sent any more.
-      unsettled ||= trouble.unsettled === true || standing === 'removed';
+      unsettled ||= trouble.unsettled === true || standing !== 'held';
       if (wait === undefined)
         return ended({ kind: 'host', trouble: withUnsettled(trouble, unsettled) }, tries);
       await pause(wait, signal);
@@ -165,6 +164,27 @@ interface DriverAnswer extends HostSteps {
 interface ActingDeps extends PerformReportDeps {
   /** Gets each answer of the driver. */
   readonly took: (answer: DriverAnswer | undefined) => void;
+}
+
+function outcomeAs(
+  standing: ProjectStanding,
+  intent: ReportIntent,
+  part: ReportIntent['parts'][number],
+  deps: ActingDeps,
+  signal: AbortSignal,
+): Promise<PartOutcome> {
+  switch (standing) {
+    case 'held':
+      return act(intent, part, deps, signal);
+    case 'removed': {
+      const text = `${part.change.project} is not in tenant ${intent.tenant} any more`;
+      return outcomeSoFar(part, { kind: 'withdrawn', text }, deps, signal);
+    }
+    case 'shadow': {
+      const withheld = withheldOutcome(intent, part);
+      return deps.isFirstTry ? Promise.resolve(withheld) : outcomeSoFar(part, withheld, deps, signal);
+    }
+  }
 }
 
 /** A comment about a landing comes after it, and its failure does not undo it. */
@@ -244,16 +264,16 @@ function cannot({ connection }: ReportIntent['parts'][number], what: string): Pa
   return { kind: 'failed', text: `connection ${connection} cannot ${what}` };
 }
 
+/** @param otherwise unless an earlier try has landed it. */
 async function outcomeSoFar(
-  intent: ReportIntent,
   part: ReportIntent['parts'][number],
+  otherwise: PartOutcome,
   deps: PerformReportDeps,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
   const { landing } = deps.connections.get(part.connection) ?? {};
   const landed = part.merges ? await landing?.landed(part, signal) : undefined;
-  if (landed !== undefined && landed.length > 0) return { kind: 'done', landed };
-  return { kind: 'withdrawn', text: `${part.change.project} is not in tenant ${intent.tenant} any more` };
+  return landed !== undefined && landed.length > 0 ? { kind: 'done', landed } : otherwise;
 }
 
 function requestOf(

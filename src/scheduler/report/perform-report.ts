@@ -30,6 +30,7 @@ export async function performReport(
   const parts: ReportPart[] = [];
   const landed: LandedBranch[] = [];
   const unsent: ReportIntent['parts'][number][] = [];
+  let withheld: Extract<ReportOutcome, { readonly kind: 'withheld' }> | undefined;
   for (const [index, part] of intent.parts.entries()) {
     const done = await performNext(intent, part, landed, deps, signal);
     if (done.record !== undefined) parts.push(done.record);
@@ -47,18 +48,31 @@ export async function performReport(
         };
       case 'host':
         // The change has landed: only comments are left.
-        return landed.length > 0 && !part.merges
-          ? { outcome: { kind: 'done', landed }, parts, unsent: [...unsent, ...intent.parts.slice(index)] }
-          : { outcome: unsettledAfter(landed, done.outcome), parts };
+        if (landed.length === 0 || part.merges)
+          return { outcome: unsettledAfter(landed, done.outcome), parts };
+        unsent.push(...intent.parts.slice(index));
+        return { outcome: { kind: 'done', landed }, parts, unsent };
       case 'done':
         landed.push(...done.outcome.landed);
         if (done.outcome.unsent === true) unsent.push({ ...part, merges: false });
         break;
       case 'failed':
         break;
+      case 'withheld':
+        withheld = { kind: 'withheld', lands: done.outcome.lands, message: done.outcome.message };
+        break;
     }
   }
-  return { outcome: { kind: 'done', landed }, parts, ...(unsent.length === 0 ? {} : { unsent }) };
+  const outcome = withheldUnless(landed, withheld);
+  return { outcome, parts, ...(unsent.length === 0 ? {} : { unsent }) };
+}
+
+/** Shadow mode may have begun after a part has landed. */
+function withheldUnless(
+  landed: readonly LandedBranch[],
+  withheld: Extract<ReportOutcome, { readonly kind: 'withheld' }> | undefined,
+): ReportOutcome {
+  return landed.length === 0 && withheld !== undefined ? withheld : { kind: 'done', landed };
 }
 
 /** The record is absent: the host was not asked. */

@@ -52,9 +52,14 @@ async function performOneByOne(
     const none = { answers: new Map(), announcing: signal };
     const next = await performReport(intent, hasAll ? deps : { ...deps, joint: none }, signal);
     performed.push(next);
-    hasAll &&= next.outcome.kind === 'done' && hasLanded(next.outcome.landed);
+    hasAll &&= letsOthersLand(next);
   }
   return performed;
+}
+
+/** It has landed, or nothing lands in this tenant. */
+function letsOthersLand({ outcome }: PerformedReport): boolean {
+  return outcome.kind === 'done' ? hasLanded(outcome.landed) : outcome.kind === 'withheld';
 }
 
 /** Behind what is being reported of the item already, e.g. that its jobs have started. */

@@ -10,7 +10,7 @@
  * A map of the folder:
  *
  *     intents        report-intents (from the commands of a turn; report-facts, report-text, reported-trace) → stored-report
- *     performing     report-offers → report-groups → perform-report → perform-part, part-record; right-to-act;
+ *     performing     report-offers → report-groups → perform-report → perform-part, part-record; right-to-act, withheld-report;
  *                    later-reports (no item waits for them)
  *     messages       message-intents (reported-item), watched-messengers: to connections that only take reports
  *     several        perform-together → land-in-order, then perform-report for each
@@ -95,6 +95,7 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
   const acting: ProgressActing = {
     inLane: (item, task) => inLane({ group: leadChange(item).project, key: item.uuid }, task, lanes, stop),
     mayAct: right.mayAct,
+    mayShow: async change => (await deps.layout.standingOf(change)).standing === 'held',
     commit: operations => fence.commit(operations, deps.ids.uuid()),
   };
   const showing = deps.progress?.run(acting, stop).catch(error => lanes.stop(error));

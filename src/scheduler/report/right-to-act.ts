@@ -4,6 +4,7 @@
  *
  *     held      act
  *     removed   the project is not in the tenant any more: land nothing and write nothing there
+ *     shadow    the tenant is in shadow mode: the same. All that writes at a host asks here: `performPart`, `landReportsInOrder`, `showAt`
  */
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
@@ -14,7 +15,7 @@ import type { TenantLayout } from '../tenant/tenant-layout.ts';
 import type { PipelineContext } from '../turn/pipeline-context.ts';
 
 /** What the layout in force says of a change's project. */
-export type ProjectStanding = 'held' | 'removed';
+export type ProjectStanding = 'held' | 'removed' | 'shadow';
 
 /** Asked directly before each write at a host, so it may wait for a layout that is being adopted. */
 export interface LayoutInForce {
@@ -30,20 +31,21 @@ export interface LayoutInForce {
 /** @param context called when the newest layout is adopted. */
 export function layoutInForce(
   layout: Pick<TenantLayout, 'upToDate' | 'refresh' | 'settled'>,
-  context: () => Pick<PipelineContext, 'queueOf' | 'layoutCheck'>,
+  context: () => Pick<PipelineContext, 'queueOf' | 'layoutCheck' | 'tenant'>,
 ): LayoutInForce {
   return {
     async standingOf(change) {
       await layout.settled(change.project);
       await layout.upToDate();
-      const { queueOf, layoutCheck } = context();
-      return { standing: queueOf(change) === null ? 'removed' : 'held', check: layoutCheck };
+      const { queueOf, layoutCheck, tenant } = context();
+      const held = tenant.shadowMode === true ? 'shadow' : 'held';
+      return { standing: queueOf(change) === null ? 'removed' : held, check: layoutCheck };
     },
     refresh: () => layout.refresh(),
   };
 }
 
-/** @returns `removed` when it is so of any of the changes. @throws Fenced when the fence is lost; what `standingOf` throws. */
+/** @returns `removed` or `shadow` when it is so of any of the changes. @throws Fenced when the fence is lost; what `standingOf` throws. */
 export async function proveRight(
   changes: readonly [Change, ...Change[]],
   { layout, store, ids }: { readonly layout: LayoutInForce; readonly store: Store; readonly ids: IdMaker },

@@ -5,6 +5,7 @@ import type { Reporter, ReporterOutcome, ReportRequest } from '../../driver/repo
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Change } from '../../model/change.ts';
 import type { EarlierReports } from '../../model/earlier-reports.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
@@ -38,6 +39,8 @@ interface Showing {
 }
 
 interface ShowActing {
+  /** The layout in force lets us write about the change. */
+  readonly mayShow: (change: Change) => Promise<boolean>;
   readonly mayAct: () => boolean;
   readonly commit: (operations: readonly Operation[]) => Promise<unknown>;
   readonly signal: AbortSignal;
@@ -60,6 +63,7 @@ export async function showAt(
     const startedAt = deps.clock.now();
     const trace = (outcome: Pick<ReporterOutcome, 'kind' | 'steps'>) =>
       writeTrace(place, showing, startedAt, outcome, deps, acting);
+    if (!(await acting.mayShow(change))) continue;
     try {
       const outcome = await reporter.progress?.({ config, change, earlier, report }, within, acting.mayAct);
       if (outcome === undefined) continue;

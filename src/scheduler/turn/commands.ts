@@ -55,7 +55,7 @@ export interface CommandContext
     | 'messengers'
   > {
   readonly clock: Pick<Clock, 'now'>;
-  readonly tenant: Pick<Tenant, 'name' | 'projects'>;
+  readonly tenant: Pick<Tenant, 'name' | 'projects' | 'shadowMode'>;
   readonly nodes: Pick<PipelineNodes, 'reportOutbox' | 'messageOutbox' | 'landings'>;
   readonly graphs: Pick<JobGraphs, 'get'>;
 }
@@ -225,7 +225,9 @@ function reportOperations(
     const isTraced = item.sampled && context.spans() !== undefined;
     return [
       ...intentOperations([intent], context.nodes.reportOutbox, report.now),
-      ...(isTraced ? landingOperations(intent, context.nodes.landings) : []),
+      ...(isTraced && context.tenant.shadowMode !== true
+        ? landingOperations(intent, context.nodes.landings)
+        : []),
       ...messages({ change: leadChange(item), item }, intent),
     ];
   }

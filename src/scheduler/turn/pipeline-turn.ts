@@ -261,7 +261,7 @@ function decide(
   facts: TurnFacts,
   freezes: ReadonlyMap<Uuid, PreparedFreeze>,
 ): WholeTurn {
-  const { maxChangesPerPipeline, maxDependencies } = context.tenant;
+  const { maxChangesPerPipeline, maxDependencies, shadowMode } = context.tenant;
   return decideWithNeeds(
     {
       ...facts,
@@ -273,6 +273,7 @@ function decide(
       landsSeveral: landingSeveral(context),
       ...tracingFacts(context),
       ...(maxChangesPerPipeline === undefined ? {} : { maxChanges: maxChangesPerPipeline }),
+      ...(shadowMode === undefined ? {} : { shadowMode }),
       ...(maxDependencies === undefined ? {} : { maxDependencies }),
     },
     (need, now) => freezeBuildset(need, now, freezes.get(need.buildset), context),

@@ -100,6 +100,7 @@ function resultOfReport(outcome: ReportEnd | undefined): string {
     case 'failed':
       return 'ERROR';
     case 'withdrawn':
+    case 'withheld':
     case undefined:
       return 'CANCELED';
   }

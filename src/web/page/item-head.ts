@@ -28,9 +28,24 @@ export function itemHead(item: LiveItem): readonly Child[] {
       externalLink(item.traceUrl, 'open in the trace viewer'),
       externalLink(item.tracesUrl, 'all its traces'),
     ),
+    item.withheld !== null && withheld(item.withheld),
     !isOne && element('ul', { class: 'changes' }, item.changes.map(changeRow)),
     (item.left === null || item.jobs.length > 0) && itemSummary(item),
   ];
+}
+
+function withheld({ message, parts }: NonNullable<LiveItem['withheld']>): HTMLElement {
+  return element(
+    'details',
+    { class: 'withheld' },
+    element('summary', {}, 'Not reported: the tenant is in shadow mode'),
+    element(
+      'ul',
+      {},
+      parts.map(({ connection, text }) => element('li', {}, `${connection} ${text}`)),
+    ),
+    element('pre', {}, message),
+  );
 }
 
 function linkOf({ url, text }: LiveItem['changes'][number]): Child {

@@ -55,6 +55,7 @@ export function item(digit: string, change: string, facts: Partial<LiveItem> = {
     pipeline: 'gate',
     queue: 'queue integrated',
     hostWait: null,
+    withheld: null,
     role: 'live',
     changes: [
       {

@@ -60,6 +60,7 @@ export const leaveCodeSchema = words<LeaveCode>({
   'merged-elsewhere': 1,
   'no-longer-needed': 1,
   'dequeued-by-hand': 1,
+  'not-reported': 1,
   'project-removed': 1,
 });
 

@@ -124,6 +124,7 @@ const reportOutcome = tagged<ReportOutcome, 'kind'>('kind', {
   host: { trouble: hostTroubleSchema },
   'base-moved': { text },
   withdrawn: { text },
+  withheld: { lands: flag, message: text },
   'not-merged': { text },
   failed: { text },
 });

@@ -90,7 +90,7 @@ const phase = tagged<QueueItem['phase'], 'phase'>('phase', {
   },
 });
 
-const reportEnd = words<ReportEnd>({ done: 1, refused: 1, failed: 1, withdrawn: 1 });
+const reportEnd = words<ReportEnd>({ done: 1, refused: 1, failed: 1, withdrawn: 1, withheld: 1 });
 
 type ReportDone = NonNullable<ReportRecord['done']>;
 type ReportPart = ReportDone['parts'][number];
@@ -112,6 +112,7 @@ export const reportPartsSchema = list(
         failed: 1,
         host: 1,
         'project-removed': 1,
+        'shadow-mode': 1,
       }),
     ),
     text: optional(text),
@@ -124,7 +125,9 @@ const report = object<ReportRecord>({
   uuid,
   action: reportActionSchema,
   requestedAt: time,
-  done: nullable(object<ReportDone>({ at: time, outcome: reportEnd, parts: reportPartsSchema })),
+  done: nullable(
+    object<ReportDone>({ at: time, outcome: reportEnd, message: optional(text), parts: reportPartsSchema }),
+  ),
 });
 
 const takeovers = list(

@@ -123,6 +123,7 @@ const tenant = object<Tenant>({
   disallowedLabels: optional(list(text)),
   globalSemaphores: optional(byName(whole)),
   access: optional(access),
+  shadowMode: optional(mark),
 });
 
 const sources = object<LayoutSources>({

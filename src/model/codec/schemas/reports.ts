@@ -64,6 +64,7 @@ const decision = object<Decision>({
     'pipeline-disabled': 1,
     'result-ignored': 1,
     reported: 1,
+    'not-reported': 1,
     'tested-before': 1,
     'landed-tree-differs': 1,
     left: 1,

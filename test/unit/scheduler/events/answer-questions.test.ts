@@ -65,6 +65,7 @@ async function open(more: Partial<AnswerDeps> = {}) {
       record: (key: string) => known.flatMap(each => (each.key === key ? [{ change: each }] : []))[0],
     } as unknown as ChangeCache,
     tenantsOf: () => [{ tenant: 'acme' }],
+    outsideShadow: async tenants => tenants,
     ...{ paths, tracing: { spans: () => ({ names: 'gatehouse' as const }) } },
     ...{ questions, clock, ids, log: log as unknown as AnswerDeps['log'], ...more },
   };
@@ -181,5 +182,15 @@ test('a question is given up when the host refuses it, when it is an hour old, o
     ['bob', 'host'],
     ['carl', 'failed'],
   ]);
+  await stop();
+});
+
+test('no question is answered while all tenants of the change are in shadow mode', async () => {
+  const desk = await open({ outsideShadow: async () => [] });
+  await desk.ask('ann');
+  const stop = await desk.run();
+  await desk.isEmpty();
+  expect(asked).toEqual([]);
+  expect(warnings).toEqual(['a question is not answered: acme: in shadow mode']);
   await stop();
 });

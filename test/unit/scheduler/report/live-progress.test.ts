@@ -91,7 +91,10 @@ function openStand(answers: readonly (ReporterOutcome | Error)[] = []) {
     shown,
     observe: (...items: QueueItem[]) => progress.observe(stateOf(...items), context),
     start: (inLane = lanes) =>
-      progress.run({ inLane, mayAct: () => true, commit: async () => {} }, stop.signal),
+      progress.run(
+        { inLane, mayAct: () => true, mayShow: async () => true, commit: async () => {} },
+        stop.signal,
+      ),
     pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
     stop: () => stop.abort(new Error('stopped')),
   };
