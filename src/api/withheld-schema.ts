@@ -1,6 +1,7 @@
 /** What shadow mode withheld, in the documents of an item. */
 import { document, list, nullable, text } from './schema.ts';
 
+/** Part of the item's document and of its explanation. */
 export const withheldSchema = () =>
   nullable(
     document({

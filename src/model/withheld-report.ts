@@ -2,6 +2,7 @@
 import type { ReportAction } from './pipeline.ts';
 import type { QueueItem } from './queue-item.ts';
 
+/** Part of the item's document and of its explanation. */
 export interface WithheldReport {
   readonly action: ReportAction;
   /** Its text, perhaps cut. */
