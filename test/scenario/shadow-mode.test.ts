@@ -1,5 +1,5 @@
 /** A tenant in shadow mode at the contract's host and at plain git: all of it runs, and no host, server or broker is written to. */
-import { expect } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { LiveItem } from '../../src/api/live-item.ts';
 import { openMailServer } from '../fake/mail-server.ts';
 import { contractLayout, contractOf } from './contract-host-stories.ts';
@@ -9,6 +9,7 @@ import type { World } from './world.ts';
 
 const SHADOW = { tenantOptions: ['shadow-mode: true'] };
 const mails = await openMailServer();
+afterAll(() => mails.close());
 const MAIL = [
   '[connection mail]',
   'driver = smtp',
