@@ -1,9 +1,10 @@
 /**
  * How much a build has written: the second limit behind the one on single files (`--fsize`). Bytes are measured with `du`. Files are
- * counted too: empty ones take no bytes but use up a file system's inodes.
+ * counted too: empty ones take no bytes but use up a file system's inodes. Few files are counted here, more of them by processes.
  */
 import { pause } from '../lib/pause.ts';
 import type { BuildPlaces } from './build-places.ts';
+import { smallUsage } from './small-usage.ts';
 import type { ProcessEnd } from './spawner/protocol.ts';
 import type { Spawner } from './spawner/spawner.ts';
 
@@ -24,10 +25,11 @@ export interface DiskUsage {
 export function createDiskUsage(spawner: Spawner): DiskUsage {
   return {
     async excess(places, { bytes, files }) {
+      const small = smallUsage(writable(places));
       // First, since it stops at the limit: `du` would walk through everything.
-      if (files !== null && (await countFiles(spawner, places, files)) >= files)
+      if (files !== null && (small?.files ?? (await countFiles(spawner, places, files))) >= files)
         return `the build holds more than the ${files} files it may write`;
-      if (bytes !== null && ((await measureBytes(spawner, places)) ?? 0) >= bytes)
+      if (bytes !== null && (small?.bytes ?? (await measureBytes(spawner, places)) ?? 0) >= bytes)
         return `the build holds more than the ${bytes} bytes it may write`;
       return undefined;
     },

@@ -8,7 +8,7 @@ export async function endCgroup(
   { log, options }: { readonly log: Pick<JobLog, 'line'>; readonly options: ExecutorOptions },
   cgroup: BuildCgroup,
 ): Promise<string | undefined> {
-  const { outOfMemory, refusedForks } = await cgroup.events();
+  const { outOfMemory, refusedForks } = cgroup.events();
   for (const path of await cgroup.remove()) await log.line(`the control group ${path} could not be removed`);
   if (refusedForks > 0)
     await log.line(

@@ -22,8 +22,8 @@
  *                          git-process)
  *     step-file.ts         the steps a playbook reports (reported-steps, time-step; open-plain-file)
  *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs)
- *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build)
- *     walls.ts             the limits in force (disk-usage, end-cgroup, and the folder cgroup/)
+ *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build, removals)
+ *     walls.ts             the limits in force (disk-usage, small-usage, end-cgroup, and the folder cgroup/)
  *
  *     spawner/ starts processes in a small helper process · sandbox/ isolates them · cgroup/ limits them · relay/ takes their
  *     spans · returned/ is what they return · ansible/ and job-tools/ are what they find

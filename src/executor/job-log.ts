@@ -3,7 +3,7 @@
  * themselves is written by the spawner, to the same file, while a playbook runs; never both at the same time. The service's
  * lines are marked (`src/lib/log-line.ts`): a job cannot write one.
  */
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, toMilliseconds } from '../lib/clock.ts';
 import { logStamp } from '../lib/log-line.ts';
@@ -29,18 +29,22 @@ const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 /** @param path see `logPathOf`; its directory is created. @param limit bytes of output that all playbooks may write together. */
 export async function openJobLog(path: string, limit: number, clock: Clock): Promise<JobLog> {
   await mkdir(dirname(path), { recursive: true });
+  const file = await open(path, 'a');
   let used = 0;
   return {
     path,
     async line(text) {
       const stamp = logStamp(new Date(toMilliseconds(clock.now())), 'executor');
       const lines = text.split('\n').map(line => `${stamp}${line.replaceAll(CONTROLS, '�')}\n`);
-      await appendFile(path, lines.join(''));
+      await file.appendFile(lines.join(''));
     },
     count(bytes) {
       used += bytes;
     },
     remaining: () => Math.max(0, limit - used),
-    close: () => writeFile(completeMarkOf(path), ''),
+    async close() {
+      await file.close();
+      await writeFile(completeMarkOf(path), '');
+    },
   };
 }

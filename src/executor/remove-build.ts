@@ -20,12 +20,12 @@ export async function renameAway(jobDir: string, path: string): Promise<string> 
 }
 
 /** @throws WorkspaceFailure when something could not be deleted. */
-export async function deleteTree(own: OwnProcesses, path: string): Promise<void> {
+export async function deleteTrees(own: OwnProcesses, paths: readonly string[]): Promise<void> {
   try {
-    await own.system(['rm', '-rf', '--', path]);
+    await own.system(['rm', '-rf', '--', ...paths]);
   } catch {
     // Directories the job has made unwritable (some package managers do): only root may delete in those as they are.
-    await own.system(['chmod', '-R', 'u+rwX', '--', path]);
-    await own.system(['rm', '-rf', '--', path]);
+    await own.system(['chmod', '-R', 'u+rwX', '--', ...paths]);
+    await own.system(['rm', '-rf', '--', ...paths]);
   }
 }

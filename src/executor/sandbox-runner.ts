@@ -12,7 +12,8 @@ import { endCgroup } from './end-cgroup.ts';
 import type { OwnProcesses } from './git-process.ts';
 import { playbookEnvironment, workingDirectory } from './job-environment.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
-import { deleteTree, renameAway } from './remove-build.ts';
+import { createRemovals, type Removals } from './removals.ts';
+import { renameAway } from './remove-build.ts';
 import type { ReportedSteps } from './reported-steps.ts';
 import { type ReturnedText, readResultFile } from './returned/result-file.ts';
 import type { EndedProcess, PlaybookRun, Runner, RunnerBuild, RunningPlaybook } from './runner.ts';
@@ -48,13 +49,13 @@ class SandboxRunner implements Runner {
   readonly #deps: SandboxRunnerDeps;
   readonly #diskUsage: DiskUsage;
   readonly #workspace: WorkspaceDeps;
-  /** Deletions that continue after their builds have ended. */
-  readonly #removals = new Set<Promise<void>>();
+  readonly #removals: Removals;
 
   constructor(deps: SandboxRunnerDeps) {
     const { sandbox, own, options, repositories, spawner } = deps;
     this.#deps = deps;
     this.#diskUsage = createDiskUsage(spawner);
+    this.#removals = createRemovals(own);
     this.#workspace = {
       ...{ repositories, sandbox, own },
       kept: createKeptCheckouts(join(sandbox.jobDir, '.kept'), own, keptBytes(options)),
@@ -124,24 +125,15 @@ class SandboxRunner implements Runner {
 
   async remove({ root }: BuildPlaces, log: Pick<Log, 'warn'>): Promise<void> {
     try {
-      const place = await renameAway(this.jobDir, root);
-      const removal = deleteTree(this.#deps.own, place)
-        .catch(error =>
-          log.warn(
-            { place, error: error instanceof Error ? error.message : String(error) },
-            'a build directory could not be deleted; the next start tries again',
-          ),
-        )
-        .finally(() => this.#removals.delete(removal));
-      this.#removals.add(removal);
+      this.#removals.add(await renameAway(this.jobDir, root), log);
     } catch (error) {
       // A build that was refused never got a directory.
       if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
     }
   }
 
-  async idle(): Promise<void> {
-    await Promise.all(this.#removals);
+  idle(): Promise<void> {
+    return this.#removals.idle();
   }
 
   async #ended(

@@ -9,7 +9,7 @@ import { isUuid } from '../lib/ids.ts';
 import { PROCESS_FILE } from './build-places.ts';
 import type { OwnProcesses } from './git-process.ts';
 import { isRunning, parseProcessIdentity } from './process-identity.ts';
-import { deleteTree, renameAway, TRASH } from './remove-build.ts';
+import { deleteTrees, renameAway, TRASH } from './remove-build.ts';
 import { SELF_TEST } from './sandbox/self-test.ts';
 import { killStraysUntilGone } from './spawner/stray-processes.ts';
 
@@ -39,7 +39,7 @@ export async function sweepLeftovers(jobDir: string, own: OwnProcesses): Promise
   const tests = names.filter(name => name.startsWith(SELF_TEST));
   for (const mark of tests) await killStraysUntilGone({ reach: { kind: 'marked', mark }, user: null });
   for (const path of [...trash.map(name => join(TRASH, name)), ...tests])
-    await deleteTree(own, join(jobDir, path));
+    await deleteTrees(own, [join(jobDir, path)]);
   return { removed, inUse };
 }
 

@@ -215,7 +215,7 @@ async function provide(
     );
   }
   if (withoutFiles)
-    return { gitDir: found.gitDir, bytes: 0, reached: await deps.sandbox.reaches(`${found.gitDir}/objects`) };
+    return { gitDir: found.gitDir, bytes: 0, reached: deps.sandbox.reaches(`${found.gitDir}/objects`) };
   const bytes = await room.take(source.canonicalName, () =>
     time(
       'BuildCheckoutSize',
@@ -223,7 +223,7 @@ async function provide(
       ({ entries, bytes }) => ({ facts: { files: entries, bytes } }),
     ),
   );
-  return { gitDir: found.gitDir, bytes, reached: await deps.sandbox.reaches(`${found.gitDir}/objects`) };
+  return { gitDir: found.gitDir, bytes, reached: deps.sandbox.reaches(`${found.gitDir}/objects`) };
 }
 
 /** Creates `<root>/<name>`, every level owned by `owner`. @throws WorkspaceFailure for a name that is not a path below the root. */

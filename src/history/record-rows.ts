@@ -1,4 +1,7 @@
-/** Writes rows: one transaction for all rows of a call, each row at most once. */
+/**
+ * Writes rows: one transaction for all rows of a call, each row at most once. Rows of one table go in one statement: each statement is a
+ * message to the thread that has the file open, or a round trip to the server.
+ */
 import type { Transaction } from 'kysely';
 import { assertNever } from '../lib/assert-never.ts';
 import { laterOf } from '../lib/clock.ts';
@@ -20,7 +23,7 @@ export async function recordRows(database: Database, rows: readonly HistoryRow[]
           await recordItem(transaction, row.item);
           break;
         case 'decisions':
-          for (const decision of row.decisions) await recordDecision(transaction, decision);
+          await recordDecisions(transaction, row.decisions);
           break;
         case 'trace':
           await recordTrace(transaction, row.spans);
@@ -82,30 +85,45 @@ async function recordBuildsets(transaction: Transaction<HistoryTables>, item: Qu
       .insertInto('buildset_ref')
       .values(refs.map(ref => ({ ...ref, buildset_id: id })))
       .execute();
-    for (const build of builds)
+    for (const some of chunks(builds))
       await transaction
         .insertInto('build')
-        .values({ ...build, buildset_id: id, tenant: item.tenant })
+        .values(some.map(build => ({ ...build, buildset_id: id, tenant: item.tenant })))
         .execute();
   }
 }
 
-async function recordDecision(transaction: Transaction<HistoryTables>, decision: Decision): Promise<void> {
+async function recordDecisions(
+  transaction: Transaction<HistoryTables>,
+  decisions: readonly Decision[],
+): Promise<void> {
+  for (const some of chunks(decisions))
+    await transaction
+      .insertInto('decision')
+      .values(some.map(decisionRow))
+      .onConflict(conflict => conflict.column('digest').doNothing())
+      .execute();
+}
+
+function decisionRow(decision: Decision) {
   const document = JSON.stringify(decision);
-  await transaction
-    .insertInto('decision')
-    .values({
-      digest: sha256(document),
-      tenant: decision.tenant,
-      project_key: decision.project,
-      project: decision.project.slice(decision.project.indexOf('/') + 1),
-      change_key: decision.change,
-      change_id: decision.change.startsWith(decision.project)
-        ? decision.change.slice(decision.project.length + 1)
-        : decision.change,
-      at: decision.at,
-      document,
-    })
-    .onConflict(conflict => conflict.column('digest').doNothing())
-    .execute();
+  return {
+    digest: sha256(document),
+    tenant: decision.tenant,
+    project_key: decision.project,
+    project: decision.project.slice(decision.project.indexOf('/') + 1),
+    change_key: decision.change,
+    change_id: decision.change.startsWith(decision.project)
+      ? decision.change.slice(decision.project.length + 1)
+      : decision.change,
+    at: decision.at,
+    document,
+  };
+}
+
+/** Rows of one statement: with twenty columns each, far below the placeholders that SQLite and PostgreSQL allow. */
+const MOST_ROWS = 100;
+
+function* chunks<T>(rows: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < rows.length; at += MOST_ROWS) yield rows.slice(at, at + MOST_ROWS);
 }

@@ -20,24 +20,26 @@ export function writingDialect(thread: Calls<WritingTable>): Dialect {
 }
 
 function driverOf(thread: Calls<WritingTable>): Driver {
-  let inTransaction = false;
-  const execute = (sql: string, parameters: readonly unknown[] = []) =>
-    thread.call('execute', { sql, parameters, inTransaction });
+  /** `asked`: begins with its first statement, in the same call. */
+  let transaction: 'none' | 'asked' | 'begun' = 'none';
+  const execute = (sql: string, parameters: readonly unknown[] = []) => {
+    const found = transaction;
+    if (found === 'asked') transaction = 'begun';
+    return thread.call('execute', { sql, parameters, transaction: found });
+  };
   const connection = threadConnection(({ sql, parameters }) => execute(sql, parameters));
   return {
     init: async () => {},
     acquireConnection: async () => connection,
     async beginTransaction() {
-      // A write transaction from the start: one that begins by reading could not wait for another writer later, only fail.
-      await execute('begin immediate');
-      inTransaction = true;
+      transaction = 'asked';
     },
     async commitTransaction() {
-      await execute('commit');
-      inTransaction = false;
+      if (transaction === 'begun') await execute('commit');
+      transaction = 'none';
     },
     async rollbackTransaction() {
-      inTransaction = false;
+      transaction = 'none';
       await thread.call('rollback', null);
     },
     releaseConnection: async () => {},

@@ -8,8 +8,11 @@ import type { ThreadStatement } from './thread-connection.ts';
 
 /** One statement with the values for its placeholders. */
 interface Statement extends ThreadStatement {
-  /** Whether a transaction must be open. The one of a thread that was lost is gone: what follows in it must not be written alone. */
-  readonly inTransaction: boolean;
+  /**
+   * `begun`: must be open. That of a thread that was lost is gone, and what follows in it must not be written alone. `none`: must not be.
+   * `asked`: begins with this statement.
+   */
+  readonly transaction: 'none' | 'asked' | 'begun';
 }
 
 interface StatementResult {
@@ -31,10 +34,13 @@ export interface WritingTable {
 export function writingTable(file: string): WritingTable {
   let database: DatabaseSync | undefined;
   return {
-    execute({ sql, parameters, inTransaction }) {
+    execute({ sql, parameters, transaction }) {
       database ??= openSqliteFile(file);
-      if (database.isTransaction !== inTransaction)
-        throw new Error(inTransaction ? 'the transaction was lost' : 'another transaction is open');
+      const isOpen = transaction === 'begun';
+      if (database.isTransaction !== isOpen)
+        throw new Error(isOpen ? 'the transaction was lost' : 'another transaction is open');
+      // A write transaction from the start: one that begins by reading could not wait for another writer later, only fail.
+      if (transaction === 'asked') database.exec('begin immediate');
       const statement = database.prepare(sql);
       const values = parameters.map(sqliteValue);
       if (statement.columns().length > 0) return { rows: statement.all(...values), changes: 0 };

@@ -5,8 +5,10 @@
  *     <parent>/gatehouse-<executor>-<build>     version 2: one group. Version 1: one in the hierarchy of each controller
  *
  * `find-place.ts` determines `parent`, `limit-files.ts` the files of a group. All of it is reading and writing files; any refusal
- * means no groups, with the reason.
+ * means no groups, with the reason. Limits are set and counters read in place: no such file waits for a disk, and a thread of its own
+ * costs more than the call. Making and removing groups, and killing what is in them, may have to wait for the kernel.
  */
+import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pause } from '../../lib/pause.ts';
@@ -44,7 +46,7 @@ export interface BuildCgroup {
   /** One for each hierarchy. */
   readonly groups: readonly ChildCgroup[];
   /** Counted by the kernel since the groups were made. */
-  events(): Promise<CgroupEvents>;
+  events(): CgroupEvents;
   /** Kills its processes and removes it. @returns the directories that could not be removed. */
   remove(): Promise<readonly string[]>;
 }
@@ -66,20 +68,18 @@ export async function makeBuildCgroup(
     const memoryLimits = controllers.has('memory') ? memoryLimitsOf(version, limits) : [];
     groups.push({ version, path, home, memoryLimits });
     for (const controller of controllers)
-      if (controller !== 'memory') await bound(path, version, controller, limits);
+      if (controller !== 'memory') bound(path, version, controller, limits);
   }
-  const sum = async (counterOf: (version: CgroupVersion) => EventCounter) => {
-    const counts = await Promise.all(groups.map(({ path, version }) => counter(path, counterOf(version))));
-    return counts.reduce((all, each) => all + each, 0);
-  };
+  const sum = (counterOf: (version: CgroupVersion) => EventCounter) =>
+    groups.reduce((all, { path, version }) => all + counter(path, counterOf(version)), 0);
   return {
     groups: groups.map(({ version: _, ...group }) => group),
-    events: async () => ({
-      outOfMemory: await sum(version => OOM_KILLS[version]),
-      refusedForks: await sum(() => REFUSED_FORKS),
+    events: () => ({
+      outOfMemory: sum(version => OOM_KILLS[version]),
+      refusedForks: sum(() => REFUSED_FORKS),
     }),
     async remove() {
-      const gone = await Promise.all(groups.map(({ path }) => removeCgroup(path)));
+      const gone = await Promise.all(groups.map(({ path, version }) => removeCgroup(path, version)));
       return groups.filter((_, at) => gone[at] !== true).map(({ path }) => path);
     },
   };
@@ -93,31 +93,35 @@ function memoryLimitsOf(version: CgroupVersion, limits: CgroupLimits): readonly 
   });
 }
 
-async function bound(
+function bound(
   path: string,
   version: CgroupVersion,
   controller: Exclude<Controller, 'memory'>,
   limits: CgroupLimits,
-): Promise<void> {
+): void {
   for (const { file, value } of LIMIT_FILES[version][controller]) {
     const wanted = value(limits);
-    if (wanted !== null) await writeFile(join(path, file), `${wanted}`);
+    if (wanted !== null) writeFileSync(join(path, file), `${wanted}`);
   }
 }
 
 /** Removes groups that an earlier run of this executor left behind. */
-export async function removeLeftCgroups(parent: string, executor: string): Promise<void> {
+export async function removeLeftCgroups(
+  { parent, version }: Pick<CgroupHierarchy, 'parent' | 'version'>,
+  executor: string,
+): Promise<void> {
   const names = (await readdir(parent)).filter(name => name.startsWith(prefixOf(executor)));
-  for (const name of names) await removeCgroup(join(parent, name));
+  for (const name of names) await removeCgroup(join(parent, name), version);
 }
 
 function prefixOf(executor: string): string {
   return `gatehouse-${executor}-`;
 }
 
-async function removeCgroup(path: string): Promise<boolean> {
-  // Linux 5.14 and version 2; elsewhere one by one.
-  await ignoring(['ENOENT', 'EACCES', 'EPERM'], () => writeFile(join(path, 'cgroup.kill'), '1'));
+async function removeCgroup(path: string, version: CgroupVersion): Promise<boolean> {
+  // Since Linux 5.14; elsewhere one by one.
+  if (version === 2)
+    await ignoring(['ENOENT', 'EACCES', 'EPERM'], () => writeFile(join(path, 'cgroup.kill'), '1'));
   for (let round = 0; round < ROUNDS; round += 1) {
     const gone = await ignoring(['EBUSY', 'ENOTEMPTY'], async () => {
       await ignoring(['ENOENT'], () => rmdir(path));
@@ -141,9 +145,15 @@ async function killAllIn(path: string): Promise<void> {
     await ignoring(['ESRCH', 'EPERM'], async () => process.kill(pid, 'SIGKILL'));
 }
 
-async function counter(path: string, { file, line }: EventCounter): Promise<number> {
-  const text = await ignoring(['ENOENT'], () => readFile(join(path, file), 'latin1'));
-  return Number(new RegExp(`^${line} (\\d+)$`, 'm').exec(text ?? '')?.[1] ?? 0);
+function counter(path: string, { file, line }: EventCounter): number {
+  try {
+    const text = readFileSync(join(path, file), 'latin1');
+    return Number(new RegExp(`^${line} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
+  } catch (error) {
+    // The group, or this kernel's counter, is not there.
+    if (isOneOf(error, ['ENOENT'])) return 0;
+    throw error;
+  }
 }
 
 /** @returns undefined for an expected failure of the file system. */
@@ -151,7 +161,11 @@ async function ignoring<T>(codes: readonly string[], work: () => Promise<T>): Pr
   try {
     return await work();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && codes.includes(String(error.code))) return undefined;
+    if (isOneOf(error, codes)) return undefined;
     throw error;
   }
+}
+
+function isOneOf(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

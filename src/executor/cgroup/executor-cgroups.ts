@@ -28,7 +28,7 @@ export async function openExecutorCgroups(
     isRoot: process.geteuid?.() === 0,
   });
   const executor = sha256(jobDir).slice(0, 12);
-  for (const { parent } of hierarchies) await removeLeftCgroups(parent, executor);
+  for (const hierarchy of hierarchies) await removeLeftCgroups(hierarchy, executor);
   return {
     because,
     versionFor: controller => hierarchies.find(({ controllers }) => controllers.has(controller))?.version,

@@ -1,4 +1,5 @@
 /** Detects what the host offers for a sandbox; the self-test checks whether it isolates. */
+import { statSync } from 'node:fs';
 import { access, constants, lstat, readlink, stat } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import type { ProcessEnd } from '../spawner/protocol.ts';
@@ -67,11 +68,15 @@ export async function stagePoint(sources: readonly string[]): Promise<string | u
   return undefined;
 }
 
-/** The first directory from `root` down to `path` that other users cannot pass through; undefined: they reach `path`. */
-export async function closedDirectory(path: string, root = '/'): Promise<string | undefined> {
-  const closedAbove = path === root || path === '/' ? undefined : await closedDirectory(dirname(path), root);
+/**
+ * The first directory from `root` down to `path` that other users cannot pass through; undefined: they reach `path`. Asked for every
+ * build: the few system calls take less time than one of them waits for a thread.
+ */
+export function closedDirectory(path: string, root = '/'): string | undefined {
+  const closedAbove = path === root || path === '/' ? undefined : closedDirectory(dirname(path), root);
   if (closedAbove !== undefined) return closedAbove;
-  return (await isDirectory(path)) && ((await stat(path)).mode & 0o001) === 0 ? path : undefined;
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isDirectory() === true && (found.mode & 0o001) === 0 ? path : undefined;
 }
 
 async function isDirectory(path: string): Promise<boolean> {

@@ -134,7 +134,7 @@ function described(
 /** The running Node; a copy where the users of jobs cannot reach it. */
 async function reachableNode(options: SandboxOptions): Promise<string> {
   const { execPath } = process;
-  if (!isRoot(options) || (await closedDirectory(dirname(execPath))) === undefined) return execPath;
+  if (!isRoot(options) || closedDirectory(dirname(execPath)) === undefined) return execPath;
   const copy = join(options.jobDir, '.node');
   await rm(copy, { force: true });
   await copyFile(execPath, copy, constants.COPYFILE_FICLONE);
@@ -156,7 +156,7 @@ async function unsandboxed(options: SandboxOptions, because: string): Promise<Sa
   const root = isRoot(options);
   const prlimit = (await findProgram('prlimit', options.path)) ?? null;
   const isolation: Isolation = { kind: 'none', prlimit };
-  const closed = root ? await closedDirectory(options.jobDir) : undefined;
+  const closed = root ? closedDirectory(options.jobDir) : undefined;
   const jobDir = closed === undefined ? options.jobDir : await openJobDir(options.jobDir);
   const moved =
     closed === undefined ? '' : `; builds run in ${jobDir}, because ${closed} is closed to the users of jobs`;
@@ -189,7 +189,7 @@ async function openJobDir(jobDir: string): Promise<string> {
       `${path} exists and is not a directory of ours; remove it, or set [executor] job_dir to a directory other users can pass through`,
     );
   }
-  const closed = await closedDirectory(path);
+  const closed = closedDirectory(path);
   if (closed !== undefined) {
     await rm(path, { recursive: true, force: true });
     throw new SandboxUnavailable(
@@ -201,7 +201,7 @@ async function openJobDir(jobDir: string): Promise<string> {
 
 async function isOpen(options: SandboxOptions): Promise<boolean> {
   if (!isRoot(options)) return true;
-  const closed = await Promise.all([options.jobDir, options.gitDir].map(path => closedDirectory(path)));
+  const closed = [options.jobDir, options.gitDir].map(path => closedDirectory(path));
   return closed.every(path => path === undefined);
 }
 

@@ -95,7 +95,7 @@ export interface Sandbox {
   /** Place of build directories: the configured `job_dir`, unless jobs could not enter it. */
   readonly jobDir: string;
   /** Whether a job can read `path` of the repository cache; if not it gets a copy. */
-  reaches(path: string): Promise<boolean>;
+  reaches(path: string): boolean;
   /** The Unix user of the builds in a slot; null: the service's own. */
   ownerOf(slot: number): Owner | null;
   view(places: BuildPlaces): JobView;
@@ -143,11 +143,9 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
         : isolation.prlimit !== null && firstUser !== null,
     overlays: isolation.kind === 'bubblewrap' && isolation.overlays,
     jobDir: facts.jobDir,
-    async reaches(path) {
+    reaches(path) {
       // The stage opens the path above the cache; the job's user must still get through the cache itself.
-      return (
-        firstUser === null || (await closedDirectory(path, stage === null ? '/' : facts.gitDir)) === undefined
-      );
+      return firstUser === null || closedDirectory(path, stage === null ? '/' : facts.gitDir) === undefined;
     },
     ownerOf: slot => (firstUser === null ? null : { uid: firstUser + slot, gid: firstUser + slot }),
     view: places => (isolation.kind === 'none' ? hostView(places, facts.path) : INSIDE_VIEW),

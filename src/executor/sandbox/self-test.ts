@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { randomIds } from '../../lib/ids.ts';
 import { makeDirectory, makePlaces, placesOf } from '../build-places.ts';
 import { createOwnProcesses } from '../git-process.ts';
-import { deleteTree } from '../remove-build.ts';
+import { deleteTrees } from '../remove-build.ts';
 import type { Spawner } from '../spawner/spawner.ts';
 import { endText } from './find-runtime.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -103,7 +103,7 @@ export async function selfTest(
     return undefined;
   } finally {
     // As for any build: the kernel leaves a directory in an overlay's layer that only root may read as it is.
-    await deleteTree(createOwnProcesses(spawner, sandbox), folder);
+    await deleteTrees(createOwnProcesses(spawner, sandbox), [folder]);
   }
 }
 

@@ -6,7 +6,7 @@
  *
  *     await reader.readPath(commit, 'zuul.d/jobs.yaml', 1_000_000)   → { kind: 'file', data } | { kind: 'missing' } | …
  *
- * Objects never change, so trees and commits are kept in memory; a missing object is asked for again each time, because a
+ * Objects never change, so trees, commits and the sizes of all objects are kept in memory; a missing object is asked for again each time, because a
  * fetch may have brought it meanwhile.
  */
 
@@ -83,8 +83,8 @@ export class MissingObject extends Error {
 /** Bytes of memory, per repository that is at work. */
 const KEPT_TREES = 24 * 1024 * 1024;
 const KEPT_COMMITS = 4 * 1024 * 1024;
-/** Objects known to be here, some 100 bytes each. */
-const KEPT_TYPES = 20_000;
+/** Objects known to be here, some 200 bytes each. */
+const KEPT_HEADERS = 20_000;
 /** Of one entry of a tree in memory, without its name. */
 const ENTRY_BYTES = 250;
 /** Bytes beyond which trees and commits are refused: a directory of a million entries is an attack, not a project. */
@@ -103,12 +103,12 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   const trees = createLru<ObjectId, Kept<Tree>>(KEPT_TREES, ({ bytes }) => bytes);
   const commits = createLru<ObjectId, Kept<Commit>>(KEPT_COMMITS, ({ bytes }) => bytes);
 
-  const types = createLru<ObjectId, ObjectType>(KEPT_TYPES);
+  const headers = createLru<ObjectId, ObjectHeader>(KEPT_HEADERS);
 
   function forget(): void {
     trees.clear();
     commits.clear();
-    types.clear();
+    headers.clear();
   }
 
   // Idle projects take no memory.
@@ -128,8 +128,10 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   }
 
   async function header(name: string): Promise<ObjectHeader | undefined> {
+    const known = isObjectId(name) ? headers.get(name) : undefined;
+    if (known !== undefined) return known;
     const found = await askTwice(process, `info ${name}\n`, readHeader);
-    if (found !== undefined) types.set(found.id, found.type);
+    if (found !== undefined) headers.set(found.id, found);
     return found;
   }
 
@@ -183,12 +185,12 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
     entry,
     async missing(ids) {
       const all = [...new Set(ids)];
-      const found = await Promise.all(all.map(id => types.get(id) ?? header(id)));
+      const found = await Promise.all(all.map(header));
       return all.filter((_, index) => found[index] === undefined);
     },
     async resolve(name) {
       if (!/^[!-~]+$/.test(name)) throw new RangeError(`not a local ref: ${JSON.stringify(name)}`);
-      if (isObjectId(name) && types.get(name) === 'commit') return name;
+      if (isObjectId(name) && headers.get(name)?.type === 'commit') return name;
       return (await header(`${name}^{commit}`))?.id;
     },
     async readPath(id, path, limit) {

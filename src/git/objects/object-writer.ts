@@ -6,10 +6,11 @@
  * repairs it. No fsync, as git's default for loose objects: these objects can be computed again.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { constants, deflate, deflateSync } from 'node:zlib';
+import { constants, deflate as deflateInThread, deflateSync } from 'node:zlib';
 import { encodeCommit, type NewCommit } from './commit.ts';
 import { type ObjectId, parseObjectId } from './object-id.ts';
 
@@ -20,8 +21,6 @@ export interface ObjectWriter {
   writeCommit(commit: NewCommit): Promise<ObjectId>;
 }
 
-const deflateElsewhere = promisify(deflate);
-
 /** @param gitDir a bare repository (or a `.git` directory). */
 export function createObjectWriter(gitDir: string): ObjectWriter {
   const objects = join(gitDir, 'objects');
@@ -29,38 +28,59 @@ export function createObjectWriter(gitDir: string): ObjectWriter {
   async function write(type: string, content: Uint8Array): Promise<ObjectId> {
     const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]);
     const id = parseObjectId(createHash('sha1').update(whole).digest('hex'));
-    const packed = await compress(whole);
     const folder = join(objects, id.slice(0, 2));
     // `tmp_obj_` is the prefix git's own garbage collection recognises.
     const temporary = join(objects, `tmp_obj_${randomBytes(8).toString('hex')}`);
-    try {
-      await writeFile(temporary, packed, { mode: 0o444, flag: 'wx' });
-      await renameInto(temporary, folder, id.slice(2));
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
+    const place = { temporary, folder, name: id.slice(2) };
+    if (whole.length <= SMALL) storeSmall(place, whole);
+    else await storeLarge(place, whole);
     return id;
   }
 
   return { write, writeCommit: commit => write('commit', encodeCommit(commit)) };
 }
 
-/** Small contents (all commits) are deflated here, which is faster than waking a thread: 0.07 ms against 0.5. */
+/** Bytes. Small contents, all commits among them, are stored in one go: 0.1 ms, against five ways to a thread and back. */
 const SMALL = 16 * 1024;
+const DEFLATE = { level: constants.Z_BEST_SPEED };
+const NEW_FILE = { mode: 0o444, flag: 'wx' } as const;
+const deflate = promisify(deflateInThread);
 
-async function compress(content: Buffer): Promise<Buffer> {
-  const options = { level: constants.Z_BEST_SPEED };
-  return content.length <= SMALL ? deflateSync(content, options) : deflateElsewhere(content, options);
+interface ObjectPlace {
+  readonly temporary: string;
+  readonly folder: string;
+  /** In the folder. */
+  readonly name: string;
+}
+
+function storeSmall({ temporary, folder, name }: ObjectPlace, content: Buffer): void {
+  try {
+    writeFileSync(temporary, deflateSync(content, DEFLATE), NEW_FILE);
+    try {
+      renameSync(temporary, join(folder, name));
+    } catch (error) {
+      if (!isAbsence(error)) throw error;
+      mkdirSync(folder, { recursive: true });
+      renameSync(temporary, join(folder, name));
+    }
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function storeLarge({ temporary, folder, name }: ObjectPlace, content: Buffer): Promise<void> {
+  try {
+    await writeFile(temporary, await deflate(content, DEFLATE), NEW_FILE);
+    await mkdir(folder, { recursive: true });
+    await rename(temporary, join(folder, name));
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }
 
 /** The fan-out directory mostly exists: made only when the rename says it does not. */
-async function renameInto(temporary: string, folder: string, name: string): Promise<void> {
-  try {
-    await rename(temporary, join(folder, name));
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-    await mkdir(folder, { recursive: true });
-    await rename(temporary, join(folder, name));
-  }
+function isAbsence(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

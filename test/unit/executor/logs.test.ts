@@ -61,8 +61,9 @@ describe('a line log', () => {
 describe('reading a log by offset', () => {
   test('follows a log that grows, and says when nothing more will come', async () => {
     const path = nextPath();
-    const log = await openJobLog(path, 1000, systemClock());
     expect(await readLogPart(path, 0, 100)).toBeUndefined();
+    const log = await openJobLog(path, 1000, systemClock());
+    expect(await readLogPart(path, 0, 100)).toMatchObject({ next: 0, complete: false });
     await log.line('one');
     const first = await readLogPart(path, 0, 1000);
     expect(first?.bytes.toString()).toMatch(/ # one\n$/);

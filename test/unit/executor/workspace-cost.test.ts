@@ -61,7 +61,7 @@ function createSlot(overlays: boolean) {
     sandbox: {
       overlays,
       isolated: overlays,
-      reaches: async () => true,
+      reaches: () => true,
       ownerOf: () => null,
       view: () => ({ work: '/work', playbooks: '/playbooks', objects: () => '/objects' }),
     } as unknown as WorkspaceDeps['sandbox'],

@@ -6,6 +6,7 @@ import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id
 import { MissingObject } from '../../../src/git/objects/object-reader.ts';
 import { parseTree, pathText } from '../../../src/git/objects/tree.ts';
 import { createTreeBudget } from '../../../src/git/objects/tree-budget.ts';
+import { createTreeSizes } from '../../../src/git/objects/tree-size.ts';
 import { createByteFeed } from '../../../src/git/process/byte-reader.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
 import { openRepository } from './open-repository.ts';
@@ -77,6 +78,30 @@ describe('the object reader', () => {
       type: 'blob',
       data: Buffer.from('fresh'),
     });
+  });
+
+  it('asks git for the size of a file once, however many trees hold it', async () => {
+    await using repository = await createGitRepository();
+    const files = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`f${index}`, `${index}`]));
+    const parent = await repository.commit({ files });
+    const child = await repository.commit({ parents: [parent], files: { ...files, more: 'x' } });
+    await using open = openRepository(repository.path);
+    const asked: string[] = [];
+    const header: typeof open.reader.header = id => {
+      asked.push(id);
+      return open.reader.header(id);
+    };
+    const sizeOf = createTreeSizes({ tree: open.reader.tree, header });
+    const [before, after] = await Promise.all(
+      [parent, child].map(id => open.reader.commit(parseObjectId(id))),
+    );
+    expect((await sizeOf(before!.tree)).entries).toBe(30);
+    const pid = open.reader.pid();
+    process.kill(pid!, 'SIGSTOP');
+    // git answers nothing now: what is known needs no answer.
+    expect(await Promise.all(asked.map(id => open.reader.header(parseObjectId(id))))).toHaveLength(30);
+    process.kill(pid!, 'SIGCONT');
+    expect((await sizeOf(after!.tree)).entries).toBe(31);
   });
 
   it('refuses a ref name that would end its line', async () => {

@@ -69,6 +69,21 @@ describe('a history that another thread writes', () => {
   });
 });
 
+test('decisions of a call are written by two statements, however many they are', async () => {
+  const threads = lostAtWill(file);
+  const database = new Kysely<HistoryTables>({ dialect: writingDialect(threads.calls) });
+  const history = await sqliteHistory(database, { kind: 'sqlite', path: file });
+  const before = threads.statements();
+  await history.record(decisions());
+  // All of them with the beginning of the transaction, and its end.
+  expect(threads.statements() - before).toBe(2);
+  expect(sampleDecisions().length).toBeGreaterThan(1);
+  // Again: each is written once.
+  await history.record([...decisions(), ...decisions()]);
+  expect(rowsIn('decision')).toBe(sampleDecisions().length);
+  await history.close();
+});
+
 /** A thread's calls, made here; after some statements another thread takes its place. */
 function lostAtWill(path: string) {
   let thread = writingTable(path);
