@@ -1,19 +1,31 @@
 /**
- * Negative lookaheads at the start of an expression, which is how Python's users write "all but": RE2 has none, but there they only say
- * what the text may not start with. `^(?!stable/|wip/).*$` is `^(?:.*$)` for texts where `^(?:stable/|wip/)` does not match.
+ * Negative lookaheads behind a fixed beginning, which is how Python's users write "all but": RE2 has none, but there they only say what may
+ * not come next. `^stable/(?!1|2).*$` is `^(?:.*$)` for what follows `stable/`, where `^(?:1|2)` does not match.
  */
 
-/** An expression without its lookaheads: it matches where `rest` does and none of `exceptions`, all from the start of the text. */
+/** An expression without its lookaheads: what follows `prefix` matches `rest` and none of `exceptions`, all from its start. */
 export interface WithExceptions {
+  /** It begins with `^`. */
+  readonly isAnchored: boolean;
+  /** Text, not an expression. */
+  readonly prefix: string;
   readonly exceptions: readonly string[];
   readonly rest: string;
 }
 
 const LOOKAHEAD = '(?!';
 
-/** @returns undefined: it does not begin with `^(?!`, or is not of this form as a whole. Both parts may still be no RE2. */
+/** `^`, and characters without a meaning or escaped punctuation. */
+const BEGINNING = /^(\^?)((?:[\w/ @:,=<>~#%&;"'!-]|\\[^\w\s])*)\(\?!/;
+
+/** What looks at the text in front of it, which is cut off. */
+const LOOKS_BACK = /\^|\\[bBA]|\(\?[a-z]*m/;
+
+/** @returns undefined: it has no lookahead behind a fixed beginning, or is not of this form as a whole. Both parts may still be no RE2. */
 export function withExceptions(source: string): WithExceptions | undefined {
-  let rest = source.startsWith(`^${LOOKAHEAD}`) ? source.slice(1) : '';
+  const [, anchor, literal] = BEGINNING.exec(source) ?? [];
+  if (anchor === undefined || literal === undefined) return undefined;
+  let rest = source.slice(anchor.length + literal.length);
   const exceptions: string[] = [];
   while (rest.startsWith(LOOKAHEAD)) {
     const end = closingOf(rest);
@@ -21,9 +33,13 @@ export function withExceptions(source: string): WithExceptions | undefined {
     exceptions.push(`^(?:${rest.slice(LOOKAHEAD.length, end)})`);
     rest = rest.slice(end + 1);
   }
-  // Behind a repetition the lookahead would mean something else, and so would `^` in front of alternatives.
-  if (exceptions.length === 0 || /^[*+?{]/.test(rest) || hasAlternatives(rest)) return undefined;
-  return { exceptions, rest: `^(?:${rest})` };
+  // Behind a repetition the lookahead would mean something else, and so would the beginning in front of alternatives.
+  if (/^[*+?{]/.test(rest) || hasAlternatives(rest)) return undefined;
+  const isStart = anchor !== '' && literal === '';
+  if (!isStart && [rest, ...exceptions.map(each => each.slice(1))].some(each => LOOKS_BACK.test(each)))
+    return undefined;
+  const prefix = literal.replaceAll(/\\(.)/g, '$1');
+  return { isAnchored: anchor !== '', prefix, exceptions, rest: `^(?:${rest})` };
 }
 
 /** Of the group that `text` begins with. */

@@ -1,6 +1,6 @@
 /**
  * Regular expressions written by users, in RE2's language: matching takes linear time for any expression, so a
- * configuration cannot stall the service. The price is no lookaround, but for `^(?!…)` at the start, and no backreferences.
+ * configuration cannot stall the service. The price is no lookaround, but for `(?!…)` behind a fixed beginning, and no backreferences.
  *
  * Anchoring follows Zuul, which follows Python: branches, refs, tags and files are matched *from the start*
  * (`re.match`: `stable` matches `stable/1.0`, not `unstable`; write `$` to end the match), user names, comments and
@@ -90,17 +90,43 @@ function plainRegex(source: string): Regex {
   };
 }
 
+/** Characters that a search may look at, over all places where it starts. */
+const MOST_SEARCHED = 1_000_000;
+
 /** @throws RE2JSException */
 function regexWithExceptions(source: string, parts: WithExceptions): Regex {
+  const { prefix, isAnchored } = parts;
   const rest = plainRegex(parts.rest);
   const exceptions = parts.exceptions.map(plainRegex);
   const isExcepted = (text: string) => exceptions.some(exception => exception.test(text));
+  const matchesAt = (text: string, start: number): boolean => {
+    if (!text.startsWith(prefix, start)) return false;
+    const next = text.slice(start + prefix.length);
+    return rest.test(next) && !isExcepted(next);
+  };
   return {
     kind: 'regex',
     source,
-    test: text => rest.test(text) && !isExcepted(text),
-    search: text => rest.search(text) && !isExcepted(text),
-    testAll: text => rest.testAll(text) && !isExcepted(text),
+    test: text => matchesAt(text, 0),
+    search(text) {
+      if (isAnchored) return matchesAt(text, 0);
+      let left = MOST_SEARCHED;
+      for (
+        let start = text.indexOf(prefix);
+        start !== -1 && left > 0;
+        start = text.indexOf(prefix, start + 1)
+      ) {
+        if (matchesAt(text, start)) return true;
+        // An empty prefix is found at the end again and again.
+        if (start >= text.length) return false;
+        left -= text.length - start;
+      }
+      return false;
+    },
+    testAll(text) {
+      const next = text.slice(prefix.length);
+      return text.startsWith(prefix) && rest.testAll(next) && !isExcepted(next);
+    },
   };
 }
 
@@ -116,7 +142,7 @@ function repeatsOf(source: string): number {
 const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
   [
     /\(\?!/,
-    'lookaround is not supported by RE2, but as ^(?!…) at the start; match the opposite and use negate: true',
+    'lookaround is not supported by RE2, but as (?!…) behind a fixed beginning; match the opposite and use negate: true',
   ],
   [/\(\?<!/, 'lookaround is not supported by RE2; match the opposite and use negate: true'],
   [/\(\?<?=/, 'lookaround is not supported by RE2; write the text itself, or use negate: true'],

@@ -17,22 +17,30 @@ export interface CompatCase {
   readonly name: string;
   readonly kind: 'tenants' | 'layout';
   readonly tenantFile: string;
-  /** Files of a project's only branch. */
-  readonly filesOf: (project: string) => ReadonlyMap<string, string>;
+  /** Files of each project's only branch, by the project's name with `_` for each `/`. */
+  readonly projects: { readonly [folder: string]: Files };
 }
 
-/** Drivers of Zuul by the connections of its tests. */
-export type ConnectionDrivers = ReadonlyMap<string, string>;
+/** Texts by their paths. */
+type Files = { readonly [path: string]: string };
+
+/** A connection of Zuul's tests. */
+export interface FixtureConnection {
+  readonly driver: string;
+  /** Its section of a settings file. */
+  readonly section: string;
+}
 
 /** @throws Error when the folder is no source tree of Zuul. */
 export function fixturesBelow(zuul: string): {
   readonly cases: readonly CompatCase[];
-  readonly drivers: ConnectionDrivers;
+  /** By name. */
+  readonly connections: ReadonlyMap<string, FixtureConnection>;
 } {
   const root = path.join(zuul, 'tests/fixtures');
   if (!existsSync(path.join(root, 'config')))
     throw new Error(`${zuul} is no source tree of Zuul: it has no tests/fixtures/config`);
-  return { cases: [...tenantCases(root), ...layoutCases(root)], drivers: connectionDrivers(root) };
+  return { cases: [...tenantCases(root), ...layoutCases(root)], connections: connectionsBelow(root) };
 }
 
 function tenantCases(root: string): readonly CompatCase[] {
@@ -43,10 +51,22 @@ function tenantCases(root: string): readonly CompatCase[] {
     return yamlFilesIn(base).flatMap(file => {
       const text = readFileSync(path.join(base, file), 'utf8');
       if (!/^- (tenant|global-semaphore|authorization-rule|admin-rule|api-root):/m.test(text)) return [];
-      const filesOf = (project: string) => filesBelow(path.join(base, 'git', project.replaceAll('/', '_')));
-      return [{ name: `config/${folder}/${file}`, kind: 'tenants', tenantFile: text, filesOf } as const];
+      return [
+        {
+          name: `config/${folder}/${file}`,
+          kind: 'tenants',
+          tenantFile: text,
+          projects: projectsBelow(base),
+        } as const,
+      ];
     });
   });
+}
+
+function projectsBelow(base: string): CompatCase['projects'] {
+  const git = path.join(base, 'git');
+  const folders = existsSync(git) ? readdirSync(git) : [];
+  return Object.fromEntries(folders.map(folder => [folder, filesBelow(path.join(git, folder))]));
 }
 
 function layoutCases(root: string): readonly CompatCase[] {
@@ -54,13 +74,11 @@ function layoutCases(root: string): readonly CompatCase[] {
     .toSorted()
     .map(file => {
       const text = readFileSync(path.join(root, 'layouts', file), 'utf8');
-      const files = new Map([['zuul.yaml', text]]);
-      const none: ReadonlyMap<string, string> = new Map();
       return {
         name: `layouts/${file}`,
         kind: 'layout',
         tenantFile: tenantOf(text, driverOf(file)),
-        filesOf: project => (project === COMMON_CONFIG ? files : none),
+        projects: { [COMMON_CONFIG.replace('/', '_')]: { 'zuul.yaml': text } },
       };
     });
 }
@@ -95,26 +113,36 @@ function isRecord(value: Json | undefined): value is { readonly [key: string]: J
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function connectionDrivers(root: string): ConnectionDrivers {
-  const drivers = new Map<string, string>();
-  for (const file of readdirSync(root).filter(name => /^zuul.*\.conf$/.test(name))) {
+/** The first section of each connection. */
+function connectionsBelow(root: string): ReadonlyMap<string, FixtureConnection> {
+  const found = new Map<string, FixtureConnection>();
+  for (const file of readdirSync(root)
+    .filter(name => /^zuul.*\.conf$/.test(name))
+    .sort()) {
     const sections = readFileSync(path.join(root, file), 'utf8').split(/^\[/m);
     for (const section of sections) {
       const name = /^connection ["']?([^\]"']+)["']?\]/.exec(section)?.[1];
       const driver = /^driver\s*=\s*(\S+)/m.exec(section)?.[1];
-      if (name !== undefined && driver !== undefined && !drivers.has(name)) drivers.set(name, driver);
+      if (name !== undefined && driver !== undefined && !found.has(name))
+        found.set(name, { driver, section: `[${section}` });
     }
   }
-  return drivers;
+  // Layouts name them, and no settings file of the tests has a section of this name.
+  for (const driver of ['gitlab', 'pagure'])
+    if (!found.has(driver))
+      found.set(driver, {
+        driver,
+        section: `[connection ${driver}]\ndriver=${driver}\nserver=${driver}\napi_token=none\n`,
+      });
+  return found;
 }
 
 function yamlFilesIn(folder: string): readonly string[] {
   return readdirSync(folder).filter(name => /\.ya?ml$/.test(name));
 }
 
-function filesBelow(folder: string): ReadonlyMap<string, string> {
-  if (!existsSync(folder)) return new Map();
+function filesBelow(folder: string): Files {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = names.filter(name => statSync(path.join(folder, name)).isFile());
-  return new Map(files.map(name => [name, readFileSync(path.join(folder, name), 'utf8')]));
+  return Object.fromEntries(files.map(name => [name, readFileSync(path.join(folder, name), 'utf8')]));
 }

@@ -2,6 +2,7 @@
 import type { DriverConfigLanguage } from '../../src/driver/driver.ts';
 import { buildLayout } from '../../src/layout/build/build-layout.ts';
 import type { Languages } from '../../src/layout/build/build-pipeline.ts';
+import type { Layout } from '../../src/layout/model/layout.ts';
 import { parseCache } from '../../src/layout/stanzas/parse-cache.ts';
 import { extraPathsOf, isConfigPath } from '../../src/layout/tenant/config-files.ts';
 import { parseTenantFile } from '../../src/layout/tenant/tenant-file.ts';
@@ -14,6 +15,9 @@ import type { CompatCase } from './fixtures.ts';
 /** A tenant of a case, and why it does not load; no reason: it does. */
 export interface Loaded {
   readonly name: string;
+  /** Undefined: the file that has it could not be read. */
+  readonly tenant: string | undefined;
+  readonly layout: Layout | undefined;
   readonly refusals: readonly string[];
 }
 
@@ -25,19 +29,28 @@ export const ANY_DRIVER: Pick<DriverConfigLanguage, 'parseTrigger' | 'parseRequi
 };
 
 /** @param languages of the connections there are. @returns one for each tenant; a mistake in their file refuses all of them. */
-export function loadCase({ name, tenantFile, filesOf }: CompatCase, languages: Languages): readonly Loaded[] {
+export function loadCase(
+  { name, tenantFile, projects }: CompatCase,
+  languages: Languages,
+): readonly Loaded[] {
   const hosts = new Map(
     [...languages.keys()].map(connection => [connection, HOSTS[connection] ?? connection]),
   );
   const parsed = parseTenantFile(tenantFile, name, hosts);
   if (parsed.kind === 'invalid') {
     const refusals = parsed.errors.map(configErrorText);
-    return (tenantFile.match(TENANT) ?? ['']).map(() => ({ name, refusals }));
+    return (tenantFile.match(TENANT) ?? ['']).map(() => ({
+      name,
+      tenant: undefined,
+      layout: undefined,
+      refusals,
+    }));
   }
   return parsed.tenants.map(tenant => {
-    const configs = tenant.projects.map(({ project }) => branchConfig(tenant, project, filesOf));
-    const { errors } = buildLayout({ tenant, configs, languages, cache: parseCache() });
-    return { name: `${name} ${tenant.name}`, refusals: errors.filter(isError).map(configErrorText) };
+    const configs = tenant.projects.map(({ project }) => branchConfig(tenant, project, projects));
+    const layout = buildLayout({ tenant, configs, languages, cache: parseCache() });
+    const refusals = layout.errors.filter(isError).map(configErrorText);
+    return { name: `${name} ${tenant.name}`, tenant: tenant.name, layout, refusals };
   });
 }
 
@@ -59,11 +72,16 @@ function isError({ severity }: ConfigError): boolean {
 function branchConfig(
   tenant: Tenant,
   project: Tenant['projects'][number]['project'],
-  filesOf: CompatCase['filesOf'],
+  projects: CompatCase['projects'],
 ): BranchConfig {
   const extra = extraPathsOf(tenant, project);
-  const files = [...filesOf(projectIdOf(project).name)]
-    .filter(([path]) => isConfigPath(path, extra))
+  const all = Object.entries(projects[projectIdOf(project).name.replaceAll('/', '_')] ?? {});
+  const ignored = all.flatMap(([path]) => (path.endsWith(IGNORE) ? [path.slice(0, -IGNORE.length)] : []));
+  const files = all
+    .filter(([path]) => isConfigPath(path, extra) && !ignored.some(folder => path.startsWith(folder)))
     .map(([path, text]) => ({ path, text }));
   return { project, branch: 'master', commit: parseCommitId('1'.repeat(40)), files };
 }
+
+/** Mergers leave out what is below a folder that holds such a file. */
+const IGNORE = '.zuul.ignore';

@@ -1,45 +1,110 @@
 /**
- * `npm run compat -- --zuul DIR`: how much of the configuration that Zuul's own tests use loads here. DIR is a source tree of Zuul, which
- * you fetch; nothing of it is part of Gatehouse.
+ * `npm run compat -- --zuul DIR [--oracle PYTHON]`: how much of the configuration that Zuul's own tests use loads here, and whether it means
+ * the same. DIR is a source tree of Zuul, PYTHON one with Zuul installed; you fetch both, nothing of them is part of Gatehouse.
  *
  *     fixtures.ts    what there is to load
  *     load.ts        loads it
+ *     oracle.ts      asks Zuul's own loader (oracle.py)
+ *     compare.ts     what differs between the two
  *
- * Each case is loaded twice: with the drivers there are, and with further ones that take anything. Some cases are mistakes on purpose,
- * which Zuul refuses too.
+ * Each case is loaded twice: with the drivers there are, and with stub drivers beside them, which take anything. Some cases are mistakes on
+ * purpose, which Zuul refuses too: the oracle knows which.
  */
+import path from 'node:path';
 import { Command } from 'commander';
 import { messengers, drivers as ourDrivers } from '../../drivers/index.ts';
 import type { Languages } from '../../src/layout/build/build-pipeline.ts';
-import { type CompatCase, type ConnectionDrivers, fixturesBelow } from './fixtures.ts';
+import { differencesOf, graphsOf } from './compare.ts';
+import { type CompatCase, type FixtureConnection, fixturesBelow } from './fixtures.ts';
 import { ANY_DRIVER, type Loaded, loadCase } from './load.ts';
+import { askOracle, type OracleAnswer, refusedByZuul } from './oracle.ts';
 
 const program = new Command('compat')
   .requiredOption('--zuul <dir>', 'a source tree of Zuul')
+  .option('--oracle <python>', 'a Python with Zuul installed, whose loader says what is right')
   .option('--all', 'print every reason of every refusal, not the first one', false)
   .parse();
 
-async function compat({ zuul, all }: { readonly zuul: string; readonly all: boolean }): Promise<number> {
-  const { cases, drivers } = fixturesBelow(zuul);
-  const real = await languagesOf(drivers);
-  const any = new Map([...[...drivers.keys(), ...OTHERS].map(name => [name, ANY_DRIVER] as const), ...real]);
-  const results = cases.map(each => ({
-    kind: each.kind,
-    real: loadCase(each, real),
-    any: loadCase(each, any),
-  }));
-  for (const { name, refusals } of results.flatMap(each => each.real)) {
-    const shown = all ? refusals : refusals.slice(0, 1);
-    for (const reason of shown) process.stdout.write(`refused ${name}: ${oneLine(reason)}\n`);
-  }
-  for (const kind of ['tenants', 'layout'] as const) {
-    const of = results.filter(each => each.kind === kind);
-    const [ours, all] = [of.flatMap(each => each.real), of.flatMap(each => each.any)];
-    process.stdout.write(
-      `${WORDS[kind]}: loaded ${loadedOf(ours)} of ${ours.length}, ${loadedOf(all)} with drivers that take anything\n`,
-    );
-  }
+interface Options {
+  readonly zuul: string;
+  readonly oracle?: string;
+  readonly all: boolean;
+}
+
+interface Result {
+  readonly kind: CompatCase['kind'];
+  readonly real: readonly Loaded[];
+  readonly stub: readonly Loaded[];
+  /** Undefined: the oracle was not asked. */
+  readonly answer: OracleAnswer | undefined;
+}
+
+async function compat({ zuul, oracle, all }: Options): Promise<number> {
+  const { cases, connections } = fixturesBelow(zuul);
+  const real = await languagesOf(connections);
+  const stub = new Map([...[...connections.keys()].map(name => [name, ANY_DRIVER] as const), ...real]);
+  const key = path.join(zuul, 'tests/fixtures/private.pem');
+  const answers = oracle === undefined ? [] : await askOracle(oracle, cases, connections, key);
+  const results = cases.map((each, index): Result => {
+    const { kind } = each;
+    return { kind, real: loadCase(each, real), stub: loadCase(each, stub), answer: answers[index] };
+  });
+  for (const result of results)
+    for (const line of reportOf(result, all)) process.stdout.write(`${oneLine(line)}\n`);
+  for (const kind of ['tenants', 'layout'] as const)
+    for (const line of tally(results.filter(each => each.kind === kind)))
+      process.stdout.write(`${WORDS[kind]}: ${line}\n`);
   return 0;
+}
+
+function reportOf({ real, stub, answer }: Result, all: boolean): readonly string[] {
+  return real.flatMap((loaded, index) => {
+    const zuul = answer === undefined ? undefined : refusedByZuul(answer, loaded.tenant);
+    const too = zuul === undefined ? '' : ` (Zuul, too: ${zuul})`;
+    const withStubs = stub[index]?.refusals.length === 0 ? ' (loads with stub drivers)' : '';
+    const shown = all ? loaded.refusals : loaded.refusals.slice(0, 1);
+    return [
+      ...shown.map(reason => `refused ${loaded.name}: ${reason}${too}${withStubs}`),
+      ...(shown.length === 0 && zuul !== undefined ? [`refused by Zuul alone ${loaded.name}: ${zuul}`] : []),
+      ...differencesIn(stub[index], answer).map(text => `differs ${loaded.name}: ${text}`),
+    ];
+  });
+}
+
+/** Of a tenant that loads on both sides. */
+function differencesIn(loaded: Loaded | undefined, answer: OracleAnswer | undefined): readonly string[] {
+  const zuul = zuulOf(loaded, answer);
+  if (loaded?.layout === undefined || zuul === undefined) return [];
+  return differencesOf(loaded.layout, zuul);
+}
+
+function zuulOf(loaded: Loaded | undefined, answer: OracleAnswer | undefined) {
+  if (loaded?.tenant === undefined || loaded.refusals.length > 0 || answer === undefined) return undefined;
+  if ('error' in answer || refusedByZuul(answer, loaded.tenant) !== undefined) return undefined;
+  return answer.tenants[loaded.tenant];
+}
+
+function tally(results: readonly Result[]): readonly string[] {
+  const [real, stub] = [results.flatMap(each => each.real), results.flatMap(each => each.stub)];
+  const loads = `loaded ${loadedOf(real)} of ${real.length}, ${loadedOf(stub)} with stub drivers`;
+  if (results.every(({ answer }) => answer === undefined)) return [loads];
+  const rows = results.flatMap(({ stub: tenants, answer }) =>
+    tenants.map(loaded => ({
+      isLoaded: loaded.refusals.length === 0,
+      isRefused: answer !== undefined && refusedByZuul(answer, loaded.tenant) !== undefined,
+      graphs: graphsOf(zuulOf(loaded, answer) ?? {}),
+      differences: differencesIn(loaded, answer).length,
+    })),
+  );
+  const refused = rows.filter(({ isLoaded }) => !isLoaded);
+  const zuulAlone = rows.filter(({ isLoaded, isRefused }) => isLoaded && isRefused).length;
+  const graphs = rows.reduce((sum, row) => sum + row.graphs, 0);
+  const differences = rows.reduce((sum, row) => sum + row.differences, 0);
+  const tooCount = refused.filter(({ isRefused }) => isRefused).length;
+  return [
+    `${loads}; of the others Zuul refuses ${tooCount}, too, and takes ${refused.length - tooCount}; Zuul alone refuses ${zuulAlone}`,
+    `of what both load, ${graphs} job graphs were compared, with pipelines and variants; differences: ${differences}`,
+  ];
 }
 
 function loadedOf(tenants: readonly Loaded[]): number {
@@ -51,11 +116,8 @@ const WORDS: { readonly [kind in CompatCase['kind']]: string } = {
   layout: 'single layouts',
 };
 
-/** Connections that layouts name and no settings file of the tests has. */
-const OTHERS = ['gitlab', 'pagure'];
-
 /** Of the connections whose driver we have. */
-async function languagesOf(drivers: ConnectionDrivers): Promise<Languages> {
+async function languagesOf(connections: ReadonlyMap<string, FixtureConnection>): Promise<Languages> {
   const byDriver = new Map<string, Parsers>();
   for (const { name, loadLanguages } of ourDrivers) {
     const { config, readOnlyConfig } = await loadLanguages();
@@ -64,7 +126,7 @@ async function languagesOf(drivers: ConnectionDrivers): Promise<Languages> {
   }
   for (const { name, loadLanguages } of messengers) byDriver.set(name, (await loadLanguages()).config);
   return new Map(
-    [...drivers].flatMap(([connection, driver]) => {
+    [...connections].flatMap(([connection, { driver }]) => {
       const parsers = byDriver.get(driver);
       return parsers === undefined ? [] : [[connection, parsers] as const];
     }),

@@ -32,6 +32,9 @@ const BUILT_IN: Languages = new Map([
   [ZUUL, { parseTrigger: parseZuulTrigger }],
 ]);
 
+const NO_IMAGES =
+  'reporter "zuul" has no effect: it keeps images that jobs build, and nothing here starts nodes';
+
 /** Further ones that Zuul has. */
 const BUILT_IN_OF_ZUUL = ['sql', 'sqlreporter'];
 
@@ -51,6 +54,10 @@ export function buildPipeline(
     what: keyof Parsers,
     key?: 'allowed-triggers' | 'allowed-reporters',
   ): readonly DriverConfig[] {
+    if (connection.name === ZUUL && what === 'parseReporter') {
+      warnings.push(errorAt(file, connection.offset, 'no-effect', NO_IMAGES, 'warning'));
+      return [];
+    }
     const forbidden = forbiddenIn(tenant, key, connection.name);
     const language = languages.get(connection.name) ?? BUILT_IN.get(connection.name);
     const parse = language?.[what];

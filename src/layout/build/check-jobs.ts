@@ -31,11 +31,17 @@ export function checkJobs(collected: Collected, context: CollectContext): void {
         referenceError(variant.stanza, variant.file, collected, context);
       collected.errors.push(...unknownDependencies(variant.stanza, variant.file, collected));
       if (broken === undefined) return variant;
-      collected.errors.push(broken);
+      // Projects come without a base job where none of their jobs is used: a change that uses one gets the error.
+      const severity = lacksDefaultParent(variant, collected) ? 'warning' : broken.severity;
+      collected.errors.push({ ...broken, severity });
       return { ...variant, broken };
     });
     collected.jobs.set(name, checked);
   }
+}
+
+function lacksDefaultParent({ parent, stanza }: JobVariant, { jobs }: Collected): boolean {
+  return stanza.parent === undefined && parent !== null && !jobs.has(parent);
 }
 
 interface Restrictions {

@@ -478,3 +478,28 @@ describe('the merge mode of a project', () => {
     expect(projects.get(LIB)?.mergeMode).toBeUndefined();
   });
 });
+
+describe('a tenant without a base job', () => {
+  const pipelines = BASE.slice(0, BASE.indexOf('- job:'));
+  const layoutWith = (app: string) =>
+    buildLayout(
+      layoutInput([branchConfig(CONFIG, pipelines), branchConfig(APP, app), branchConfig(LIB, '')]),
+    );
+
+  it('warns of jobs that name no parent, and a change that uses one gets the error', () => {
+    const layout = layoutWith('- job: {name: own}\n- project: {check: {jobs: [own]}}\n');
+    expect(layout.errors.map(({ severity, code }) => [severity, code])).toEqual([
+      ['warning', 'job-not-defined'],
+    ]);
+    const change = { project: APP, branch: 'master', files: [] };
+    const outcome = freezeJobGraph({ layout, pipeline: 'check', change });
+    expect(
+      outcome.kind === 'misconfigured' && outcome.errors.map(({ severity, text }) => [severity, text]),
+    ).toEqual([['error', 'Job base not defined; job own names no parent, so it inherits from base']]);
+  });
+
+  it('refuses jobs that name a missing parent', () => {
+    const { errors } = layoutWith('- job: {name: own, parent: bas}\n');
+    expect(errors.map(({ severity }) => severity)).toEqual(['error']);
+  });
+});

@@ -285,9 +285,9 @@ describe('mistakes refuse the file', () => {
     ],
     [
       'a branch pattern RE2 cannot do',
-      `${HEAD}        untrusted-projects:\n          - x: {include-branches: '(?!wip)'}\n`,
+      `${HEAD}        untrusted-projects:\n          - x: {include-branches: '.*(?!wip)'}\n`,
       [
-        'tenants.yaml:6:36: invalid regular expression "(?!wip)": lookaround is not supported by RE2, but as ^(?!…) at the start; match the opposite and use negate: true',
+        'tenants.yaml:6:36: invalid regular expression ".*(?!wip)": lookaround is not supported by RE2, but as (?!…) behind a fixed beginning; match the opposite and use negate: true',
       ],
     ],
     [

@@ -59,8 +59,15 @@ test.each([
     'trigger: {zuul: [{event: parent-change-enqueued, pipline: gate}]}',
     'unknown key "pipline" in a zuul trigger',
   ],
-  ['success: {zuul: {}}', 'connection "zuul" cannot be a reporter'],
   ['require: {zuul: {}}', 'connection "zuul" cannot be a requirement'],
 ])('%s is a mistake', (rest, text) => {
   expect(errorsOf(layoutOf({ config: pipeline(rest) })).join('\n')).toContain(text);
+});
+
+test('a reporter for images is taken, reports nothing, and a warning says so', () => {
+  const layout = layoutOf({ config: pipeline('success: {zuul: {image-built: true}, local: {}}') });
+  expect(errorsOf(layout).join('\n')).toContain('reporter "zuul" has no effect');
+  expect(layout.errors.map(({ severity }) => severity)).toEqual(['warning']);
+  const reporters = [...layout.pipelines.values()].flatMap(({ reporters: { success } }) => success);
+  expect(reporters.map(({ connection }) => connection)).not.toContain('zuul');
 });

@@ -33,6 +33,17 @@ describe('anchoring', () => {
     ['^(?!a|b)(?![)c])\\w', 'd1', true, true, false],
     ['^(?!a(b)?\\))x?', 'ab)', false, false, false],
     ['^(?!x)', 'y', true, true, false],
+    ['(?!x)', 'y', true, true, false],
+    ['(?!x)', 'x', false, true, false],
+    ['(?!x).', 'xy', false, true, false],
+    ['(?!x).', 'x', false, false, false],
+    ['^stable/(?!1|2).*', 'stable/1', false, false, false],
+    ['^stable/(?!1|2).*', 'stable/3', true, true, true],
+    ['^stable/(?!1|2).*', 'x/stable/3', false, false, false],
+    ['v1\\.(?!0$)', 'v1.0', false, false, false],
+    ['v1\\.(?!0$)', 'x v1.02', false, true, false],
+    ['v1\\.(?!0$)', 'v1x02', false, false, false],
+    ['aa(?!b)a', 'aabaaa', false, true, false],
   ])('%s on %j', (source, text, test, search, testAll) => {
     const regex = compile(source);
     expect([regex.test(text), regex.search(text), regex.testAll(text)]).toEqual([test, search, testAll]);
@@ -42,16 +53,20 @@ describe('anchoring', () => {
 describe('refusals', () => {
   it.each([
     [
-      '(?!x)y',
-      'invalid regular expression "(?!x)y": lookaround is not supported by RE2, but as ^(?!…) at the start; match the opposite and use negate: true',
+      '.*(?!x)y',
+      'invalid regular expression ".*(?!x)y": lookaround is not supported by RE2, but as (?!…) behind a fixed beginning; match the opposite and use negate: true',
     ],
     [
       '^(?!a)b|c',
-      'invalid regular expression "^(?!a)b|c": lookaround is not supported by RE2, but as ^(?!…) at the start; match the opposite and use negate: true',
+      'invalid regular expression "^(?!a)b|c": lookaround is not supported by RE2, but as (?!…) behind a fixed beginning; match the opposite and use negate: true',
     ],
     [
       '^(?!a(?!b))c',
-      'invalid regular expression "^(?!a(?!b))c": lookaround is not supported by RE2, but as ^(?!…) at the start; match the opposite and use negate: true',
+      'invalid regular expression "^(?!a(?!b))c": lookaround is not supported by RE2, but as (?!…) behind a fixed beginning; match the opposite and use negate: true',
+    ],
+    [
+      'a(?!\\bb)c',
+      'invalid regular expression "a(?!\\bb)c": lookaround is not supported by RE2, but as (?!…) behind a fixed beginning; match the opposite and use negate: true',
     ],
     [
       '(?<!x)y',
@@ -114,6 +129,33 @@ describe('any input', () => {
       ),
       { numRuns: 2_000 },
     );
+  });
+
+  it('is searched as by an expression with lookaheads', () => {
+    const texts = fc.stringMatching(/^[ab.]{0,8}$/);
+    fc.assert(
+      fc.property(
+        fc.constantFrom('', 'a', 'ab', '^', '^a'),
+        texts,
+        fc.constantFrom('', 'b', '.', 'a$'),
+        texts,
+        (beginning, exception, rest, text) => {
+          const source = `${beginning}(?!${exception}a)${rest}`;
+          const own = compile(source);
+          const anchored = new RegExp(`^(?:${source})`);
+          expect([own.test(text), own.search(text)]).toEqual([
+            anchored.test(text),
+            new RegExp(source).test(text),
+          ]);
+        },
+      ),
+    );
+  });
+
+  it('takes linear time where lookaheads are searched, too', () => {
+    const regex = compile('(?!x)a.*b$');
+    const cost = processorTime(() => expect(regex.search('a'.repeat(60_000))).toBe(false));
+    expect(cost).toBeLessThan(2_000);
   });
 
   it('takes linear time', () => {
