@@ -8,7 +8,7 @@
  *     routes.ts, queries.ts           the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     builds.ts, delays.ts, explanation.ts (withheld-schema.ts), components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
+ *     builds.ts, delays.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -22,6 +22,7 @@ import { componentsSchema, requestedStateSchema, STATE_ACTIONS } from './compone
 import { connectionsSchema } from './connections.ts';
 import { delaysSchema } from './delays.ts';
 import { explanationSchema } from './explanation.ts';
+import { frozenJobSchema, frozenJobsSchema } from './frozen-jobs-schema.ts';
 import { finishedItemSchema, liveItemSchema } from './live-item.ts';
 import { livePipelineSchema, liveTenantSchema } from './live-view.ts';
 import { QUERIES, type QueryTable } from './queries.ts';
@@ -58,6 +59,8 @@ export const DOCUMENTS = {
   Delays: delaysSchema,
   Explanation: explanationSchema,
   FinishedItem: finishedItemSchema,
+  FrozenJob: frozenJobSchema,
+  FrozenJobs: frozenJobsSchema,
   Health: healthSchema,
   Index: indexSchema,
   Info: infoSchema,
@@ -118,6 +121,8 @@ export const PATH_PARAMETERS: {
   pipeline: { description: 'Name of a pipeline', schema: text() },
   uuid: { description: 'Uuid of an item, build or buildset: 32 hexadecimal digits', schema: text() },
   change: { description: 'Id, id with patchset, or ref; slashes need no encoding', schema: text() },
+  branch: { description: 'Name of a branch; slashes need no encoding', schema: text() },
+  job: { description: 'Name of a job', schema: text() },
   project: { description: 'Name of a project; slashes need no encoding', schema: text() },
   id: { description: 'Id of a component, such as executor-4', schema: text() },
   action: { description: 'Requested action', schema: oneOf([...STATE_ACTIONS.keys()]) },
@@ -203,6 +208,16 @@ const READ: readonly RouteDescription[] = [
       document: 'Delays',
     },
     { query: QUERIES.delays },
+  ),
+  read(
+    `${TENANT}/pipeline/{pipeline}/project/{project}/branch/{branch}/freeze-jobs`,
+    'The jobs that a branch would run',
+    { document: 'FrozenJobs' },
+  ),
+  read(
+    `${TENANT}/pipeline/{pipeline}/project/{project}/branch/{branch}/freeze-job/{job}`,
+    'One of them, with all that it inherits',
+    { document: 'FrozenJob' },
   ),
   read(`${TENANT}/projects`, 'Projects', { document: 'Projects' }),
   read(`${TENANT}/jobs`, 'Jobs by name', { document: 'Jobs' }),

@@ -17,7 +17,7 @@
  *
  * Beside them: loop.ts (how every loop runs), pause-switch.ts and fair-share.ts (which fences to hold), deps.ts and shared.ts.
  */
-import { languageOf } from '../driver/language-of.ts';
+import { driversOfConnections } from '../driver/language-of.ts';
 import { aborted } from '../lib/aborted.ts';
 import { pause } from '../lib/pause.ts';
 import {
@@ -181,7 +181,7 @@ async function share(
       clock,
       deps.executorPatience ?? 0,
     ),
-    driversOfConnections: driversOfConnections(deps),
+    driversOfConnections: driversOfConnections(deps.connections, deps.drivers),
     onDeadLetter,
     tenantQueue: tenant =>
       new EventQueue<TenantEvent>({
@@ -209,17 +209,6 @@ async function share(
     },
     track,
   };
-}
-
-function driversOfConnections(deps: SchedulerDeps): SchedulerShared['driversOfConnections'] {
-  return new Map(
-    [...deps.connections].flatMap(([name, connection]) => {
-      const driver = deps.drivers.get(connection.driver);
-      return driver === undefined
-        ? []
-        : [[name, { ...driver, config: languageOf(driver, connection) }] as const];
-    }),
-  );
 }
 
 function tenantsHolding(runners: ReadonlyMap<string, TenantRunner>): TenantsOf {

@@ -16,7 +16,7 @@
  *
  *     create-web.ts, deps.ts, answer.ts, query.ts   the server, its dependencies, answers, query parameters: read these first
  *     *-route, *-routes                             one route, or a group of routes, each; documents come from `src/api`. What they share:
- *                                                   named-item.ts, history-filter.ts, since.ts, operator-request.ts, expected-durations.ts
+ *                                                   named-item.ts, project-named.ts, history-filter.ts, since.ts, operator-request.ts, expected-durations.ts
  *     auth/                                         who sends a request, and what they may do (guard.ts before all routes, permission.ts, fits-rule.ts); tenant-access.ts,
  *                                                   client-address.ts
  *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent
@@ -45,6 +45,7 @@ import type { WebDeps } from './deps.ts';
 import { dequeueRoute } from './dequeue-route.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { expectedDurations } from './expected-durations.ts';
+import { addFreezeRoutes } from './freeze-routes.ts';
 import { type GracefulClose, gracefulClose } from './graceful-close.ts';
 import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
@@ -209,6 +210,7 @@ function apiRoutes(
   addChecksRoute(tenant, deps, expected);
   addDelaysRoute(tenant, deps);
   addBadgeRoute(tenant, deps);
+  addFreezeRoutes(tenant, deps);
   addKeyRoutes(tenant, deps);
   addTenantAuthorizationsRoute(tenant, auth);
   tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {

@@ -12,6 +12,7 @@ import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { TraceId } from '../lib/ids.ts';
 import type { ComponentState } from '../model/component.ts';
 import type { ConnectionReport } from '../model/connection-health.ts';
+import type { FrozenJob } from '../model/job.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -110,6 +111,20 @@ interface WebLog {
   warn(facts: object, text: string): void;
 }
 
+/** Which branch, as if a commit of it went through the pipeline. */
+export interface BranchQuestion {
+  readonly tenant: TenantName;
+  readonly pipeline: string;
+  readonly project: ProjectKey;
+  readonly branch: string;
+}
+
+/** `unusable`: the configuration does not say what runs. `costly`: it takes more than a layout may. Texts are for people. */
+export type FrozenBranch =
+  | { readonly kind: 'frozen'; readonly jobs: readonly FrozenJob[] }
+  | { readonly kind: 'absent'; readonly text: string; readonly place: string }
+  | { readonly kind: 'unusable' | 'costly'; readonly text: string };
+
 /** All that the web can do to the rest of the service. One object serves both listeners. */
 export interface WebDeps {
   readonly clock: Clock;
@@ -149,6 +164,8 @@ export interface WebDeps {
   ) => Promise<'stored' | 'duplicate'>;
   /** Seconds a log is kept after the end of its build; absent: without limit. */
   readonly keepLogs?: number | undefined;
+  /** By the layout in force; matchers of files are passed over. */
+  readonly freezeBranch: (question: BranchQuestion) => Promise<FrozenBranch>;
   /** Undefined: the build has no log, or its executor is unreachable. */
   readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
   /** Absent: the route does not exist. */

@@ -1,8 +1,8 @@
 /** `/key/<project>.pub` and `/project-ssh-key/<project>.pub`: the public keys of a project, at Zuul's paths. */
 import type { Router } from 'express';
-import { projectIdOf } from '../model/project.ts';
 import { type Answer, notFound } from './answer.ts';
 import type { WebDeps } from './deps.ts';
+import { projectNamed } from './project-named.ts';
 import { type FoundTenant, inTenant } from './tenant-access.ts';
 
 /** Seconds after which a client that was refused should ask again. */
@@ -29,19 +29,8 @@ async function publicKey(
   wanted: string,
   use: 'secrets' | 'ssh',
 ): Promise<Answer> {
-  const named = snapshot.projects.filter(
-    ({ project, canonicalName }) => canonicalName === wanted || projectIdOf(project).name === wanted,
-  );
-  const exact = named.find(({ canonicalName }) => canonicalName === wanted);
-  const found = exact ?? (named.length === 1 ? named[0] : undefined);
-  if (found === undefined) {
-    const reason =
-      named.length > 1 ? 'several projects have that name; use the canonical one' : 'there is none';
-    return notFound(
-      `no project ${JSON.stringify(wanted.slice(0, 200))} of tenant ${name}: ${reason}`,
-      'path: project',
-    );
-  }
+  const found = projectNamed(wanted, { name, snapshot });
+  if (found.kind === 'refused') return found;
   if (publicKeys === undefined)
     return notFound('this installation has no keys: [keystore] password is not set', 'path');
   const keys = await publicKeys(found.project);

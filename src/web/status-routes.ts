@@ -127,6 +127,10 @@ const INDEX = {
   pipelines: '/api/tenant/{tenant}/pipelines',
   semaphores: '/api/tenant/{tenant}/semaphores',
   delays: '/api/tenant/{tenant}/pipeline/{pipeline}/delays',
+  project_freeze_jobs:
+    '/api/tenant/{tenant}/pipeline/{pipeline}/project/{project}/branch/{branch}/freeze-jobs',
+  project_freeze_job:
+    '/api/tenant/{tenant}/pipeline/{pipeline}/project/{project}/branch/{branch}/freeze-job/{job}',
   builds: '/api/tenant/{tenant}/builds',
   build: '/api/tenant/{tenant}/build/{uuid}',
   build_log: '/api/tenant/{tenant}/build/{uuid}/log',

@@ -84,6 +84,12 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
     ...['check/delays', 'gate/delays?since=1h', 'gate/delays?since=soon', 'nothing/delays'].map(
       name => `${TENANT}/pipeline/${name}`,
     ),
+    ...[
+      'check/project/org/project/branch/master/freeze-jobs',
+      'nothing/project/org/project/branch/master/freeze-jobs',
+      'check/project/org/project/branch/nothing/freeze-job/unit',
+      'check/project/org/project/branch/master/freeze-job/nothing',
+    ].map(name => `${TENANT}/pipeline/${name}`),
     ...[live, left[0]?.uuid, UNKNOWN_UUID, 'x'].flatMap(uuid =>
       ['', '/trace', '/explain'].map(part => `${TENANT}/item/${uuid}${part}`),
     ),

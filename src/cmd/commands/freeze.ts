@@ -3,12 +3,12 @@
  * settings, the tenant file and the repositories are read as they are; no service is asked.
  */
 import type { Command } from 'commander';
+import { frozenJobDocument, jobGraphDocument } from '../../api/frozen-jobs.ts';
 import { configErrorText } from '../../model/config-error.ts';
 import type { FrozenJob } from '../../model/job.ts';
 import type { JobVerdict, Tenant } from '../../model/layout.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
-import { frozenJobDocument, jobGraphDocument } from './frozen-document.ts';
 import { type Refused, refused } from './refused.ts';
 import { complain } from './session.ts';
 

@@ -12,7 +12,7 @@
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
  *     lint.ts                             the configuration in a repository (../lint/: read-files, lint-repository, check-references, finding-text)
- *     freeze.ts (frozen-document.ts)      which jobs a branch runs, and what one comes to
+ *     freeze.ts                           which jobs a branch runs, and what one comes to
  *     schema.ts                           the configuration language for editors
  *     migrate.ts (rewrite-conf.ts)        what becomes of a zuul.conf
  *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,

@@ -17,7 +17,7 @@
  *     web-and-history.ts       what only a process with a web has
  *     start-web.ts, start-merger.ts, start-executor.ts, start-scheduler.ts    one component each, wired by hand
  *     worker-core.ts           what mergers and executors share: worker-room.ts (disks), worker-signs.ts; provided-repositories.ts
- *     open-layouts.ts          layouts in threads: layout-thread.ts
+ *     open-layouts.ts          layouts in threads: layout-thread.ts; frozen-branches.ts: for the web
  *     deliveries.ts            outboxes to collector and history, by leader election (elected.ts): span-delivery.ts,
  *                              history-delivery.ts, history-database.ts, prune-history.ts
  *     live-view.ts             the web's copy of the store: outbox-view.ts, record-view.ts, waiting-events.ts, waiting-requests.ts,

@@ -7,6 +7,7 @@
  *     const again = await web.join(anotherSession);
  */
 import type { TenantSnapshot } from '../../api/tenant-snapshot.ts';
+import { driversOfConnections } from '../../driver/language-of.ts';
 import { explainItem } from '../../explain/explain.ts';
 import type { History } from '../../history/history.ts';
 import { createListeners } from '../../lib/listeners.ts';
@@ -28,9 +29,11 @@ import { accessRules } from './access-rules.ts';
 import { readBuildLog } from './build-logs.ts';
 import { type Contact, followContact } from './contact.ts';
 import type { Component } from './core.ts';
+import { type FrozenBranches, frozenBranches } from './frozen-branches.ts';
 import { leavingItems } from './leaving-items.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
+import { openLayouts } from './open-layouts.ts';
 import { storeDequeue, storePromote } from './operator-requests.ts';
 import { installationOf, onlyHost } from './own-installation.ts';
 import { viewMeasurements } from './service-metrics.ts';
@@ -83,8 +86,17 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
   });
   const shown = openShownView(store, { ...core, log }, contact);
   opening.defer(() => shown.close());
+  const frozen = opening.use(
+    frozenBranches({
+      ...{ store, paths, drivers: driversOfConnections(connections, core.drivers.byName) },
+      openLayouts: drivers => openLayouts(drivers, core.drivers, core.messengers),
+    }),
+  );
   opening.use(core.metrics.source(() => viewMeasurements(shown.view())));
-  const web = createWeb(webDeps({ ...core, log }, { ...parts, store, contact, intake, shown }), settings.web);
+  const web = createWeb(
+    webDeps({ ...core, log }, { ...parts, store, contact, intake, shown, frozen }),
+    settings.web,
+  );
   opening.defer(() => web.close());
   const where = { address: settings.web.listenAddress, port: settings.web.port };
   const { port } = await web.listen(where);
@@ -181,6 +193,7 @@ interface WebInsides extends WebParts {
   readonly contact: Contact;
   readonly intake: WebhookStore;
   readonly shown: ShownView;
+  readonly frozen: FrozenBranches;
 }
 
 function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
@@ -227,6 +240,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
         core.metrics.record([{ metric: 'gatehouse_event_age_seconds', labels: { connection }, value }]);
       return outcome;
     },
+    freezeBranch: question => insides.frozen.freeze(question),
     keepLogs: settings.executor.keepLogs,
     readLog: question => readBuildLog({ settings: settings.executor, components, log }, question),
     dequeue: request => storeDequeue(core, store, request),

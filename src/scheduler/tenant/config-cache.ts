@@ -47,7 +47,7 @@ export async function readConfigs(
   tenant: TenantName,
   sources: LayoutSources,
   known: Branches,
-  store: Store,
+  store: Pick<Store, 'getMany'>,
   paths: StorePaths,
   quarantine: Quarantine['move'] = async () => {},
 ): Promise<Branches | undefined> {

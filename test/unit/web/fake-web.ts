@@ -222,6 +222,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       fake.stored.push({ connection, deliveryId: event.deliveryId });
       return 'stored';
     },
+    freezeBranch: async () => ({ kind: 'frozen', jobs: [] }),
     async readLog({ build, offset, limit }) {
       const log = fake.logs.get(build);
       if (log === undefined) return undefined;

@@ -2,8 +2,8 @@
  * Frozen jobs as Zuul's API shows them. Secrets are named, never shown: a frozen job holds no value of one, and what is encrypted of them
  * is left out as well. Pure.
  */
-import type { FrozenJob, Json, NodeRequirement, Playbook } from '../../model/job.ts';
-import { type ProjectKey, projectIdOf } from '../../model/project.ts';
+import type { FrozenJob, Json, NodeRequirement, Playbook } from '../model/job.ts';
+import { type ProjectKey, projectIdOf } from '../model/project.ts';
 
 /** `freeze-jobs` of Zuul: jobs with the jobs that they wait for. */
 export function jobGraphDocument(jobs: readonly FrozenJob[]): readonly Json[] {
@@ -28,6 +28,7 @@ export function frozenJobDocument(job: FrozenJob, canonical: (project: ProjectKe
     timeout: job.timeout ?? null,
     post_timeout: job.postTimeout ?? null,
     override_checkout: job.overrideCheckout ?? null,
+    failure_output: [...(job.failureOutput ?? [])],
     dependencies: job.dependencies.map(({ name, soft }) => ({ name, soft })),
     pre_playbooks: playbooks(job.preRun),
     playbooks: playbooks(job.run),

@@ -1,0 +1,69 @@
+/** Zuul's routes for frozen jobs: by the layout in force, of which the web holds none of its own. */
+import { expect } from 'vitest';
+import { layoutWith } from './layouts.ts';
+import { DEADLINE } from './observer.ts';
+import { TENANT } from './site.ts';
+import { story } from './story.ts';
+
+const JOBS = (timeout: number) => `
+- job: {name: unit, timeout: ${timeout}, vars: {colour: blue}}
+- job: {name: docs, files: [^doc/], voting: false}
+- job: {name: deploy, dependencies: [unit, {name: docs, soft: true}]}
+- project: {name: org/project, gate: {jobs: [unit, docs, deploy]}}
+`;
+
+story(
+  'the jobs of a branch are frozen as the configuration in force has them',
+  { layout: layoutWith(JOBS(600)) },
+  async world => {
+    const ask = async (path: string) => {
+      const response = await fetch(`${world.api.root}/api/tenant/${TENANT}/pipeline/${path}`);
+      return { status: response.status, body: JSON.parse(await response.text()) };
+    };
+    const branch = 'gate/project/org/project/branch/master';
+    // Matchers of files are passed over. Equal questions share an answer.
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(`${branch}/freeze-jobs`)));
+    for (const answer of answers)
+      expect(answer).toEqual({
+        status: 200,
+        body: [
+          { name: 'unit', dependencies: [] },
+          { name: 'docs', dependencies: [] },
+          {
+            name: 'deploy',
+            dependencies: [
+              { name: 'unit', soft: false },
+              { name: 'docs', soft: true },
+            ],
+          },
+        ],
+      });
+    expect(await ask(`${branch}/freeze-job/unit`)).toMatchObject({
+      status: 200,
+      body: {
+        job: 'unit',
+        timeout: 600,
+        voting: true,
+        vars: { colour: 'blue' },
+        playbooks: [{ path: 'playbooks/job.sh' }],
+      },
+    });
+    for (const [path, place] of [
+      [`${branch}/freeze-job/units`, 'path: job'],
+      ['nothing/project/org/project/branch/master/freeze-jobs', 'path: pipeline'],
+      ['gate/project/org/project/branch/a/b/freeze-jobs', 'path: branch'],
+      ['gate/project/org/none/branch/master/freeze-jobs', 'path: project'],
+    ] as const)
+      expect(await ask(path)).toMatchObject({ status: 404, body: { place } });
+
+    const config = world.developer('org/config');
+    const commit = await config.commit({
+      files: { 'zuul.yaml': layoutWith(JOBS(1200)) },
+      message: 'More time',
+    });
+    await world.push('org/config', commit, 'refs/heads/master');
+    // An answer is kept for ten seconds.
+    const timeout = async () => (await ask(`${branch}/freeze-job/unit`)).body.timeout;
+    await expect.poll(timeout, { timeout: DEADLINE, interval: 200 }).toBe(1200);
+  },
+);
