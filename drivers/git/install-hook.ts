@@ -6,10 +6,12 @@
  * The settings go into a file of their own (`gatehouse.config`, readable by its owner only) that the repository's
  * configuration includes: the token is on no command line. Pushes must run as that owner, as is usual over ssh.
  */
+
 import { createHmac } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGit } from '../../src/git/process/git.ts';
+import { ownFile } from '../../src/lib/own-file.ts';
 import { Secret } from '../../src/lib/secret.ts';
 import { projectNameProblem } from './project-url.ts';
 
@@ -29,7 +31,7 @@ export type HookInstallation =
   /** There is another hook; it could call ours. Nothing was changed. */
   | { readonly kind: 'occupied'; readonly path: string };
 
-const SCRIPT = join(import.meta.dirname, 'post-receive.sh');
+const SCRIPT = ownFile('drivers/git/post-receive.sh');
 const MARK = '# Installed by Gatehouse';
 const SETTINGS = 'gatehouse.config';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import path from 'node:path';
+import { ownFile } from '../lib/own-file.ts';
 
-const file = path.resolve(import.meta.dirname, '../../package.json');
+const file = ownFile('package.json');
 const { version }: { version: string } = JSON.parse(readFileSync(file, 'utf8'));
 
 /** Version of this release, as package.json says. */

@@ -8,7 +8,9 @@
  *
  * The threads get finished SQL: what puts it together takes 0.2 s of processor time to load, for each thread anew.
  */
+
 import { Kysely } from 'kysely';
+import { ownModule } from '../lib/own-file.ts';
 import { callsToWorker, type WorkerLimits } from '../lib/worker-calls.ts';
 import {
   type History,
@@ -36,7 +38,7 @@ export async function openThreadedHistory(
 ): Promise<History> {
   if (place.kind === 'postgresql') return openHistory(place, onIdleError);
   const thread = callsToWorker<WritingTable>({
-    entry: new URL('./writing-thread.ts', import.meta.url),
+    entry: ownModule('src/history/writing-thread'),
     data: { path: place.path },
     limits: limits(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY),
   });
@@ -74,7 +76,7 @@ export async function openThreadedHistory(
 /** One thread that reads the file. */
 function queriesIn(file: string): HistoryQueries {
   const thread = callsToWorker<ReadingTable>({
-    entry: new URL('./reading-thread.ts', import.meta.url),
+    entry: ownModule('src/history/reading-thread'),
     data: { path: file },
     limits: limits(QUERY_LIMIT, MOST_WAITING),
   });

@@ -12,7 +12,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { ownFile } from '../lib/own-file.ts';
 
 /** Kept in memory as it is sent. */
 export interface PageFile {
@@ -21,7 +21,7 @@ export interface PageFile {
   readonly text: string;
 }
 
-const SOURCES = fileURLToPath(new URL('../', import.meta.url));
+const SOURCES = ownFile('src');
 const PAGE = 'web/page';
 /** Modules loaded by URL: the page's script, and the worker it starts. */
 const ENTRIES = [`${PAGE}/main.ts`, `${PAGE}/live-worker.ts`];

@@ -2,13 +2,14 @@
  * The page: one HTML file, its stylesheets and its modules (`page-files.ts`). `/` and everything below `/t/` is the same
  * document; its script reads the address.
  */
+
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Router } from 'express';
+import { ownFile } from '../lib/own-file.ts';
 import type { WebDeps } from './deps.ts';
 import { type PageFile, pageFiles } from './page-files.ts';
 
-const TEMPLATE = fileURLToPath(new URL('./page/index.html', import.meta.url));
+const TEMPLATE = ownFile('src/web/page/index.html');
 
 /** Only on the port: the socket's command line needs no page. @throws an error of the file system when the page is not installed. */
 export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root'>): void {

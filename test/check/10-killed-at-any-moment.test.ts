@@ -33,6 +33,7 @@ import { beginOfExecutor, type DeadTime, timeProblems } from '../e2e/reported-ti
 import { seededRandom } from '../e2e/seeded-random.ts';
 import { checkTraces, type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { noteStory } from '../fake/produced/note-story.ts';
+import { builtProgram } from '../setup/built-program.ts';
 
 const KILLS = Number(process.env.GATEHOUSE_KILLS ?? 5);
 const SEED = Number(process.env.GATEHOUSE_KILL_SEED ?? 20_261_122);
@@ -70,10 +71,12 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
   });
 
   async function start(): Promise<ServiceProcess> {
-    const started = await startServiceProcess(site.config, path.join(directory, 'gatehouse.log'), {
-      ...process.env,
-      OTEL_EXPORTER_OTLP_ENDPOINT: sink.url,
-    });
+    const started = await startServiceProcess(
+      site.config,
+      path.join(directory, 'gatehouse.log'),
+      { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: sink.url },
+      await builtProgram(),
+    );
     await waitUntilReady(site.url, started, DEADLINE);
     return started;
   }

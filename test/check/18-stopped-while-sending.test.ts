@@ -4,6 +4,7 @@
  *
  * Real processes, real signals, the real store file; the spans are put there beforehand, as a gate leaves them.
  */
+
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -21,6 +22,7 @@ import { outboxOperation } from '../../src/store/outbox.ts';
 import { storePaths } from '../../src/store/paths.ts';
 import { eventually } from '../conformance/store/eventually.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
+import { builtProgram } from '../setup/built-program.ts';
 
 /** What `gatehouse start` allows itself to stop, in milliseconds, and a little for a loaded machine. */
 const BOUND = 15_000 + 3_000;
@@ -82,10 +84,12 @@ async function leaveSpans(): Promise<readonly string[]> {
 }
 
 async function start() {
-  const service = await startServiceProcess(site.config, path.join(directory, 'gatehouse.log'), {
-    ...process.env,
-    OTEL_EXPORTER_OTLP_ENDPOINT: sink.url,
-  });
+  const service = await startServiceProcess(
+    site.config,
+    path.join(directory, 'gatehouse.log'),
+    { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: sink.url },
+    await builtProgram(),
+  );
   await waitUntilReady(site.url, service, DEADLINE);
   return service;
 }

@@ -3,6 +3,7 @@
  * them may show up in what the collector gets, in the log, or in an answer of the API. What people are meant to see there (the
  * subject of a commit on the page, what a job prints in its own log) says so.
  */
+
 import { randomBytes } from 'node:crypto';
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -22,6 +23,7 @@ import {
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { POST_SPAN } from '../fake/post-span.ts';
 import { noteStory } from '../fake/produced/note-story.ts';
+import { builtProgram } from '../setup/built-program.ts';
 
 const DEADLINE = 60_000;
 
@@ -59,7 +61,12 @@ beforeAll(async () => {
   site = await prepareSite({ directory: path.join(directory, 'site'), port, token, logLevel: 'info' });
   await writeSettings();
   await writeJobs();
-  service = await startServiceProcess(site.config, logFile(), { ...process.env, ...environment() });
+  service = await startServiceProcess(
+    site.config,
+    logFile(),
+    { ...process.env, ...environment() },
+    await builtProgram(),
+  );
   await waitUntilReady(site.url, service, DEADLINE).catch(async error => {
     throw new Error(await readFile(logFile(), 'utf8'), { cause: error });
   });

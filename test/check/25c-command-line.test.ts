@@ -2,22 +2,24 @@
  * Check 25c: a command without any setting of a collector arrives there through the server, under its own service name, and what
  * the server did for it links to its request; an unauthenticated client adds to no trace.
  */
+
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { runProgram } from '../../src/cmd/commands/program.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { compileCacheVariable } from '../../src/lib/compile-cache.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { CONNECTION, TENANT, TOKEN } from '../scenario/site.ts';
 import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
+import { builtProgram } from '../setup/built-program.ts';
 import { recordingIo } from '../unit/cmd/fixture.ts';
 import { kindsBelow } from './spans-by.ts';
 
-const MAIN = path.resolve(import.meta.dirname, '../../src/cmd/main.ts');
+const MAIN = await builtProgram();
 const FORGED = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
 const traceparent = `00-${FORGED.traceId}-${FORGED.spanId}-01`;
 const AUTH = `[auth operators]
@@ -32,7 +34,12 @@ const run = promisify(execFile);
 
 /** The real command line in a process of its own, which knows nothing but where the service and its settings are. */
 async function gatehouse(world: World, ...args: readonly string[]): Promise<string> {
-  const env = { PATH: process.env.PATH, GATEHOUSE_URL: world.service.url, GATEHOUSE_CONFIG: world.config };
+  const env = {
+    PATH: process.env.PATH,
+    GATEHOUSE_URL: world.service.url,
+    GATEHOUSE_CONFIG: world.config,
+    ...compileCacheVariable(),
+  };
   const { stdout } = await run(process.execPath, [MAIN, ...args], { env });
   return stdout.trim();
 }

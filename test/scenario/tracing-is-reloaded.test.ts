@@ -1,4 +1,5 @@
 /** `[tracing]` changes while the gate works: nothing is restarted, and no span is lost. */
+
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,8 +10,10 @@ import { approve, commitTopic, propose } from '../../src/cmd/quickstart/develope
 import { prepareSite } from '../../src/cmd/quickstart/prepare-site.ts';
 import { freePort, startServiceProcess, waitUntilReady } from '../../src/cmd/quickstart/service-process.ts';
 import { reload } from '../../src/cmd/reload.ts';
+import { compileCacheVariable } from '../../src/lib/compile-cache.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { checkTraces, type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
+import { builtProgram } from '../setup/built-program.ts';
 import { classicLayout } from './layouts.ts';
 import { DEADLINE } from './observer.ts';
 import { openWorld } from './open-world.ts';
@@ -134,9 +137,12 @@ test('a process that gets SIGHUP goes on and begins to send', { timeout: 3 * DEA
     token: 'token of the test',
     logLevel: 'info',
   });
-  const service = await startServiceProcess(site.config, path.join(directory, 'gatehouse.log'), {
-    PATH: process.env.PATH,
-  });
+  const service = await startServiceProcess(
+    site.config,
+    path.join(directory, 'gatehouse.log'),
+    { PATH: process.env.PATH, ...compileCacheVariable() },
+    await builtProgram(),
+  );
   try {
     await waitUntilReady(site.url, service, DEADLINE);
     await appendFile(site.config, `\n[tracing]\nendpoint = ${sink.url}\n`);

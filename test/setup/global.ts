@@ -9,6 +9,7 @@ import path from 'node:path';
 import type { TestCase, TestProject } from 'vitest/node';
 import { findOrInstallServer } from '../fake/zookeeper/install-server.ts';
 import { startZooKeeper } from '../fake/zookeeper/server.ts';
+import { builtProgram } from './built-program.ts';
 import { findOrInstallAnsible } from './find-ansible.ts';
 import { findOrInstallBubblewrap } from './find-bubblewrap.ts';
 import { findOrInstallChromium } from './find-chromium.ts';
@@ -30,6 +31,8 @@ import { type MissingTool, reportSkips } from './skipped-tests.ts';
 /** A run of nothing but these does without the server. */
 const WITHOUT = /\/test\/(unit|property|simulation|golden)\//;
 const BUT = /zookeeper/;
+/** Each would make the build otherwise, all at the same time. */
+const STARTS_PROCESSES = /\/test\/(e2e|check|unit\/cmd|scenario\/tracing)/;
 
 const PROGRAMS = [
   { key: 'ansible', what: 'Ansible', mark: ON_ANSIBLE, files: /ansible/, find: findOrInstallAnsible },
@@ -74,6 +77,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   if (disk !== undefined) process.env.TMPDIR = disk.path;
   const files = project.vitest.state.getPaths();
   const wantsServer = files.some(file => !WITHOUT.test(file) || BUT.test(file));
+  if (files.some(file => STARTS_PROCESSES.test(file))) await builtProgram();
   const readied = [await readyZooKeeper(project, wantsServer)];
   for (const { key, what, mark, files: which, find } of PROGRAMS) {
     const wanted = files.some(file => which.test(file));

@@ -4,6 +4,8 @@ import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ownModule } from '../../lib/own-file.ts';
 
 /** A running `gatehouse start`. */
 export interface ServiceProcess {
@@ -14,17 +16,16 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-const MAIN = path.resolve(import.meta.dirname, '../main.ts');
-
-/** @param logFile receives its output. */
+/** @param logFile receives its output. @param program path of its main module; default: that of this program. */
 export async function startServiceProcess(
   config: string,
   logFile: string,
   environment: NodeJS.ProcessEnv,
+  program: string = fileURLToPath(ownModule('src/cmd/main')),
 ): Promise<ServiceProcess> {
   await mkdir(path.dirname(logFile), { recursive: true });
   const log = createWriteStream(logFile, { flags: 'a' });
-  const child: ChildProcess = spawn(process.execPath, [MAIN, 'start', '--config', config], {
+  const child: ChildProcess = spawn(process.execPath, [program, 'start', '--config', config], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: environment,
   });

@@ -1,7 +1,9 @@
 /** The drivers that connections may name, and those of them that a process has loaded. */
+
 import { drivers, messengers } from '../../../drivers/index.ts';
 import type { Driver, DriverImports } from '../../driver/driver.ts';
 import type { MessengerImports } from '../../driver/messenger.ts';
+import { ownModule } from '../../lib/own-file.ts';
 
 /** Drivers to choose from; none is loaded yet. */
 export interface DriverTable {
@@ -22,7 +24,7 @@ export interface LoadedDrivers {
 
 /** The drivers of the release. */
 export const driverTable: DriverTable = {
-  module: new URL('../../../drivers/index.ts', import.meta.url),
+  module: ownModule('drivers/index'),
   entries: drivers,
   messengers,
 };

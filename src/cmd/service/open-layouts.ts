@@ -1,6 +1,7 @@
 import type { Driver } from '../../driver/driver.ts';
 import type { LayoutTable } from '../../layout/layout-table.ts';
 import type { Calls } from '../../lib/calls.ts';
+import { ownModule } from '../../lib/own-file.ts';
 import { sharedCalls } from '../../lib/shared-calls.ts';
 import { callsToWorker } from '../../lib/worker-calls.ts';
 import type { LoadedDrivers } from './driver-table.ts';
@@ -41,7 +42,7 @@ export function openLayouts(
     module: module.href,
   };
   return callsToWorker<LayoutTable>({
-    entry: new URL('./layout-thread.ts', import.meta.url),
+    entry: ownModule('src/cmd/service/layout-thread'),
     data,
     limits: { ms: LIMIT_MS, of: 'processor', heapMb: HEAP_MB, waiting: Number.POSITIVE_INFINITY },
   });

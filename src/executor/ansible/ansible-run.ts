@@ -13,9 +13,10 @@
  *
  * Ansible itself is not part of Gatehouse: it is the `ansible-playbook` on the job's PATH.
  */
+
 import { copyFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ownFile } from '../../lib/own-file.ts';
 import type { Json, Variables } from '../../model/job.ts';
 import { reservedVariable } from '../../model/reserved-variables.ts';
 import { makeDirectory } from '../build-places.ts';
@@ -30,6 +31,7 @@ const FOLDER = 'ansible';
 /** Next to the inventory, where Ansible looks for it: variables set by a play or a role have precedence, as with Zuul. */
 const GROUPS = 'group_vars';
 const HOSTS = 'host_vars';
+const OWN = ownFile('src/executor/ansible');
 const LOCALHOST = 'inventory';
 /** Ansible reads it as YAML by its ending. */
 const NODES = 'inventory.json';
@@ -73,12 +75,12 @@ export async function placeAnsibleFiles(
   for (const [host, facts] of hosts)
     named.set(join(folder, HOSTS, host), { ...harmless(facts.vars), nodepool: { label: facts.label } });
   await Promise.all([
-    copyFile(ownFile('ansible.cfg'), join(folder, 'ansible.cfg')),
+    copyFile(join(OWN, 'ansible.cfg'), join(folder, 'ansible.cfg')),
     hosts.size === 0
-      ? copyFile(ownFile(LOCALHOST), join(folder, LOCALHOST))
+      ? copyFile(join(OWN, LOCALHOST), join(folder, LOCALHOST))
       : writeFile(join(folder, NODES), JSON.stringify(inventoryOf(hosts))),
-    copyFile(ownFile(STEPS_PLUGIN), join(folder, PLUGINS, STEPS_PLUGIN)),
-    copyFile(ownFile(RETURN_ACTION), join(folder, ACTIONS, RETURN_ACTION)),
+    copyFile(join(OWN, STEPS_PLUGIN), join(folder, PLUGINS, STEPS_PLUGIN)),
+    copyFile(join(OWN, RETURN_ACTION), join(folder, ACTIONS, RETURN_ACTION)),
     ...[...named].map(([place, values]) => placeVariables(place, values, secrets)),
   ]);
 }
@@ -93,10 +95,6 @@ async function placeVariables(place: string, values: Json, secrets: string): Pro
 /** Leaves out names that control Ansible: layouts refuse them, but a request may be older than that check. */
 function harmless(vars: Variables): Variables {
   return Object.fromEntries(Object.entries(vars).filter(([name]) => reservedVariable(name) === undefined));
-}
-
-function ownFile(name: string): string {
-  return fileURLToPath(new URL(name, import.meta.url));
 }
 
 /** @param program from {@link findAnsible}. @param playbook, info as the job sees them. @param hasNodes the job has. */

@@ -1,7 +1,8 @@
 /** The tools jobs find on their PATH besides the host's programs: `gatehouse` with its subcommands `step` and `return`. */
+
 import { chmodSync, copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ownFile } from '../../lib/own-file.ts';
 
 /** `return` is a program of its own, started by the first. */
 const TOOLS = { gatehouse: 'gatehouse.sh', 'gatehouse-return': 'gatehouse-return.sh' };
@@ -10,7 +11,7 @@ const TOOLS = { gatehouse: 'gatehouse.sh', 'gatehouse-return': 'gatehouse-return
 export function installTools(folder: string): void {
   for (const [name, source] of Object.entries(TOOLS)) {
     const path = join(folder, name);
-    copyFileSync(fileURLToPath(new URL(source, import.meta.url)), path);
+    copyFileSync(ownFile(`src/executor/job-tools/${source}`), path);
     chmodSync(path, 0o755);
   }
 }

@@ -6,11 +6,12 @@
  *     job.stop('graceful');
  *     const end = await job.ended;   // never rejects because of what a job does
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { Server } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { assertNever } from '../../lib/assert-never.ts';
 import { compileCacheVariable } from '../../lib/compile-cache.ts';
+import { ownModule } from '../../lib/own-file.ts';
 import type { FromSpawner, ProcessEnd, ProcessSpec, StopMode, ToSpawner } from './protocol.ts';
 import { killStrays } from './stray-processes.ts';
 import { SIGNS_PER_LIMIT } from './watchdog.ts';
@@ -122,7 +123,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
 }
 
 function forkHelper(silenceLimitMs: number, onGone: (helper: Helper, reason: string) => void): Helper {
-  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [String(silenceLimitMs)], {
+  const child = fork(ownModule('src/executor/spawner/main'), [String(silenceLimitMs)], {
     // Small, quiet, and without the options the service was started with (an inspector, a preload).
     execArgv: ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'],
     env: {

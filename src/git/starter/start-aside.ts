@@ -7,15 +7,16 @@
  * The helper starts with the first git and ends with this process. If it dies, running git processes are lost, and the next git
  * starts another helper.
  */
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { assertNever } from '../../lib/assert-never.ts';
 import { compileCacheVariable } from '../../lib/compile-cache.ts';
+import { ownModule } from '../../lib/own-file.ts';
 import type { GitEnd, GitProcess, ProcessRequest, StartProcess } from '../process/git-process.ts';
 import type { FromHelper, ToHelper } from './protocol.ts';
 
@@ -131,7 +132,7 @@ function once(stream: Readable, event: 'close' | 'end'): Promise<void> {
 function forkHelper(onGone: (helper: Helper) => void): Helper {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-git-'));
   const socketPath = path.join(folder, 's');
-  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [socketPath], {
+  const child = fork(ownModule('src/git/starter/main'), [socketPath], {
     // A small heap, and none of the service's own options (an inspector, a preload).
     execArgv: ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'],
     env: { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin', ...compileCacheVariable() },

@@ -10,11 +10,12 @@ import { freePort } from '../../../src/cmd/quickstart/service-process.ts';
 import { type GitHttpHost, startGitHttpHost } from '../../fake/git-http-host.ts';
 import { type OtlpSink, startOtlpSink } from '../../fake/otlp-sink.ts';
 import { noteStory } from '../../fake/produced/note-story.ts';
+import { builtProgram } from '../../setup/built-program.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { CONFIG_FILES, CONFIG_PROJECT, CONNECTION, PROJECT_FILES, PROJECTS, TENANT } from './layout.ts';
 import type { PlannedChange } from './load.ts';
-import { type ClusterProcess, compileInto, createProcess, type Role } from './process.ts';
+import { type ClusterProcess, createProcess, type Role } from './process.ts';
 import { type Pushed, pushChange, pushChanges, type Webhooks } from './push-change.ts';
 import { type HostedProject, hostProject } from './repositories.ts';
 import { SESSION_TIMEOUT, settingsText, tenantsText } from './settings-text.ts';
@@ -126,7 +127,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     token: TOKEN,
     separateMirrors: options.separateMirrors ?? true,
   };
-  const environment = await compileInto(path.join(root, 'compiled'));
+  const program = await builtProgram();
+  const environment = { NODE_COMPILE_CACHE: path.join(root, 'compiled'), ...process.env };
   const webs: string[] = [];
   const processes: ClusterProcess[] = [];
   for (const { name, roles } of membersOf(options)) {
@@ -135,7 +137,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     const config = path.join(root, `etc/${name}.conf`);
     await writeFile(config, settingsText(places, name, port), { mode: 0o600 });
     const logFile = path.join(root, `output/${name}.log`);
-    processes.push(createProcess({ name, roles, config, logFile, environment }));
+    processes.push(createProcess({ name, roles, program, config, logFile, environment }));
   }
   stack.defer(async () => {
     await Promise.all(processes.map(each => each.kill()));

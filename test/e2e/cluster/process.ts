@@ -11,18 +11,18 @@
  *
  * Its output is kept in a file and in memory; it always ends with the test process.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import path from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 
 export type Role = 'scheduler' | 'merger' | 'executor' | 'web';
 
 export interface ProcessOptions {
   readonly name: string;
   readonly roles: readonly Role[];
+  /** Path of its main module; not bin/gatehouse.mjs, which has a process in between. */
+  readonly program: string;
   /** Its gatehouse.conf. */
   readonly config: string;
   readonly logFile: string;
@@ -51,33 +51,10 @@ export interface ClusterProcess {
   ended(): Promise<string>;
 }
 
-/** Not bin/gatehouse.mjs, which has a process in between. */
-const CMD = path.resolve(import.meta.dirname, '../../../src/cmd');
-const PROGRAM = path.join(CMD, 'main.ts');
-/** What the program loads when it is known which components a process has. */
-const PARTS = [
-  'commands/program.ts',
-  'start.ts',
-  ...['deliveries', 'web-and-history', 'start-scheduler', 'start-merger', 'start-executor'].map(
-    name => `service/${name}.ts`,
-  ),
-];
 const END_WITH_PARENT = pathToFileURL(`${import.meta.dirname}/end-with-parent.ts`).href;
 
-/**
- * Compiles the program once for all processes of a cluster, which then start in half the time. Into the directory this process uses
- * itself, if any: then for all clusters.
- */
-export async function compileInto(directory: string): Promise<NodeJS.ProcessEnv> {
-  const environment = { NODE_COMPILE_CACHE: directory, ...process.env };
-  const imports = PARTS.map(part => `import ${JSON.stringify(pathToFileURL(path.join(CMD, part)).href)};`);
-  const flags = ['--input-type=module', '--disable-warning=ExperimentalWarning', '--eval'];
-  await promisify(execFile)(process.execPath, [...flags, imports.join('')], { env: environment });
-  return environment;
-}
-
 export function createProcess(options: ProcessOptions): ClusterProcess {
-  const { name, roles, config, environment } = options;
+  const { name, roles, program, config, environment } = options;
   const log = createWriteStream(options.logFile, { flags: 'a' });
   const lines: string[] = [];
   const pids: number[] = [];
@@ -120,7 +97,7 @@ export function createProcess(options: ProcessOptions): ClusterProcess {
       isWanted = true;
       const child = spawn(
         process.execPath,
-        ['--import', END_WITH_PARENT, PROGRAM, 'start', ...roles, '--config', config],
+        ['--import', END_WITH_PARENT, program, 'start', ...roles, '--config', config],
         { stdio: ['pipe', 'pipe', 'pipe'], env: environment },
       );
       keep(child);

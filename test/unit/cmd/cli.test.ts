@@ -1,11 +1,13 @@
 /** The real command line in a process of its own, against a real HTTP server. */
+
 import { spawn } from 'node:child_process';
-import path from 'node:path';
 import { expect, test } from 'vitest';
+import { compileCacheVariable } from '../../../src/lib/compile-cache.ts';
+import { builtProgram } from '../../setup/built-program.ts';
 import { type CannedService, cannedService } from './canned-service.ts';
 import { gateView, item, NOW, running } from './fixture.ts';
 
-const MAIN = path.resolve(import.meta.dirname, '../../../src/cmd/main.ts');
+const MAIN = await builtProgram();
 const LIMIT = 60_000;
 
 interface Ended {
@@ -21,7 +23,12 @@ interface Running {
 }
 
 function start(url: string, ...args: string[]): Running {
-  const environment = { PATH: process.env.PATH, GATEHOUSE_URL: url, COLUMNS: '90' };
+  const environment = {
+    PATH: process.env.PATH,
+    GATEHOUSE_URL: url,
+    COLUMNS: '90',
+    ...compileCacheVariable(),
+  };
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,8 +5,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { builtProgram } from '../../setup/built-program.ts';
 
-const MAIN = path.resolve(import.meta.dirname, '../../../src/cmd/main.ts');
+const MAIN = await builtProgram();
 const LIMIT = 60_000;
 let directory: string;
 let started: ChildProcess[];

@@ -1,0 +1,118 @@
+/**
+ * Builds the program: `npm run build [FOLDER]` (default `dist`). What the service loads becomes few large modules, packages and all, so that a
+ * process starts with half the processor time, and needs neither the sources nor `node_modules`:
+ *
+ *     FOLDER/src/cmd/main.js     the command line; FOLDER/package.json beside it
+ *     FOLDER/src/…/x.js          the modules that threads and processes start with, where the sources have them
+ *     FOLDER/src/…, drivers/…    what is no code, and the page, whose types are stripped when it is served
+ *     FOLDER/chunks/             the rest
+ */
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { rolldown } from 'rolldown';
+import { pageFiles } from '../src/web/page-files.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const PARTS = ['src', 'drivers'];
+const PAGE = 'src/web/page';
+/** Processes of the release; those that they start in turn are found in the sources. */
+const PROGRAMS = ['src/cmd/main', 'src/cmd/quickstart/main', 'src/cmd/quickstart/container-site'];
+/** Optional parts of packages, native code: the packages do without. */
+const ABSENT = ['cpu-features', 'pg-native', 'bufferutil', 'utf-8-validate'];
+/** In a build: what it was made from. */
+const MARK = '.made-from';
+
+/**
+ * Makes the build, unless the folder has one of these very sources.
+ *
+ * @param folder is replaced as a whole, when the new build is complete.
+ */
+export async function build(folder: string): Promise<void> {
+  const files = PARTS.flatMap(filesBelow);
+  const made = digest([...files, 'package-lock.json', 'scripts/build.ts']);
+  if (isMadeFrom(folder, made)) return;
+  mkdirSync(path.dirname(folder), { recursive: true });
+  const draft = mkdtempSync(`${folder}.`);
+  try {
+    await writeModules(draft, files);
+    for (const name of [...assetsOf(files), ...(await pageSources()), 'package.json', 'LICENSE'])
+      cpSync(path.join(ROOT, name), path.join(draft, name));
+    writeFileSync(path.join(draft, MARK), made);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(draft, folder);
+  } catch (error) {
+    // Another process made the same at the same time.
+    if (!isMadeFrom(folder, made)) throw error;
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+function isMadeFrom(folder: string, made: string): boolean {
+  const mark = path.join(folder, MARK);
+  return existsSync(mark) && readFileSync(mark, 'utf8') === made;
+}
+
+async function writeModules(folder: string, files: readonly string[]): Promise<void> {
+  const starting = files.filter(isCode).flatMap(startedIn);
+  const entries = [...new Set([...PROGRAMS, ...starting])];
+  const bundle = await rolldown({
+    input: Object.fromEntries(entries.map(entry => [entry, path.join(ROOT, `${entry}.ts`)])),
+    platform: 'node',
+    external: ABSENT,
+    logLevel: 'silent',
+  });
+  await bundle.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    sourcemap: false,
+  });
+  await bundle.close();
+}
+
+/** Modules that threads and processes start with: the arguments of `ownModule`. */
+function startedIn(file: string): readonly string[] {
+  const text = readFileSync(path.join(ROOT, file), 'utf8');
+  return [...text.matchAll(/\bownModule\('([^']+)'\)/g)].flatMap(([, name]) => name ?? []);
+}
+
+function isCode(file: string): boolean {
+  return file.endsWith('.ts') && !file.startsWith(`${PAGE}/`);
+}
+
+function assetsOf(files: readonly string[]): readonly string[] {
+  return files.filter(file => file.startsWith(`${PAGE}/`) || !/\.(ts|md)$/.test(file));
+}
+
+/** Sources outside its folder that the page loads. */
+async function pageSources(): Promise<readonly string[]> {
+  return [...(await pageFiles()).keys()].filter(name => name.endsWith('.ts')).map(name => `src/${name}`);
+}
+
+function filesBelow(folder: string): readonly string[] {
+  return readdirSync(path.join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => path.relative(ROOT, path.join(entry.parentPath, entry.name)))
+    .toSorted();
+}
+
+function digest(files: readonly string[]): string {
+  const hash = createHash('sha256').update(process.version);
+  for (const file of files) hash.update(`${file}\0`).update(readFileSync(path.join(ROOT, file)));
+  return hash.digest('hex');
+}
+
+if (import.meta.main) await build(path.resolve(process.argv[2] ?? path.join(ROOT, 'dist')));
