@@ -27,6 +27,7 @@ import type { Remote } from './process/remote.ts';
 import type { RemoteFailure } from './process/remote-failure.ts';
 import { createAbsentRefs } from './remote/absent-refs.ts';
 import { type FetchOutcome, type FetchRequest, fetchTogether } from './remote/fetch.ts';
+import { createLooseRefs } from './remote/loose-refs.ts';
 import { createMirrorRest } from './remote/mirror-rest.ts';
 import { createNoteLane, type NoteOutcome, type NoteRequest } from './remote/notes.ts';
 import { type PushOutcome, push, type RefChange } from './remote/push.ts';
@@ -110,6 +111,7 @@ export function openRepository({
   warn,
 }: RepositoryOptions): Repository {
   const counts = { fetches: 0, listings: 0, pushes: 0 };
+  const looseRefs = createLooseRefs();
   const reader = createObjectReader(git, path, { budget });
   const writer = createObjectWriter(path);
   const mergeTree = createMergeTree(git, path, mergeTreeMode, { budget });
@@ -202,7 +204,7 @@ export function openRepository({
   });
   function listNow(remote: Remote, prefixes: readonly string[]): Promise<RemoteRefs | RemoteFailure> {
     counts.listings += 1;
-    return lsRemote(git, remote, prefixes);
+    return lsRemote(git, remote, prefixes, looseRefs);
   }
 
   function pushNow(remote: Remote, changes: readonly RefChange[]): Promise<PushOutcome> {

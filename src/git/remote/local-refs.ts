@@ -7,13 +7,14 @@
  * All that is not plain is left to git, which has the last word and the better messages: another ref store, hidden refs, settings of
  * other files, a repository of another user, symbolic or broken refs, thousands of files.
  */
-import { type Dirent, readFileSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { nextTurn, turnIsUsed } from '../../lib/turns.ts';
 import { isObjectId, type ObjectId } from '../objects/object-id.ts';
 import { isRefName, type RefName } from '../objects/ref-name.ts';
 import type { Remote } from '../process/remote.ts';
+import { createLooseRefs, type LooseRefs } from './loose-refs.ts';
 
 /** Files that are read one by one; git reads more of them faster than its start takes. */
 const MOST_LOOSE = 2_000;
@@ -22,18 +23,20 @@ const MOST_PACKED = 512 * 1024;
 
 /**
  * @param prefixes only refs that begin with one of these; each begins with `refs/`.
+ * @param files of this repository, kept from call to call where it is listed often.
  * @returns undefined: to be asked of git.
  */
 export async function readLocalRefs(
   remote: Remote,
   prefixes: readonly string[],
+  files: LooseRefs = createLooseRefs(),
 ): Promise<ReadonlyMap<RefName, ObjectId> | undefined> {
   const place = placeOf(remote);
   if (place === undefined || prefixes.length === 0) return undefined;
   if (!prefixes.every(prefix => prefix.startsWith('refs/'))) return undefined;
   try {
     const gitDir = await plainRepository(place);
-    return gitDir === undefined ? undefined : await refsIn(gitDir, prefixes);
+    return gitDir === undefined ? undefined : await refsIn(gitDir, prefixes, files);
   } catch (error) {
     if (error instanceof NotPlain || (error instanceof Error && 'code' in error)) return undefined;
     throw error;
@@ -79,55 +82,53 @@ async function hasPlainSettings(gitDir: string): Promise<boolean> {
 }
 
 /** Loose ones first, as git: a ref that is packed meanwhile is found in one of the two. */
-async function refsIn(gitDir: string, prefixes: readonly string[]): Promise<ReadonlyMap<RefName, ObjectId>> {
+async function refsIn(
+  gitDir: string,
+  prefixes: readonly string[],
+  files: LooseRefs,
+): Promise<ReadonlyMap<RefName, ObjectId>> {
   const loose = new Map<RefName, ObjectId>();
   const folders = new Set(prefixes.map(prefix => prefix.slice(0, prefix.lastIndexOf('/'))));
-  for (const folder of folders) await readFolder(gitDir, folder, prefixes, loose);
+  for (const folder of folders) await readFolder({ gitDir, prefixes, files, found: loose }, folder);
   const refs = await readPacked(gitDir, prefixes);
   for (const [ref, commit] of loose) refs.set(ref, commit);
   return refs;
 }
 
-async function readFolder(
-  gitDir: string,
-  folder: string,
-  prefixes: readonly string[],
-  found: Map<RefName, ObjectId>,
-): Promise<void> {
+interface Reading {
+  readonly gitDir: string;
+  readonly prefixes: readonly string[];
+  readonly files: LooseRefs;
+  readonly found: Map<RefName, ObjectId>;
+}
+
+async function readFolder(reading: Reading, folder: string): Promise<void> {
+  const { gitDir, prefixes } = reading;
   const entries = await unlessAbsent(readdir(`${gitDir}/${folder}`, { withFileTypes: true }));
   for (const entry of entries ?? []) {
     const name = `${folder}/${entry.name}`;
     if (entry.isDirectory()) {
       if (prefixes.some(prefix => `${name}/`.startsWith(prefix) || prefix.startsWith(`${name}/`)))
-        await readFolder(gitDir, name, prefixes, found);
-    } else if (isWanted(entry, name, prefixes)) {
-      if (found.size >= MOST_LOOSE) throw new NotPlain(`more than ${MOST_LOOSE} files of refs`);
-      // A tenth of the time of the call that returns at once: the file is a line, and was written a moment ago.
-      const commit = readLoose(`${gitDir}/${name}`);
-      if (commit !== undefined && isRefName(name)) found.set(name, commit);
+        await readFolder(reading, name);
+    } else if (isRefName(name) && isWanted(entry, name, prefixes)) {
+      readLoose(reading, name);
       if (turnIsUsed()) await nextTurn();
     }
   }
 }
 
+/** A tenth of the time of the call that returns at once: the file is a line, and was written a moment ago. */
+function readLoose({ gitDir, files, found }: Reading, name: RefName): void {
+  if (found.size >= MOST_LOOSE) throw new NotPlain(`more than ${MOST_LOOSE} files of refs`);
+  const commit = files.read(`${gitDir}/${name}`);
+  if (commit === 'not-plain') throw new NotPlain(`${name} holds no object id`);
+  if (commit !== undefined) found.set(name, commit);
+}
+
 /** git omits names that are no UTF-8, and lock files are none of its refs. */
 function isWanted(entry: Dirent, name: string, prefixes: readonly string[]): boolean {
   if (entry.isSymbolicLink()) throw new NotPlain(`${name} is a symbolic link`);
-  if (name.includes('\ufffd') || !isRefName(name)) return false;
-  return prefixes.some(prefix => name.startsWith(prefix));
-}
-
-/** Undefined: it was deleted meanwhile. */
-function readLoose(file: string): ObjectId | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, 'latin1').trimEnd();
-  } catch (error) {
-    if (isAbsence(error)) return undefined;
-    throw error;
-  }
-  if (!isObjectId(text)) throw new NotPlain(`${file} holds no object id`);
-  return text;
+  return !name.includes('\ufffd') && prefixes.some(prefix => name.startsWith(prefix));
 }
 
 async function readPacked(gitDir: string, prefixes: readonly string[]): Promise<Map<RefName, ObjectId>> {

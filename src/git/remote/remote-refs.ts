@@ -4,6 +4,7 @@ import type { Git } from '../process/git.ts';
 import type { Remote } from '../process/remote.ts';
 import { type RemoteFailure, refusedUrl, remoteFailure } from '../process/remote-failure.ts';
 import { readLocalRefs } from './local-refs.ts';
+import type { LooseRefs } from './loose-refs.ts';
 
 /** The refs of a remote at one moment. */
 export interface RemoteRefs {
@@ -22,15 +23,17 @@ export interface RemoteRefs {
  *
  * @param prefixes only refs that begin with one of these; empty: all, and `HEAD`. Prefixes below `refs/heads/` and `refs/tags/`
  *   keep the rest from being sent at all.
+ * @param files see {@link readLocalRefs}.
  */
 export async function lsRemote(
   git: Git,
   remote: Remote,
   prefixes: readonly string[] = [],
+  files?: LooseRefs,
 ): Promise<RemoteRefs | RemoteFailure> {
   const refused = refusedUrl(remote, git.protocols);
   if (refused !== undefined) return refused;
-  const local = await readLocalRefs(remote, prefixes);
+  const local = await readLocalRefs(remote, prefixes, files);
   if (local !== undefined) return { kind: 'refs', refs: local };
   const result = await git.run(
     ['ls-remote', '--quiet', '--symref', ...narrowed(prefixes), '--end-of-options', remote.url],
