@@ -42,7 +42,7 @@ const plainBuild = document({
   error_detail: nullable(text()),
   final: flag('False: another attempt followed'),
   artifacts: list(document({ name: text(), url: text(), metadata: optional(json()) }), 'Returned by the job'),
-  provides: list(json()),
+  provides: list(document({ name: text() }), 'As the job says'),
 });
 const ourBuild = document({
   item: uuid(),
@@ -202,8 +202,13 @@ function plainBuildJson(
     error_detail: build.error_detail,
     final: build.final === 1,
     artifacts: build.artifacts === null ? [] : JSON.parse(build.artifacts),
-    provides: [],
+    provides: build.provides === null ? [] : namesOf(build.provides),
   };
+}
+
+function namesOf(provides: string): Document<typeof plainBuild>['provides'] {
+  const names: readonly string[] = JSON.parse(provides);
+  return names.map(name => ({ name }));
 }
 
 function ourBuildJson(build: BuildRow, buildset: BuildsetRow): Document<typeof ourBuild> {

@@ -2,7 +2,7 @@
  * What delayed an item, step by step: the longest chain of waits and work from enqueue to now.
  *
  * Waits and single pieces of work are the item's own states. While several jobs run, the chain follows the one that ended last, back
- * to what it waited for: its executor, its semaphores, its earlier attempt, the job it depends on.
+ * to what it waited for: its executor, its semaphores, what it requires, its earlier attempt, the job it depends on.
  *
  *     12.1s  waited for a place in the window
  *     40ms   merge
@@ -16,6 +16,7 @@ import { type Build, endOfBuild, startOfBuild, unnoticedLoss } from '../model/bu
 import { type BuildSet, graphOf } from '../model/build-set.ts';
 import { ITEM_STATES, type StretchState } from '../model/item-states.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
+import { type RequirementWait, requirementWaitText } from '../model/requirement.ts';
 import { type SemaphoreWait, semaphoreWaitText } from '../model/semaphore.ts';
 import type { Stretch } from './stretches.ts';
 
@@ -101,6 +102,13 @@ function chainOfBuilds(piece: Piece): readonly PathLink[] {
     const wait = semaphoreWaitOf(buildset, build);
     if (wait !== undefined)
       add(wait.since, 'semaphore', `${build.job} ${ITEM_STATES.semaphore.past(semaphoreWaitText(wait))}`);
+    const lack = requirementWaitOf(buildset, wait?.since ?? build.requestedAt, build.job);
+    if (lack !== undefined)
+      add(
+        lack.since,
+        'requirement',
+        `${build.job} ${ITEM_STATES.requirement.past(requirementWaitText(lack))}`,
+      );
     build = predecessor(buildset, build);
   }
   add(piece.from, 'scheduler', past('scheduler'));
@@ -115,6 +123,15 @@ function semaphoreWaitOf(
   return semaphoreWaits?.find(
     ({ job: waiting, ended }) => waiting === job && ended?.outcome === 'taken' && ended.at === requestedAt,
   );
+}
+
+/** The wait after which nothing but semaphores was lacking. */
+function requirementWaitOf(
+  { requirementWaits }: BuildSet,
+  at: Build['requestedAt'],
+  job: string,
+): RequirementWait | undefined {
+  return requirementWaits?.find(wait => wait.job === job && wait.ended?.at === at);
 }
 
 function lastToEnd(builds: readonly Build[], piece: Piece): Build | undefined {

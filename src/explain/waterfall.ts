@@ -149,6 +149,7 @@ interface Look {
 const WAITING: ReadonlySet<string> = new Set([
   'Wait',
   'Takeover',
+  'RequirementWait',
   'SemaphoreWait',
   'ExecutorQueue',
   'EventQueued',

@@ -3,7 +3,7 @@
  * so that a build looks the same in the API while it runs and afterwards.
  */
 import { type Build, endOfBuild, isRetried, resultOf, startOfBuild } from '../model/build.ts';
-import { type BuildSet, endOf } from '../model/build-set.ts';
+import { type BuildSet, endOf, graphOf } from '../model/build-set.ts';
 import { type Change, targetBranchOf } from '../model/change.ts';
 import { projectIdOf } from '../model/project.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
@@ -30,9 +30,10 @@ export function rowsOfItem(item: QueueItem): readonly BuildsetRows[] {
   const all = buildsetsOf(item);
   return all.map((buildset, index) => {
     const kept = new Set(all.slice(index + 1).flatMap(later => later.builds.map(build => build.uuid)));
+    const provided = new Map(graphOf(buildset)?.jobs.map(({ name, provides }) => [name, provides]));
     const builds = buildset.builds
       .filter(build => !kept.has(build.uuid) && !isTakenBack(build))
-      .map(buildRow);
+      .map(build => buildRow(build, provided.get(build.job)));
     return { buildset: buildsetRow(item, buildset, builds), refs, builds };
   });
 }
@@ -101,7 +102,8 @@ function refRow(change: Change, position: number): RefRow {
     : { ...common, change: null, patchset: null, oldrev: change.oldCommit, newrev: change.newCommit };
 }
 
-function buildRow(build: Build): BuildRow {
+/** @param provides names; undefined: none. */
+function buildRow(build: Build, provides: readonly string[] | undefined): BuildRow {
   const { state } = build;
   const returned = state.state === 'completed' ? state.returned : undefined;
   return {
@@ -118,6 +120,7 @@ function buildRow(build: Build): BuildRow {
     error_detail: state.state === 'completed' ? storable(state.detail) : null,
     cause: state.state === 'cancelled' ? JSON.stringify(state.cause) : null,
     log_url: storable(returned?.logUrl),
+    provides: provides === undefined ? null : JSON.stringify(provides),
     artifacts: returned?.artifacts === undefined ? null : JSON.stringify(returned.artifacts),
   };
 }

@@ -20,6 +20,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
     '0004-tenant-of-builds': { up: tenantOfBuilds },
     '0005-traces': { up: database => traces(database, dialect) },
     '0006-returned-data': { up: returnedData },
+    '0007-provided': { up: provided },
   };
 }
 
@@ -159,6 +160,10 @@ async function traces(database: AnyDatabase, dialect: Dialect): Promise<void> {
 async function returnedData(database: AnyDatabase): Promise<void> {
   await sql`alter table build add column log_url text`.execute(database);
   await sql`alter table build add column artifacts text`.execute(database);
+}
+
+async function provided(database: AnyDatabase): Promise<void> {
+  await sql`alter table build add column provides text`.execute(database);
 }
 
 function numbered(dialect: Dialect) {

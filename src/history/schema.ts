@@ -91,6 +91,8 @@ export interface BuildTable {
   log_url: string | null;
   /** JSON of the Artifacts; null: none. */
   artifacts: string | null;
+  /** JSON of the names that its job provides; null: none. */
+  provides: string | null;
 }
 
 interface DecisionTable {

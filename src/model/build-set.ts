@@ -26,6 +26,7 @@ import type { ConfigError } from './config-error.ts';
 import type { JobNode } from './job.ts';
 import type { BranchHead, MergeConflict, MergedBranch } from './merge.ts';
 import type { JobName, ProjectKey } from './project.ts';
+import type { RequirementWait } from './requirement.ts';
 import type { BuildSetResult } from './results.ts';
 import type { SemaphoreWait } from './semaphore.ts';
 import type { Step } from './step.ts';
@@ -205,6 +206,8 @@ export interface BuildSet {
   readonly startHold?: StartHold;
   /** Waits of jobs for semaphores, oldest first; absent: none. */
   readonly semaphoreWaits?: readonly SemaphoreWait[];
+  /** Likewise for what they require of changes ahead. */
+  readonly requirementWaits?: readonly RequirementWait[];
   /** In order of request; retries follow their first try. */
   readonly builds: readonly Build[];
 }

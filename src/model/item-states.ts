@@ -31,6 +31,8 @@ export type ItemStateName =
   | 'host'
   /** A job could start, but other builds hold a semaphore that it needs. */
   | 'semaphore'
+  /** A job could start, but requires what a build of a change ahead has not provided yet. */
+  | 'requirement'
   /** A dependency item: it only holds a place for the items behind. */
   | 'dependency'
   | 'reporting';
@@ -181,6 +183,16 @@ export const ITEM_STATES: { readonly [state in StretchState]: StateRow } = {
     repeated: false,
     now: subject => (subject ? `waits for semaphore ${subject}` : 'waits for a semaphore'),
     past: subject => (subject ? `waited for semaphore ${subject}` : 'waited for a semaphore'),
+  },
+  requirement: {
+    word: 'awaits provider',
+    mark: '○',
+    role: 'wait',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: subject => `waits for ${subject ?? 'what a job of a change ahead provides'}`,
+    past: subject => `waited for ${subject ?? 'what a job of a change ahead provides'}`,
   },
   dependency: {
     word: 'holds a place',

@@ -16,7 +16,6 @@ import { type BuildSet, currentBuild, type StartHold } from './build-set.ts';
 import type { JobNode } from './job.ts';
 import type { JobName } from './project.ts';
 import { isGood } from './results.ts';
-import type { SemaphoreWait } from './semaphore.ts';
 
 /** Where one job stands. */
 export type JobStanding =
@@ -35,6 +34,8 @@ export type JobWait =
   | { readonly on: 'repo-state' }
   /** Other builds hold them. */
   | { readonly on: 'semaphores'; readonly names: readonly string[] }
+  /** Builds of changes ahead have not provided them. */
+  | { readonly on: 'requirements'; readonly names: readonly string[] }
   | StartHold;
 
 /** The last attempt of every job that has one. */
@@ -76,7 +77,7 @@ export function jobStanding(
   job: JobNode,
   builds: ReadonlyMap<JobName, Build>,
   stopped: Build | undefined,
-  hold: Exclude<JobWait, { on: 'dependencies' | 'semaphores' }> | undefined,
+  hold: Exclude<JobWait, { on: 'dependencies' | 'semaphores' | 'requirements' }> | undefined,
 ): JobStanding {
   const build = builds.get(job.name);
   if (build !== undefined && isOpen(build)) return { kind: 'open', build };
@@ -110,15 +111,17 @@ export function jobStandings(buildset: BuildSet): ReadonlyMap<JobName, JobStandi
     jobs.map(job => {
       const standing = jobStanding(job, builds, failed, hold);
       const wait = standing.kind === 'startable' ? openWait(buildset, job.name) : undefined;
-      if (wait === undefined) return [job.name, standing];
-      return [job.name, { kind: 'waits', for: { on: 'semaphores', names: wait.semaphores } }];
+      return [job.name, wait === undefined ? standing : { kind: 'waits', for: wait }];
     }),
   );
 }
 
-/** The job's wait for semaphores, as of the last turn; undefined: it waits for none. */
-function openWait({ semaphoreWaits }: BuildSet, job: JobName): SemaphoreWait | undefined {
-  return semaphoreWaits?.find(wait => wait.job === job && wait.ended === null);
+/** What a job waits for that could start otherwise, as of the last turn; undefined: nothing. */
+function openWait({ semaphoreWaits, requirementWaits }: BuildSet, job: JobName): JobWait | undefined {
+  const lacks = requirementWaits?.find(wait => wait.job === job && wait.ended === null);
+  if (lacks !== undefined) return { on: 'requirements', names: lacks.requires };
+  const full = semaphoreWaits?.find(wait => wait.job === job && wait.ended === null);
+  return full === undefined ? undefined : { on: 'semaphores', names: full.semaphores };
 }
 
 /** What a job waits for, in the words operators of Zuul know; null: nothing. */
@@ -135,6 +138,8 @@ export function waitText(standing: JobStanding): string | null {
       return 'repo state';
     case 'semaphores':
       return `semaphores: ${wait.names.join(', ')}`;
+    case 'requirements':
+      return `requirements: ${wait.names.join(', ')}`;
     case 'hold-following':
       return `hold-following: ${wait.item}`;
     case 'host':

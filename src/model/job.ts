@@ -168,6 +168,10 @@ export interface FrozenJob extends FrozenNodeset {
   readonly successMessage?: string;
   readonly failureMessage?: string;
   readonly tags: readonly string[];
+  /** Names of what its builds make for jobs of changes that depend on this one. Absent: nothing, and so below. */
+  readonly provides?: readonly string[];
+  /** Names of what jobs of changes ahead must have made before it starts. */
+  readonly requires?: readonly string[];
   /** Expressions of RE2: the build has failed as soon as one matches the beginning of a line that run prints. Absent: none. */
   readonly failureOutput?: readonly string[];
   /** Where its variants were defined, `project@branch:file:line`, parent first. */
@@ -186,6 +190,11 @@ export interface JobNode {
   readonly labels: readonly string[];
   readonly trace?: 'own';
   readonly semaphores?: readonly JobSemaphore[];
+  /** These as in {@link FrozenJob}. */
+  readonly plainName?: JobName;
+  readonly change?: number;
+  readonly provides?: readonly string[];
+  readonly requires?: readonly string[];
 }
 
 /** All jobs of one buildset. Stored as the record `job-graph`. */
@@ -208,5 +217,21 @@ export function jobNodeOf(job: FrozenJob): JobNode {
     labels: job.alternatives === undefined ? job.nodes.map(node => node.label) : [],
     ...(job.trace === undefined ? {} : { trace: job.trace }),
     ...(job.semaphores === undefined ? {} : { semaphores: job.semaphores }),
+    ...requirementsOfJob(job),
+  };
+}
+
+/** A provider is named as it is configured, with its change. */
+function requirementsOfJob({
+  plainName,
+  change,
+  provides,
+  requires,
+}: FrozenJob): Pick<JobNode, 'plainName' | 'change' | 'provides' | 'requires'> {
+  return {
+    ...(provides === undefined || plainName === undefined ? {} : { plainName }),
+    ...(provides === undefined || change === undefined ? {} : { change }),
+    ...(provides === undefined ? {} : { provides }),
+    ...(requires === undefined ? {} : { requires }),
   };
 }

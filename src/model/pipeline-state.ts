@@ -2,6 +2,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { QueueItem } from './queue-item.ts';
+import type { ProvidedByChange } from './requirement.ts';
 import type { Holder, Takeover } from './takeover.ts';
 
 /** Items that are gated in order. */
@@ -40,6 +41,8 @@ export interface PipelineCounters {
   readonly takeovers?: readonly Takeover[];
   /** Oldest first. Absent: none. */
   readonly testedStates?: readonly TestedState[];
+  /** By changes whose items have left, oldest first. Absent: none. */
+  readonly provided?: readonly ProvidedByChange[];
 }
 
 /** The whole content of a pipeline: what a turn reads and decides on. */

@@ -96,11 +96,15 @@ export function semaphoreWaitText({
   return first === undefined ? names : `${names}, which ${first.job} of ${first.change} holds`;
 }
 
+interface EndedByStop {
+  readonly ended: null | { readonly at: Nanoseconds; readonly outcome: string };
+}
+
 /** All open waits of a buildset end. @returns the same list when none is open. */
-export function endWaits(
-  waits: readonly SemaphoreWait[] | undefined,
+export function endWaits<Wait extends EndedByStop>(
+  waits: readonly Wait[] | undefined,
   at: Nanoseconds,
-): readonly SemaphoreWait[] | undefined {
+): readonly Wait[] | undefined {
   if (waits?.some(({ ended }) => ended === null) !== true) return waits;
   return waits.map(wait => (wait.ended === null ? { ...wait, ended: { at, outcome: 'given-up' } } : wait));
 }

@@ -20,7 +20,7 @@
  *     events       apply-events → apply-merger-result (chain-answer), apply-build-events (returned-room), apply-report-result
  *     one pass     process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
  *     place        follow-nearest → move-behind, reset-item; conflicts of items ahead: past-conflicts, judge-by-later-answer
- *     work         prepare-item (merge, freeze) → start-jobs (reuse-results, semaphore-ledger, semaphore-waits) → report-item (land-together) → request-report (report-steps); stop-work ends what runs
+ *     work         prepare-item (merge, freeze) → start-jobs (requirements → provided, reuse-results, semaphore-ledger, job-waits → semaphore-waits, requirement-waits) → report-item (land-together) → request-report (report-steps); stop-work ends what runs
  *     waiting      host-wait, parked-projects (code hosts in trouble); window (how many items run)
  *     order        promote: people move items to the head of their queue
  *     leaving      departures (changed-cycles), overtake → leave-item (remover); requeue moves items between queues

@@ -7,6 +7,7 @@ import type { ItemStateName } from '../model/item-states.ts';
 import { isFailed } from '../model/job-standing.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
+import { requirementWaitText } from '../model/requirement.ts';
 import { type SemaphoreWait, semaphoreWaitText } from '../model/semaphore.ts';
 import type { Blame } from './turn-draft.ts';
 
@@ -106,6 +107,9 @@ function runningState(buildset: BuildSet, around: Surroundings): Omit<TimelineEn
   if (!around.active) return outside(around);
   if (around.host !== null) return hostOr(around, 'executor');
   if (around.heldBy !== null) return about('hold-following', around.heldBy);
+  const lacks = buildset.requirementWaits?.find(({ ended }) => ended === null);
+  if (lacks !== undefined)
+    return { state: 'requirement', subject: requirementWaitText(lacks), item: lacks.item };
   const wait = buildset.semaphoreWaits?.find(({ ended }) => ended === null);
   return wait === undefined ? { state: 'executor' } : semaphoreState(wait);
 }

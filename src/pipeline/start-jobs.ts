@@ -12,6 +12,8 @@ import { currentBuilds, failFastCulprit, isFailed, isFinal, jobStanding } from '
 import type { JobName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { complete } from './prepare-item.ts';
+import { type OpenRequirements, withRequirementWaits } from './requirement-waits.ts';
+import { requirementsOf } from './requirements.ts';
 import { rememberResult } from './reuse-results.ts';
 import { type FullSemaphores, withSemaphoreWaits } from './semaphore-waits.ts';
 import { cancelOpenBuilds } from './stop-work.ts';
@@ -26,9 +28,10 @@ export function startJobs(draft: TurnDraft, item: QueueItem, hold: StartHold | u
   const failed = failFastCulprit(jobs, item.buildset);
   const stopped = failed === undefined ? item : stopOthers(draft, item, failed);
   const builds = currentBuilds(stopped.buildset);
-  const plan = { jobs, builds, failed, hold, full: new Map() };
+  const plan = { jobs, builds, failed, hold, full: new Map(), open: new Map() };
   const added = newBuilds(draft, stopped, plan);
-  const started = withSemaphoreWaits(draft, withNewBuilds(stopped, added), plan.full);
+  const requested = withRequirementWaits(draft, withNewBuilds(stopped, added), plan.open, plan.full);
+  const started = withSemaphoreWaits(draft, requested, plan.full);
   return completeWhenDone(draft, withHold(started, plan), jobs, builds);
 }
 
@@ -86,12 +89,14 @@ interface JobPlan {
   readonly hold: StartHold | undefined;
   /** Jobs that only lack semaphores, found so far. */
   readonly full: Map<JobName, FullSemaphores>;
+  /** Jobs that lack what they require. */
+  readonly open: Map<JobName, OpenRequirements>;
 }
 
 function newBuilds(
   draft: TurnDraft,
   item: QueueItem,
-  { jobs, builds, failed, hold, full }: JobPlan,
+  { jobs, builds, failed, hold, ...lacking }: JobPlan,
 ): readonly Build[] {
   const added: Build[] = [];
   for (let before = -1; before !== added.length; ) {
@@ -103,7 +108,7 @@ function newBuilds(
       const build =
         standing.kind === 'skip'
           ? skip(draft, job, attempt, standing.because)
-          : request(draft, item, job, attempt, full);
+          : request(draft, item, job, attempt, lacking);
       if (build === undefined) continue;
       builds.set(job.name, build);
       added.push(build);
@@ -118,14 +123,20 @@ function skip(draft: TurnDraft, job: JobNode, attempt: number, because: string):
   return { uuid: draft.input.ids.uuid(), job: job.name, attempt, voting: job.voting, requestedAt: at, state };
 }
 
-/** Undefined: its semaphores have no free slot, or are not known yet. */
+/** Undefined: it lacks what it requires, or its semaphores have no free slot or are not known yet. */
 function request(
   draft: TurnDraft,
   item: QueueItem,
   job: JobNode,
   attempt: number,
-  full: JobPlan['full'],
+  { full, open }: Pick<JobPlan, 'full' | 'open'>,
 ): Build | undefined {
+  const required = requirementsOf(draft, item, job);
+  if (required.kind === 'failed') return failedBuild(draft, job, attempt, required.text);
+  if (required.kind === 'waits') {
+    open.set(job.name, required);
+    return undefined;
+  }
   const uuid = draft.input.ids.uuid();
   const taken = job.semaphores === undefined ? NO_SEMAPHORES : draft.semaphores.take(item, job, uuid);
   if (taken.kind === 'unknown') draft.lackSemaphores(taken.semaphores);
@@ -138,6 +149,7 @@ function request(
     buildset: item.buildset.uuid,
     job: job.name,
     attempt,
+    ...(required.artifacts.length === 0 ? {} : { artifacts: required.artifacts }),
   });
   return {
     uuid,
@@ -150,6 +162,15 @@ function request(
     ...(taken.holds.length === 0 ? {} : { semaphores: taken.holds }),
     state: { state: 'requested' },
   };
+}
+
+/** As in Zuul a job whose provider failed fails without a run. */
+function failedBuild(draft: TurnDraft, job: JobNode, attempt: number, detail: string): Build {
+  const at = draft.input.now;
+  const { name, voting } = job;
+  const ended = { startedAt: null, at, result: 'FAILURE', worker: null, execution: null, detail } as const;
+  const state = { state: 'completed', ...ended } as const;
+  return { uuid: draft.input.ids.uuid(), job: name, attempt, voting, requestedAt: at, state };
 }
 
 const NO_SEMAPHORES = { kind: 'taken', holds: [] } as const;

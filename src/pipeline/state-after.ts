@@ -5,11 +5,14 @@
 import type { Uuid } from '../lib/ids.ts';
 import type { ChangeQueue, PipelineState, TestedState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { ProvidedByChange } from '../model/requirement.ts';
 import type { Manager } from './manager/manager.ts';
 import type { TurnInput } from './turn.ts';
 
 /** Of a pipeline that does not reuse results. */
 export const NO_STATES: readonly TestedState[] = [];
+/** Of a pipeline whose jobs provided nothing yet. */
+export const NOTHING_PROVIDED: readonly ProvidedByChange[] = [];
 
 /** The part of a turn's draft that becomes state. */
 interface DraftedState {
@@ -19,6 +22,7 @@ interface DraftedState {
   readonly consecutiveFailures: number;
   readonly disabled: boolean;
   readonly testedStates: readonly TestedState[];
+  readonly provided: readonly ProvidedByChange[];
 }
 
 /** @param items at the end; the same object as the input's where no item changed. */
@@ -29,14 +33,17 @@ export function stateAfter(
 ): PipelineState {
   const before = input.state;
   const queues = finalQueues(input, drafted, items);
-  const { consecutiveFailures, disabled, testedStates } = drafted;
+  const { consecutiveFailures, disabled, testedStates, provided } = drafted;
   const countersSame = consecutiveFailures === before.consecutiveFailures && disabled === before.disabled;
-  const { countedUnder, testedStates: knownStates = NO_STATES, ...rest } = before;
-  const statesSame = testedStates === knownStates;
+  const { countedUnder, testedStates: knownStates = NO_STATES, provided: known, ...rest } = before;
+  const statesSame = testedStates === knownStates && provided === (known ?? NOTHING_PROVIDED);
   if (countersSame && statesSame && queues === before.queues && items === before.items) return before;
   const under = countersSame ? countedUnder : (input.layoutVersion ?? null);
   const counted = { consecutiveFailures, disabled, countedUnder: under };
-  const states = testedStates.length === 0 ? {} : { testedStates };
+  const states = {
+    ...(testedStates.length === 0 ? {} : { testedStates }),
+    ...(provided.length === 0 ? {} : { provided }),
+  };
   return { ...rest, ...counted, ...states, queues, items };
 }
 

@@ -1,5 +1,5 @@
 /**
- * Ends the work of a buildset: open builds become cancelled, pending merger requests withdrawn, and no job waits for a semaphore any more. Cancelling is final: a later answer
+ * Ends the work of a buildset: open builds become cancelled, pending merger requests withdrawn, and no job waits for a semaphore or a requirement any more. Cancelling is final: a later answer
  * of a worker is attached, never counted (`apply-build-events.ts`).
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
@@ -45,13 +45,20 @@ export function stopWork(draft: TurnDraft, buildset: BuildSet, cause: CancelCaus
     ...buildset,
     builds: cancelOpenBuilds(draft, buildset.builds, cause),
     mergerWork: withdrawRequest(draft, buildset, cause.at),
-    ...withWaits(endWaits(buildset.semaphoreWaits, cause.at)),
+    ...endedWaits(buildset, cause.at),
   };
 }
 
-/** The field as it is stored: absent rather than empty. */
-function withWaits(waits: BuildSet['semaphoreWaits']): Pick<BuildSet, 'semaphoreWaits'> {
-  return waits === undefined ? {} : { semaphoreWaits: waits };
+/** The fields as they are stored: absent rather than empty. */
+function endedWaits(
+  { semaphoreWaits, requirementWaits }: BuildSet,
+  at: Nanoseconds,
+): Pick<BuildSet, 'semaphoreWaits' | 'requirementWaits'> {
+  const [semaphores, requirements] = [endWaits(semaphoreWaits, at), endWaits(requirementWaits, at)];
+  return {
+    ...(semaphores === undefined ? {} : { semaphoreWaits: semaphores }),
+    ...(requirements === undefined ? {} : { requirementWaits: requirements }),
+  };
 }
 
 /** @returns the same list when none is open. */

@@ -15,12 +15,14 @@ import type { HostWork } from '../model/host-trouble.ts';
 import type { BranchAfter } from '../model/landed.ts';
 import type { TestedState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { ProvidedByChange } from '../model/requirement.ts';
 import type { ChainAnswer } from './chain-answer.ts';
 import type { Manager } from './manager/manager.ts';
 import { managerOf } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
+import { withProvided } from './provided.ts';
 import { SemaphoreLedger } from './semaphore-ledger.ts';
-import { NO_STATES, stateAfter } from './state-after.ts';
+import { NO_STATES, NOTHING_PROVIDED, stateAfter } from './state-after.ts';
 import type { ChangeFacts, Command, IgnoredEvent, Need, TurnInput, TurnOutput } from './turn.ts';
 
 /** A change queue while the turn works on it. */
@@ -81,6 +83,8 @@ export class TurnDraft {
   disabled: boolean;
   /** Oldest first; kept only where the pipeline reuses results. */
   testedStates: readonly TestedState[];
+  /** By changes whose items have left, oldest first. */
+  provided: readonly ProvidedByChange[];
   readonly #items: Map<Uuid, QueueItem>;
   /** Built at the first question for the items of a change. */
   #live: Map<ChangeKey, Uuid[]> | null = null;
@@ -108,6 +112,7 @@ export class TurnDraft {
     this.disabled = counts && disabled;
     const { testedStates = NO_STATES } = input.state;
     this.testedStates = input.pipeline.reuseResults === true ? testedStates : NO_STATES;
+    this.provided = input.state.provided ?? NOTHING_PROVIDED;
     this.#items = new Map(input.state.items);
   }
 
@@ -219,6 +224,7 @@ export class TurnDraft {
 
   /** @param item in its final form, phase `left`. */
   remove(item: QueueItem): void {
+    this.provided = withProvided(this.provided, item);
     this.#items.delete(item.uuid);
     this.#itemsChanged = true;
     this.#left.push(item);

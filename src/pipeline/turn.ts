@@ -14,7 +14,7 @@ import type { ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Decision } from '../model/decision.ts';
 import type { PipelineEvent } from '../model/event.ts';
-import type { JobNode } from '../model/job.ts';
+import type { JobNode, Json } from '../model/job.ts';
 import type { ProjectState } from '../model/merge.ts';
 import type { Pipeline, ReportAction } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
@@ -133,6 +133,8 @@ export type Command =
       readonly buildset: Uuid;
       readonly job: string;
       readonly attempt: number;
+      /** Of builds of changes ahead, as in `zuul.artifacts`. Absent: none. */
+      readonly artifacts?: readonly Json[];
     }
   | { readonly kind: 'cancel-build'; readonly build: Uuid }
   | {

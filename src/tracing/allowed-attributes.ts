@@ -20,6 +20,7 @@ export type SpanKind =
   | 'JobGraph'
   | 'FreezeJob'
   | 'Build'
+  | 'RequirementWait'
   | 'SemaphoreWait'
   | 'ExecutorQueue'
   | 'JobExecution'
@@ -173,6 +174,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'linkContinuesIn',
     'cicdTaskResult',
   ],
+  RequirementWait: ['buildsetId', 'job', 'requires', 'providerChange'],
   SemaphoreWait: ['buildsetId', 'job', 'semaphores', 'semaphoreHolders'],
   ExecutorQueue: [...BUILD, 'executorQueueOutcome', 'priority', 'labels'],
   JobExecution: [...VCS, ...BUILD, 'cicdTaskResult', 'continuation', 'linkContinuesIn', 'linkContinuedFrom'],

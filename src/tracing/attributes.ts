@@ -54,6 +54,11 @@ export const ATTRIBUTE = {
   /** Some builds of the tenant that held those without a free slot, as `<job> of <change>`. */
   semaphoreHolders: 'gatehouse.semaphore.holders',
 
+  // provides and requires
+  requires: 'gatehouse.requires',
+  /** Changes ahead whose build is waited for. */
+  providerChange: 'gatehouse.provider.change',
+
   // takeovers
   /** Processes that had the pipeline, as `<host>/<pid>`. */
   takeoverFrom: 'gatehouse.takeover.from',

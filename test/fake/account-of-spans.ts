@@ -150,14 +150,22 @@ function pathOf(
       if (kindOf(last) === 'Build') goBack(max(takenAt(trace, last) ?? to, limit), `ran ${last.spanId}`);
       const doing = kindOf(last) === 'Build' ? `queue ${last.spanId}` : `work ${WORK.get(kindOf(last))}`;
       goBack(max(last.start, limit), doing);
-      const wait = trace.find(
-        span =>
-          kindOf(span) === 'SemaphoreWait' &&
-          span.parentSpanId === set.spanId &&
-          span.end === last.start &&
-          span.attributes['gatehouse.job'] === last.attributes['gatehouse.job'],
-      );
-      if (wait !== undefined) goBack(max(wait.start, limit), 'wait semaphore');
+      let begun = last.start;
+      for (const [kind, words] of [
+        ['SemaphoreWait', 'wait semaphore'],
+        ['RequirementWait', 'wait requirement'],
+      ] as const) {
+        const wait = trace.find(
+          span =>
+            kindOf(span) === kind &&
+            span.parentSpanId === set.spanId &&
+            span.end === begun &&
+            span.attributes['gatehouse.job'] === last.attributes['gatehouse.job'],
+        );
+        if (wait === undefined) continue;
+        goBack(max(wait.start, limit), words);
+        begun = wait.start;
+      }
     }
   }
   return pieces;

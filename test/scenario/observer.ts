@@ -43,6 +43,7 @@ const RESTING = new Set([
   'needed-change',
   'host',
   'semaphore',
+  'requirement',
   'dependency',
 ]);
 

@@ -232,6 +232,8 @@ export function frozenJob(
     ...(settings.successMessage === undefined ? {} : { successMessage: settings.successMessage }),
     ...(settings.failureMessage === undefined ? {} : { failureMessage: settings.failureMessage }),
     tags: draft.tags,
+    ...(draft.provides.length === 0 ? {} : { provides: draft.provides }),
+    ...(draft.requires.length === 0 ? {} : { requires: draft.requires }),
     ...(draft.failureOutput.length === 0 ? {} : { failureOutput: draft.failureOutput }),
     definedAt: draft.definedAt,
   };

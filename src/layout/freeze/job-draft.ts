@@ -5,7 +5,7 @@
  *     run       child's, where it has one
  *     post-run  child's, then parent's; each definition's cleanup-run after its post-run
  *     roles     each definition's, before those that were there; playbooks keep what they had
- *     vars      merged, nested mappings too (extra-vars, host-vars and group-vars likewise); required-projects, tags, failure-output and semaphores: union; allowed-projects: intersection; everything else: the
+ *     vars      merged, nested mappings too (extra-vars, host-vars and group-vars likewise); required-projects, tags, provides, requires, failure-output and semaphores: union; allowed-projects: intersection; everything else: the
  *               last one written
  */
 import type { ConfigError } from '../../model/config-error.ts';
@@ -72,6 +72,8 @@ export interface JobDraft {
   /** The only projects that may list it; undefined: any. */
   readonly allowedProjects: readonly ProjectKey[] | undefined;
   readonly tags: readonly string[];
+  readonly provides: readonly string[];
+  readonly requires: readonly string[];
   readonly failureOutput: readonly string[];
   readonly semaphores: readonly JobSemaphore[];
   readonly nodeset: NodesetReference | undefined;
@@ -114,6 +116,8 @@ export function emptyDraft(name: JobName): JobDraft {
     requiredProjects: [],
     allowedProjects: undefined,
     tags: [],
+    provides: [],
+    requires: [],
     failureOutput: [],
     semaphores: [],
     nodeset: undefined,
@@ -182,6 +186,8 @@ export function applyStanza(
       ? intersected(before.allowedProjects, [file.project])
       : stillAllowed(before.allowedProjects, attributes, resolve),
     tags: union(before.tags, attributes.tags),
+    provides: union(before.provides, attributes.provides),
+    requires: union(before.requires, attributes.requires),
     failureOutput: union(before.failureOutput, attributes.failureOutput).toSorted(),
     semaphores: joinedSemaphores([...before.semaphores, ...(attributes.semaphores ?? [])]),
     nodeset: attributes.nodeset ?? before.nodeset,

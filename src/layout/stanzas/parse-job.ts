@@ -13,7 +13,7 @@ import { parseNamedVars, parseVars } from './parse-vars.ts';
 import type { DependencyEntry, JobAttributes, JobStanza, RequiredProjectEntry } from './stanzas.ts';
 
 /** Attributes of Zuul's jobs that we refuse, so that no site relies on an attribute without effect. */
-const UNSUPPORTED = ['include-vars', 'provides', 'requires'];
+const UNSUPPORTED = ['include-vars'];
 
 /** Attributes of Zuul's jobs that do nothing, with the reason. */
 const WITHOUT_EFFECT = {
@@ -105,6 +105,8 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     successMessage: read.string('success-message'),
     failureMessage: read.string('failure-message'),
     tags: read.names('tags')?.map(({ name }) => name),
+    provides: read.names('provides')?.map(({ name }) => name),
+    requires: read.names('requires')?.map(({ name }) => name),
     secrets: parseSecretUses(read, subject, context),
     network: read.boolean('network'),
     trace: read.oneOf('trace', ['own', 'auto']),

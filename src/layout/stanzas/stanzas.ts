@@ -186,6 +186,8 @@ export interface JobAttributes {
   readonly successMessage?: string | undefined;
   readonly failureMessage?: string | undefined;
   readonly tags?: readonly string[] | undefined;
+  readonly provides?: readonly string[] | undefined;
+  readonly requires?: readonly string[] | undefined;
   readonly secrets?: readonly SecretEntry[] | undefined;
   readonly network?: boolean | undefined;
   /** `auto`: by the time it is expected to take. */

@@ -6,7 +6,7 @@ import { spanIdOf, traceIdOf, type Uuid } from '../../lib/ids.ts';
 import { changeOfJob, changesText } from '../../model/about-item.ts';
 import type { BuildPlaybook, BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import { type BuildSet, type TestedMerge, testedMergeOf } from '../../model/build-set.ts';
-import type { FrozenJob, JobGraph } from '../../model/job.ts';
+import type { FrozenJob, JobGraph, Json } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { chainOf } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
@@ -40,7 +40,12 @@ export type BuildRequestOutcome =
 
 /** @throws Error when item, graph and command do not belong together, which is an internal error. */
 export function buildRequestFor(
-  command: { readonly build: Uuid; readonly job: string; readonly attempt: number },
+  command: {
+    readonly build: Uuid;
+    readonly job: string;
+    readonly attempt: number;
+    readonly artifacts?: readonly Json[];
+  },
   item: QueueItem,
   context: BuildRequestContext,
 ): BuildRequestOutcome {
@@ -88,7 +93,7 @@ export function buildRequestFor(
       build: command.build,
       attempt: command.attempt,
       projects,
-      artifacts: parents.artifacts,
+      artifacts: [...(command.artifacts ?? []), ...parents.artifacts],
       canonicalName: context.places.canonicalName,
     }),
     trace: context.tracing === null ? null : traceOf(command.build, item, context.tracing),

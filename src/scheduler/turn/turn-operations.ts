@@ -96,7 +96,8 @@ function countersChanged(before: PipelineState, after: PipelineState): boolean {
     before.disabled !== after.disabled ||
     before.holder !== after.holder ||
     before.takeovers !== after.takeovers ||
-    before.testedStates !== after.testedStates
+    before.testedStates !== after.testedStates ||
+    before.provided !== after.provided
   );
 }
 

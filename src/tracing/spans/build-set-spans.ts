@@ -11,6 +11,7 @@ import type { ItemContext } from './item-context.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
 import { planMergerWork } from './merger-work-spans.ts';
 import { numberInName } from './number-in-name.ts';
+import { planRequirementWait } from './requirement-wait-spans.ts';
 import { planSemaphoreWait } from './semaphore-wait-spans.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
@@ -41,6 +42,10 @@ export function planBuildSet(
     plans.push(...planMergerWork(context, buildset, own, work));
   });
   if (buildset.turnWork !== other?.turnWork) plans.push(...planTurnWork(context, buildset, own));
+  (buildset.requirementWaits ?? []).forEach((wait, index) => {
+    if (wait.ended === null || wait !== other?.requirementWaits?.[index])
+      plans.push(planRequirementWait(context, buildset, own, wait));
+  });
   (buildset.semaphoreWaits ?? []).forEach((wait, index) => {
     if (wait.ended === null || wait !== other?.semaphoreWaits?.[index])
       plans.push(planSemaphoreWait(context, buildset, own, wait));

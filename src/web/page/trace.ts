@@ -132,7 +132,13 @@ const PREPARING = new Set([
 ]);
 
 /** Kinds of spans without work. */
-const WAITING: ReadonlySet<string> = new Set(['Wait', 'Takeover', 'SemaphoreWait', 'ExecutorQueue']);
+const WAITING: ReadonlySet<string> = new Set([
+  'Wait',
+  'Takeover',
+  'RequirementWait',
+  'SemaphoreWait',
+  'ExecutorQueue',
+]);
 
 /** Class of the bar: see the legend in waterfall.ts. */
 function lookOf({

@@ -152,7 +152,8 @@ function backTo03(path: string): void {
   const database = new DatabaseSync(path);
   database.exec(`drop index build_by_tenant; drop index build_by_tenant_result; drop index build_by_tenant_job;
     drop index buildset_by_tenant_result; drop index decision_by_key; drop table trace;
-    alter table build drop column tenant; delete from kysely_migration where name like '0004%' or name like '0005%'`);
+    alter table build drop column tenant; alter table build drop column log_url; alter table build drop column artifacts;
+    alter table build drop column provides; delete from kysely_migration where name >= '0004'`);
   database.close();
 }
 

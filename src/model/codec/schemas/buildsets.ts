@@ -12,6 +12,7 @@ import type {
   TurnWork,
 } from '../../build-set.ts';
 import type { Precedence } from '../../pipeline.ts';
+import type { RequirementWait } from '../../requirement.ts';
 import type { Artifact, Returned } from '../../returned.ts';
 import type { HolderOfOwnTenant, SemaphoreHold, SemaphoreHolder, SemaphoreWait } from '../../semaphore.ts';
 import {
@@ -61,10 +62,15 @@ export const workerEndSchema = words<WorkerEnd>({ stopped: 1, outage: 1, lost: 1
 /** {@link Precedence} */
 export const precedenceSchema = words<Precedence>({ high: 1, normal: 1, low: 1 });
 
+/** {@link Artifact}s */
+export const artifactsSchema = list(
+  object<Artifact>({ name: text, url: text, metadata: optional(byName(json)) }),
+);
+
 /** {@link Returned} */
 export const returnedSchema = object<Returned>({
   logUrl: optional(text),
-  artifacts: optional(list(object<Artifact>({ name: text, url: text, metadata: optional(byName(json)) }))),
+  artifacts: optional(artifactsSchema),
   data: optional(byName(json)),
   sealed: optional(text),
   warnings: optional(list(text)),
@@ -181,6 +187,21 @@ const semaphoreWait = object<SemaphoreWait>({
   ),
 });
 
+const requirementWait = object<RequirementWait>({
+  uuid,
+  job: text,
+  since: time,
+  requires: list(text),
+  item: uuid,
+  change: text,
+  ended: nullable(
+    object<NonNullable<RequirementWait['ended']>>({
+      at: time,
+      outcome: words<NonNullable<RequirementWait['ended']>['outcome']>({ met: 1, 'given-up': 1 }),
+    }),
+  ),
+});
+
 /** {@link SemaphoreHolder}, the record `semaphore-holder`. */
 export const semaphoreHolderSchema = object<SemaphoreHolder>({
   tenant: text,
@@ -212,5 +233,6 @@ export const buildSetSchema = object<BuildSet>({
     tagged<StartHold, 'on'>('on', { window: {}, 'hold-following': { item: text }, host: { project } }),
   ),
   semaphoreWaits: optional(list(semaphoreWait)),
+  requirementWaits: optional(list(requirementWait)),
   builds: list(buildSchema),
 });

@@ -3,6 +3,7 @@ import type { ItemStateName } from '../../item-states.ts';
 import type { ReportAction } from '../../pipeline.ts';
 import type { ChangeQueue, PipelineCounters, TestedState } from '../../pipeline-state.ts';
 import type { ItemEvent, QueueItem, ReportEnd, ReportRecord, TimelineEntry } from '../../queue-item.ts';
+import type { ProvidedBuild, ProvidedByChange } from '../../requirement.ts';
 import type { Holder, MoreTakeovers, Takeover } from '../../takeover.ts';
 import {
   added,
@@ -24,8 +25,14 @@ import {
   whole,
   words,
 } from '../schema.ts';
-import { buildSetSchema } from './buildsets.ts';
-import { buildSetResultSchema, hostWaitSchema, leaveCodeSchema, removerSchema } from './causes.ts';
+import { artifactsSchema, buildSetSchema } from './buildsets.ts';
+import {
+  buildResultSchema,
+  buildSetResultSchema,
+  hostWaitSchema,
+  leaveCodeSchema,
+  removerSchema,
+} from './causes.ts';
 import { changeSchema } from './change.ts';
 import { spanReferenceSchema, spansSchema, stepsSchema } from './spans.ts';
 
@@ -55,6 +62,7 @@ const timelineEntry = object<TimelineEntry>({
     'needed-change': 1,
     host: 1,
     semaphore: 1,
+    requirement: 1,
     dependency: 1,
     reporting: 1,
   }),
@@ -187,4 +195,21 @@ export const pipelineCountersSchema = object<PipelineCounters>({
   holder: optional(object<Holder>({ name: text, session: text, since: time, until: optional(time) })),
   takeovers: optional(takeovers),
   testedStates: optional(list(object<TestedState>({ state: text, at: time, item: uuid, buildset: uuid }))),
+  provided: optional(
+    list(
+      object<ProvidedByChange>({
+        change,
+        patchset: text,
+        builds: list(
+          object<ProvidedBuild>({
+            uuid,
+            job: text,
+            provides: list(text),
+            result: buildResultSchema,
+            artifacts: artifactsSchema,
+          }),
+        ),
+      }),
+    ),
+  ),
 });

@@ -113,6 +113,8 @@ const frozenJobSchema = object<FrozenJob>({
   successMessage: optional(text),
   failureMessage: optional(text),
   tags: list(text),
+  provides: optional(list(text)),
+  requires: optional(list(text)),
   failureOutput: optional(list(text)),
   definedAt: list(text),
 });
@@ -131,6 +133,10 @@ export const jobNodeSchema = object<JobNode>({
   labels: list(text),
   trace: optional(ownTrace),
   semaphores: optional(semaphores),
+  plainName: optional(text),
+  change: optional(whole),
+  provides: optional(list(text)),
+  requires: optional(list(text)),
 });
 
 /** {@link BuildTrace} */
