@@ -1,17 +1,28 @@
 /** Headers of every answer. */
 import type { RequestHandler } from 'express';
 
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "worker-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** @param issuers origins at which the page signs in. */
+function policy(issuers: readonly string[] = []): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    ["connect-src 'self'", ...issuers].join(' '),
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
+
+const POLICY = policy();
+
+/** Of the page itself: it asks the issuers for a token. @param authorities as the settings have them. */
+export function pagePolicy(authorities: readonly string[]): string {
+  const origins = authorities.flatMap(authority => URL.parse(authority)?.origin ?? []);
+  return policy([...new Set(origins)].filter(origin => /^https?:\/\/[\w.:[\]-]+$/.test(origin)));
+}
 
 /** Before every route. The page has no inline script or style element, so the policy allows none. */
 export const securityHeaders: RequestHandler = (_request, response, next) => {

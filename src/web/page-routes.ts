@@ -1,5 +1,5 @@
 /**
- * The page: one HTML file, its stylesheets and its modules (`page-files.ts`). `/` and everything below `/t/` is the same
+ * The page: one HTML file, its stylesheets and its modules (`page-files.ts`). `/`, `/auth_callback` and everything below `/t/` is the same
  * document; its script reads the address.
  */
 
@@ -7,12 +7,13 @@ import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
 import { ownFile } from '../lib/own-file.ts';
 import type { WebDeps } from './deps.ts';
+import { pagePolicy } from './headers.ts';
 import { type PageFile, pageFiles } from './page-files.ts';
 
 const TEMPLATE = ownFile('src/web/page/index.html');
 
 /** Only on the port: the socket's command line needs no page. @throws an error of the file system when the page is not installed. */
-export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root'>): void {
+export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root' | 'auth'>): void {
   const template = readFileSync(TEMPLATE, 'utf8');
   const files = onceAsked(pageFiles);
   router.get('/page/{*path}', async (request, response, next) => {
@@ -21,7 +22,12 @@ export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root'>): void
     response.setHeader('Cache-Control', 'no-cache');
     response.type(file.type).send(file.text);
   });
-  router.get(['/', '/t/{*rest}'], (_request, response) => {
+  const issuers = deps.auth.realms.flatMap(({ settings }) =>
+    settings.key.kind === 'OpenIDConnect' ? [settings.authority] : [],
+  );
+  const policy = pagePolicy(issuers);
+  router.get(['/', '/t/{*rest}', '/auth_callback'], (_request, response) => {
+    response.setHeader('Content-Security-Policy', policy);
     response.setHeader('Cache-Control', 'no-cache');
     response.type('html').send(template.replaceAll('{base}', basePath(deps.root())));
   });

@@ -1,7 +1,9 @@
 /** Addresses of pages and of the API, below the path the service is published at. */
 import type { TenantsDocument } from '../../api/service.ts';
+import { authorization, forgetSession } from './session.ts';
 
-const base = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '');
+/** Path that the service is published at, without a trailing slash. */
+export const base = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '');
 
 /** Paths of our own pages. Reports name some of them, too: src/model/page-addresses.ts. */
 export const pages = {
@@ -22,15 +24,17 @@ export function api(tenant: string, path: string): string {
 
 /** Undefined: not found (404). @throws Error for any other failure. */
 export async function fetchJson<Answer>(address: string): Promise<Answer | undefined> {
-  const response = await fetch(address, { headers: { Accept: 'application/json' } });
+  const response = await fetch(address, { headers: { Accept: 'application/json', ...authorization() } });
   if (response.status === 404) return undefined;
+  // A token that does not count any more; one that may not read this is answered 403.
+  if (response.status === 401) forgetSession();
   if (!response.ok) throw new Error(`${address} answered ${response.status}`);
   return response.json();
 }
 
 /** Whether reading the tenant takes a token; also of one that does not exist, while any tenant is private. */
 export async function needsToken(tenant: string): Promise<boolean> {
-  const { status } = await fetch(api(tenant, 'info'));
+  const { status } = await fetch(api(tenant, 'info'), { headers: authorization() });
   return status === 401 || status === 403;
 }
 

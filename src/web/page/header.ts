@@ -13,10 +13,12 @@ export interface HeaderFacts {
   readonly tenant: string | undefined;
   readonly live: Live | undefined;
   readonly go: (address: string) => void;
+  /** Signs in or out. */
+  readonly account: Child;
 }
 
 /** The tenant can be chosen when there are several. Problems are shown only while they last. */
-export function headerContent({ tenants, tenant, live, go }: HeaderFacts): readonly Child[] {
+export function headerContent({ tenants, tenant, live, go, account }: HeaderFacts): readonly Child[] {
   const facts = live?.tenant();
   const isLive = live?.connected === true && (facts?.awaySince ?? null) === null;
   return [
@@ -31,9 +33,10 @@ export function headerContent({ tenants, tenant, live, go }: HeaderFacts): reado
       element('img', { src: pages.icon, alt: '', width: 26, height: 26 }),
       'Gatehouse',
     ),
-    tenantChoice({ tenants, tenant, live, go }),
+    tenantChoice({ tenants, tenant, go }),
     element('span', { class: 'grow' }),
     live !== undefined && facts !== undefined && headerFacts(facts, live.now()),
+    account,
     element(
       'span',
       {
@@ -113,7 +116,7 @@ function tracingFact(tracing: NonNullable<LiveTenant['tracing']>, lost: number, 
   );
 }
 
-function tenantChoice({ tenants, tenant, go }: HeaderFacts): HTMLElement {
+function tenantChoice({ tenants, tenant, go }: Pick<HeaderFacts, 'tenants' | 'tenant' | 'go'>): HTMLElement {
   if (tenants.length < 2) return element('span', { class: 'tenant' }, tenant ?? '');
   const options = tenants.map(({ name }) =>
     element('option', { value: name, selected: name === tenant }, name),

@@ -1,8 +1,9 @@
 /**
- * Source of a tab's messages about a tenant: the shared worker, or a stream of its own in a browser without shared workers; in both cases
+ * Source of a tab's messages about a tenant: the shared worker, or a stream of its own in a tab that is signed in and in a browser without shared workers; in all cases
  * only while the tab is visible.
  */
 import type { StreamMessage, TabMessage, Take } from './messages.ts';
+import { sessionToken } from './session.ts';
 import { SharedStreams, SILENT_MS } from './shared-streams.ts';
 import { TenantStream } from './tenant-stream.ts';
 
@@ -11,7 +12,8 @@ const NAME = 'gatehouse-live-1';
 
 /** @returns a function that stops it. */
 export function openFeed(tenant: string, take: Take): () => void {
-  if (typeof SharedWorker === 'undefined') return ownFeed(tenant, take);
+  // What one tab may read is not for the others.
+  if (typeof SharedWorker === 'undefined' || sessionToken() !== undefined) return ownFeed(tenant, take);
   let stop: () => void = () => {};
   const goAlone = () => {
     stop();

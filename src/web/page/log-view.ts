@@ -9,6 +9,7 @@ import { clock, duration, resultKind, resultMark, resultWord } from './format.ts
 import type { Live } from './live.ts';
 import { LogLines } from './log-lines.ts';
 import type { View } from './messages.ts';
+import { authorization, sessionToken } from './session.ts';
 import { tick } from './ticking.ts';
 
 const EVERY_MS = 1000;
@@ -54,7 +55,8 @@ export class LogView implements View {
           'div',
           { class: 'log-tools' },
           element('label', {}, this.#follow, ' follow'),
-          raw,
+          // A link sends no token.
+          sessionToken() === undefined && raw,
           this.#status,
         ),
         this.#output,
@@ -132,7 +134,9 @@ export class LogView implements View {
 
   /** @returns `more`: read on immediately; `later`: the log may grow; `end`: it is complete. */
   async #readPiece(): Promise<'more' | 'later' | 'end'> {
-    const response = await fetch(`${api(this.#tenant, `build/${this.#uuid}/log`)}?offset=${this.#offset}`);
+    const response = await fetch(`${api(this.#tenant, `build/${this.#uuid}/log`)}?offset=${this.#offset}`, {
+      headers: authorization(),
+    });
     if (response.status === 404) {
       this.#status.textContent = 'No output yet.';
       return 'later';

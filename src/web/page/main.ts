@@ -19,12 +19,14 @@
  *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
  *     log-view.ts                       a log: log-lines.ts, ansi.ts, artifact-list.ts
  *     delays-view.ts                    a pipeline's delays: load-chart.ts, culprits.ts
+ *     account.ts                        signing in and out: sign-in.ts, session.ts; token-source.ts and event-lines.ts: a stream with a token
  *
  * A view is a {@link View}; it draws from live documents and fetches the rest. Nothing here uses `innerHTML` or inline styles in
  * markup: the content security policy allows neither.
  */
 import type { BuildsetDocument } from '../../api/builds.ts';
 import type { TenantsDocument } from '../../api/service.ts';
+import { SignInControls } from './account.ts';
 import { api, currentPlace, fetchJson, fetchTenants, needsToken, pages } from './address.ts';
 import { Board } from './board.ts';
 import { DelaysView } from './delays-view.ts';
@@ -37,6 +39,7 @@ import { Live } from './live.ts';
 import { LogView } from './log-view.ts';
 import type { View } from './messages.ts';
 import { SemaphoresView } from './semaphores-view.ts';
+import { sessionToken } from './session.ts';
 
 const main = part('main');
 const header = part('header');
@@ -45,6 +48,12 @@ const banner = part('banner');
 /** Milliseconds between two checks for a first tenant. */
 const NO_TENANT_MS = 1000;
 
+/** Without its token the followed tenant is read again, as by a stranger. */
+const account = new SignInControls(() => {
+  live?.close();
+  live = undefined;
+  void open();
+});
 let tenants: TenantsDocument = [];
 let live: Live | undefined;
 let liveTenant: string | undefined;
@@ -59,6 +68,7 @@ function part(id: string): HTMLElement {
 }
 
 async function start(): Promise<void> {
+  await account.open();
   tenants = await fetchTenants().catch(() => []);
   document.addEventListener('click', followRoute);
   window.addEventListener('popstate', () => void open());
@@ -138,9 +148,10 @@ function drawBanner(): void {
 }
 
 function staleReason(): string | undefined {
-  if (live === undefined) return undefined;
-  if (!live.connected && isPrivate)
-    return `Reading tenant ${liveTenant} takes a token, or there is no such tenant. This page sends none: use the command line or the API.`;
+  const failed = account.problem === undefined ? '' : `Not signed in: ${account.problem} `;
+  if (live === undefined) return failed === '' ? undefined : failed;
+  if (!live.connected && isPrivate) return `${failed}${privateReason()}`;
+  if (failed !== '' && live.connected) return failed;
   if (!live.connected && live.heardAt === 0) return `No data of tenant ${liveTenant} yet; trying again …`;
   if (!live.connected) return `Connection lost; showing the state of ${clock(live.heardAt)}. Trying again …`;
   const since = live.tenant()?.awaySince ?? null;
@@ -148,8 +159,17 @@ function staleReason(): string | undefined {
   return `The service lost contact with its store; showing the state of ${clock(since)}. Trying again …`;
 }
 
+function privateReason(): string {
+  if (sessionToken() !== undefined)
+    return `You may not read tenant ${liveTenant}, or there is no such tenant.`;
+  return account.isOffered
+    ? `Reading tenant ${liveTenant} takes signing in, or there is no such tenant.`
+    : `Reading tenant ${liveTenant} takes a token, or there is no such tenant. This page has no issuer to sign in at: use the command line or the API.`;
+}
+
 function drawHeader(): void {
-  show(header, headerContent({ tenants, tenant: liveTenant, live, go }));
+  const controls = account.controls(() => drawBanner());
+  show(header, headerContent({ tenants, tenant: liveTenant, live, go, account: controls }));
 }
 
 /** Shown until there is a tenant: a service that has just started knows none. */

@@ -7,7 +7,16 @@
 
 import { api } from './address.ts';
 import type { LiveDocument, LiveUpdate, Take } from './messages.ts';
+import { authorization } from './session.ts';
+import { TokenSource } from './token-source.ts';
 
+/** What both kinds of source have. */
+interface Source extends EventTarget {
+  readonly readyState: number;
+  close(): void;
+}
+
+const CLOSED = 2;
 /** After a refusal. */
 const REFUSED_MS = 3000;
 
@@ -17,7 +26,7 @@ export class TenantStream {
   connected = false;
   readonly #tenant: string;
   readonly #listener: Take;
-  #source: EventSource | undefined;
+  #source: Source | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastId = '';
   /** Milliseconds by which the server's clock is ahead of this machine's; undefined: nothing received yet. */
@@ -36,7 +45,10 @@ export class TenantStream {
     if (this.isOpen) return;
     clearTimeout(this.#timer);
     const since = this.#lastId === '' ? '' : `?last-event-id=${encodeURIComponent(this.#lastId)}`;
-    const source = new EventSource(api(this.#tenant, 'events') + since);
+    const address = api(this.#tenant, 'events') + since;
+    const headers = authorization();
+    const source: Source =
+      headers.Authorization === undefined ? new EventSource(address) : new TokenSource(address, headers);
     this.#source = source;
     source.addEventListener('snapshot', event => {
       this.documents.clear();
@@ -47,7 +59,7 @@ export class TenantStream {
     source.addEventListener('error', () => {
       this.#setConnected(false);
       // Browsers restore a lost connection themselves, but treat a refusal (too many readers, still starting) as final.
-      if (source.readyState !== EventSource.CLOSED) return;
+      if (source.readyState !== CLOSED) return;
       this.#source = undefined;
       this.#timer = setTimeout(() => this.open(), REFUSED_MS);
     });
@@ -70,7 +82,8 @@ export class TenantStream {
     };
   }
 
-  #take(kind: LiveUpdate['kind'], event: MessageEvent<string>): void {
+  #take(kind: LiveUpdate['kind'], event: Event): void {
+    if (!(event instanceof MessageEvent)) return;
     const { set, gone, now }: Omit<LiveUpdate, 'kind'> = JSON.parse(event.data);
     this.#lastId = event.lastEventId;
     this.#offset = now - Date.now();
