@@ -66,22 +66,34 @@ function pipelineJson(
 
 function queueJson(queue: ChangeQueue, items: ReadonlyMap<string, QueueItem>, context: StatusContext) {
   const heads: StatusItem[][] = [];
+  const behind = itemsBehind(queue, items);
   for (const uuid of queue.items) {
     const item = items.get(uuid);
     if (item === undefined) continue;
     if (item.behind === null || heads.length === 0) heads.push([]);
-    heads.at(-1)?.push(statusItem(item, queue, items, context));
+    heads.at(-1)?.push(statusItem(item, behind.get(uuid) ?? [], context));
   }
   return { name: queue.name, branch: null, window: queue.window, heads };
 }
 
-/** Encodes one item. @param items all items of its pipeline. */
-export function statusItem(
-  item: QueueItem,
+/** By item of the queue: the items that are tested on it, in the queue's order. @param items all of its pipeline. */
+export function itemsBehind(
   queue: ChangeQueue,
   items: ReadonlyMap<string, QueueItem>,
-  context: StatusContext,
-): StatusItem {
+): ReadonlyMap<string, readonly string[]> {
+  const behind = new Map<string, string[]>();
+  for (const uuid of queue.items) {
+    const ahead = items.get(uuid)?.behind ?? null;
+    if (ahead === null) continue;
+    const known = behind.get(ahead);
+    if (known === undefined) behind.set(ahead, [uuid]);
+    else known.push(uuid);
+  }
+  return behind;
+}
+
+/** Encodes one item. @param behind see {@link itemsBehind}. */
+export function statusItem(item: QueueItem, behind: readonly string[], context: StatusContext): StatusItem {
   const live = liveItem(item, {
     traceUrl: traceAddress(context.traceUi, item),
     tracesUrl: null,
@@ -96,7 +108,7 @@ export function statusItem(
     zuul_ref: `Z${live.buildset.uuid}`,
     refs: item.changes.map(change => refJson(change, context)),
     item_ahead: live.behind,
-    items_behind: queue.items.filter(uuid => items.get(uuid)?.behind === item.uuid),
+    items_behind: [...behind],
     failing_reasons: live.failing,
     enqueue_time: Math.round(live.enqueuedAt),
     remaining_time: remaining.length === 0 ? null : Math.max(...remaining),

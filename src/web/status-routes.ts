@@ -10,7 +10,7 @@ import {
   projectsDocument,
   type TenantsDocument,
 } from '../api/service.ts';
-import { refId, type StatusContext, statusItem, statusJson } from '../api/status.ts';
+import { itemsBehind, refId, type StatusContext, statusItem, statusJson } from '../api/status.ts';
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import { toMilliseconds } from '../lib/clock.ts';
 import { leadChange } from '../model/about-item.ts';
@@ -174,8 +174,9 @@ async function statusContext(
 /** Items of a change, named by `id,patchset`, by its id alone, or by a ref. */
 function itemsOfChange(snapshot: TenantSnapshot, wanted: string, context: StatusContext) {
   return snapshot.pipelines.flatMap(({ state }) =>
-    state.queues.flatMap(queue =>
-      queue.items.flatMap(uuid => {
+    state.queues.flatMap(queue => {
+      const behind = itemsBehind(queue, state.items);
+      return queue.items.flatMap(uuid => {
         const item = state.items.get(uuid);
         const fits = item?.changes.some(
           change =>
@@ -183,9 +184,9 @@ function itemsOfChange(snapshot: TenantSnapshot, wanted: string, context: Status
             change.ref === wanted ||
             (change.kind === 'change' && change.id === wanted),
         );
-        return item !== undefined && fits === true ? [statusItem(item, queue, state.items, context)] : [];
-      }),
-    ),
+        return item !== undefined && fits === true ? [statusItem(item, behind.get(uuid) ?? [], context)] : [];
+      });
+    }),
   );
 }
 

@@ -42,6 +42,7 @@ function rowsOf(size: number, figures: GateFigures): readonly Row[] {
     row('last job ended → last landing', figures.afterLastJob, 's'),
     row('moves of the branch', figures.branchMoves, 'pushes'),
     row('processor time of the service', figures.cpu, 'ms/change'),
+    row('of it on the event loop', figures.loop, 'ms/change'),
     row('of it in the kernel', figures.kernel, 'ms/change'),
     row('processor time of helpers, git and jobs', figures.helpers, 'ms/change'),
     row('processes started', figures.processes, 'per change'),

@@ -49,6 +49,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   burst: async () => (await import('./burst.ts')).benchBurst(),
   gate: async () => (await import('./gate.ts')).benchGate(),
   hosts: async () => (await import('./hosts.ts')).benchHosts(),
+  status: async () => (await import('./status.ts')).benchStatus(),
   webhook: async () => (await import('./webhook.ts')).benchWebhook(),
   github: async () => (await import('./github.ts')).benchGithub(),
   gerrit: async () => (await import('./gerrit.ts')).benchGerrit(),

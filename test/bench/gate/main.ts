@@ -16,6 +16,8 @@ export interface GateAnswer extends WorkCounts {
   /** Milliseconds of processor time of this process. */
   readonly user: number;
   readonly system: number;
+  /** The part of it that the main thread used: the event loop, without other threads and without what compiles and collects beside it. */
+  readonly loop: number;
   /** Requests to code hosts, of events, merges, landings and notes. */
   readonly roundTrips: number;
   readonly profile?: readonly ProfileLine[];
@@ -58,7 +60,8 @@ async function main(config: string): Promise<void> {
 
   const figures = (): GateAnswer => {
     const { user, system } = process.cpuUsage();
-    const cpu = { user: user / 1000, system: system / 1000 };
+    const main = process.threadCpuUsage();
+    const cpu = { user: user / 1000, system: system / 1000, loop: (main.user + main.system) / 1000 };
     return { ...workCounts(), ...cpu, url: service.url, roundTrips: roundTrips() };
   };
   const answer = (given: GateAnswer) => void process.send?.(given);

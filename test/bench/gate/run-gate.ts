@@ -12,8 +12,9 @@ export interface GateFigures {
   readonly seconds: number;
   readonly afterLastJob: number;
   readonly branchMoves: number;
-  /** Milliseconds of processor time: of the service, of it in the kernel, of its helpers and the processes they start. */
+  /** Milliseconds of processor time: of the service, of it on the event loop and in the kernel, of its helpers and the processes they start. */
   readonly cpu: number;
+  readonly loop: number;
   readonly kernel: number;
   readonly helpers: number;
   readonly processes: number;
@@ -50,6 +51,7 @@ export async function runGate(count: number, profiled: boolean): Promise<GateFig
     afterLastJob: (last - (await endOfLastJob(site))) / 1000,
     branchMoves: moves,
     cpu: each(({ user, system }) => user + system),
+    loop: each(({ loop }) => loop),
     kernel: each(({ system }) => system),
     helpers: helpers / count,
     processes: byKind.reduce((sum, [, one]) => sum + one, 0),
