@@ -42,6 +42,8 @@ export interface TenantProject {
   readonly shadows?: readonly ProjectKey[];
   /** Whether its jobs and templates without `branches` count for their own branch only. Absent: where it is untrusted and several branches are read. */
   readonly impliedBranchMatchers?: boolean;
+  /** A config-project that may not define jobs without a parent. Absent: a config-project may. */
+  readonly noBaseJobs?: true;
   /** Untrusted projects that it may configure besides itself: RE2 texts that match the whole name. Absent: none. */
   readonly configures?: readonly string[];
 }

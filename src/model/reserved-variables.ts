@@ -23,8 +23,17 @@ const OF_ANSIBLE = new Set([
   ...['role_uuid', 'vars', 'environment'],
 ]);
 
+/**
+ * Beginnings of names that are about tools of Ansible's people, whose roles have them; Ansible itself and its plugins read none of them. All
+ * others that begin with `ansible_` are reserved, also those that no release reads yet.
+ */
+const OF_TOOLS = /^ansible_(core|galaxy|github|lint|test)_/;
+/** `ansible_X_interpreter` runs modules whose first line names X. */
+const INTERPRETER = /_interpreter$/;
+
 /** @returns why a variable cannot have this name; undefined: it can. */
 export function reservedVariable(name: string): string | undefined {
   if (OWN.has(name)) return 'is set by the service';
+  if (OF_TOOLS.test(name) && !INTERPRETER.test(name)) return undefined;
   return name.startsWith('ansible_') || OF_ANSIBLE.has(name) ? 'means something to Ansible' : undefined;
 }

@@ -29,6 +29,8 @@ export interface FixtureConnection {
   readonly driver: string;
   /** Its section of a settings file. */
   readonly section: string;
+  /** Of canonical names. */
+  readonly host: string | undefined;
 }
 
 /** @throws Error when the folder is no source tree of Zuul. */
@@ -43,23 +45,26 @@ export function fixturesBelow(zuul: string): {
   return { cases: [...tenantCases(root), ...layoutCases(root)], connections: connectionsBelow(root) };
 }
 
+/** Of one site: a folder with tenant files, `zuul.conf`, and `git/` with what there is of its repositories, as a folder of the fixtures. */
+export function siteIn(base: string): ReturnType<typeof fixturesBelow> {
+  return { cases: casesIn(base, path.basename(base)), connections: connectionsIn(base) };
+}
+
 function tenantCases(root: string): readonly CompatCase[] {
   const folders = readdirSync(path.join(root, 'config')).sort();
   return folders.flatMap(folder => {
     const base = path.join(root, 'config', folder);
-    if (!statSync(base).isDirectory()) return [];
-    return yamlFilesIn(base).flatMap(file => {
-      const text = readFileSync(path.join(base, file), 'utf8');
-      if (!/^- (tenant|global-semaphore|authorization-rule|admin-rule|api-root):/m.test(text)) return [];
-      return [
-        {
-          name: `config/${folder}/${file}`,
-          kind: 'tenants',
-          tenantFile: text,
-          projects: projectsBelow(base),
-        } as const,
-      ];
-    });
+    return statSync(base).isDirectory() ? casesIn(base, `config/${folder}`) : [];
+  });
+}
+
+function casesIn(base: string, name: string): readonly CompatCase[] {
+  return yamlFilesIn(base).flatMap(file => {
+    const text = readFileSync(path.join(base, file), 'utf8');
+    if (!/^- (tenant|global-semaphore|authorization-rule|admin-rule|api-root):/m.test(text)) return [];
+    return [
+      { name: `${name}/${file}`, kind: 'tenants', tenantFile: text, projects: projectsBelow(base) } as const,
+    ];
   });
 }
 
@@ -113,8 +118,21 @@ function isRecord(value: Json | undefined): value is { readonly [key: string]: J
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The first section of each connection. */
 function connectionsBelow(root: string): ReadonlyMap<string, FixtureConnection> {
+  const found = new Map(connectionsIn(root));
+  // Layouts name them, and no settings file of the tests has a section of this name.
+  for (const driver of ['gitlab', 'pagure'])
+    if (!found.has(driver))
+      found.set(driver, {
+        driver,
+        section: `[connection ${driver}]\ndriver=${driver}\nserver=${driver}\napi_token=none\n`,
+        host: undefined,
+      });
+  return found;
+}
+
+/** The first section of each connection. */
+function connectionsIn(root: string): ReadonlyMap<string, FixtureConnection> {
   const found = new Map<string, FixtureConnection>();
   for (const file of readdirSync(root)
     .filter(name => /^zuul.*\.conf$/.test(name))
@@ -124,17 +142,17 @@ function connectionsBelow(root: string): ReadonlyMap<string, FixtureConnection> 
       const name = /^connection ["']?([^\]"']+)["']?\]/.exec(section)?.[1];
       const driver = /^driver\s*=\s*(\S+)/m.exec(section)?.[1];
       if (name !== undefined && driver !== undefined && !found.has(name))
-        found.set(name, { driver, section: `[${section}` });
+        found.set(name, { driver, section: `[${section}`, host: hostOf(section) });
     }
   }
-  // Layouts name them, and no settings file of the tests has a section of this name.
-  for (const driver of ['gitlab', 'pagure'])
-    if (!found.has(driver))
-      found.set(driver, {
-        driver,
-        section: `[connection ${driver}]\ndriver=${driver}\nserver=${driver}\napi_token=none\n`,
-      });
   return found;
+}
+
+function hostOf(section: string): string | undefined {
+  const option = (name: string) => new RegExp(`^${name}\\s*=\\s*(\\S+)`, 'm').exec(section)?.[1];
+  const base = option('baseurl');
+  const server = option('server') ?? (base === undefined ? undefined : URL.parse(base)?.hostname);
+  return option('canonical_hostname') ?? server ?? (option('driver') === 'github' ? 'github.com' : undefined);
 }
 
 function yamlFilesIn(folder: string): readonly string[] {

@@ -9,8 +9,8 @@ import { parseTenantFile } from '../../src/layout/tenant/tenant-file.ts';
 import { type ConfigError, configErrorText } from '../../src/model/config-error.ts';
 import type { Tenant } from '../../src/model/layout.ts';
 import type { BranchConfig } from '../../src/model/merge.ts';
-import { parseCommitId, projectIdOf } from '../../src/model/project.ts';
-import type { CompatCase } from './fixtures.ts';
+import { type ProjectKey, parseCommitId, projectIdOf } from '../../src/model/project.ts';
+import type { CompatCase, FixtureConnection } from './fixtures.ts';
 
 /** A tenant of a case, and why it does not load; no reason: it does. */
 export interface Loaded {
@@ -19,6 +19,8 @@ export interface Loaded {
   readonly tenant: string | undefined;
   readonly layout: Layout | undefined;
   readonly refusals: readonly string[];
+  /** All it lacks are names, and some of its repositories are not there. */
+  readonly lacksRepositories: boolean;
 }
 
 /** Takes all configuration of a driver that we do not have. */
@@ -32,9 +34,10 @@ export const ANY_DRIVER: Pick<DriverConfigLanguage, 'parseTrigger' | 'parseRequi
 export function loadCase(
   { name, tenantFile, projects }: CompatCase,
   languages: Languages,
+  connections: ReadonlyMap<string, FixtureConnection>,
 ): readonly Loaded[] {
   const hosts = new Map(
-    [...languages.keys()].map(connection => [connection, HOSTS[connection] ?? connection]),
+    [...languages.keys()].map(name => [name, connections.get(name)?.host ?? name] as const),
   );
   const parsed = parseTenantFile(tenantFile, name, hosts);
   if (parsed.kind === 'invalid') {
@@ -44,38 +47,47 @@ export function loadCase(
       tenant: undefined,
       layout: undefined,
       refusals,
+      lacksRepositories: false,
     }));
   }
   return parsed.tenants.map(tenant => {
     const configs = tenant.projects.map(({ project }) => branchConfig(tenant, project, projects));
     const layout = buildLayout({ tenant, configs, languages, cache: parseCache() });
-    const refusals = layout.errors.filter(isError).map(configErrorText);
-    return { name: `${name} ${tenant.name}`, tenant: tenant.name, layout, refusals };
+    const errors = layout.errors.filter(isError);
+    const isWhole = tenant.projects.every(({ project }) => folderOf(project) in projects);
+    return {
+      name: `${name} ${tenant.name}`,
+      tenant: tenant.name,
+      layout,
+      refusals: errors.map(configErrorText),
+      lacksRepositories: !isWhole && errors.length > 0 && errors.every(({ code }) => NAMES.has(code)),
+    };
   });
+}
+
+/** Codes of names that are defined nowhere. */
+const NAMES = new Set([
+  'job-not-defined',
+  'unknown-nodeset',
+  'unknown-project',
+  'unknown-secret',
+  'unknown-template',
+]);
+
+function folderOf(project: ProjectKey): string {
+  return projectIdOf(project).name.replaceAll('/', '_');
 }
 
 /** In YAML, and in the JSON of single layouts. */
 const TENANT = /^- tenant:|"tenant":/gm;
 
-/** Canonical host names that the fixtures write. */
-const HOSTS: { readonly [connection: string]: string } = {
-  gerrit: 'review.example.com',
-  review_gerrit: 'review.example.com',
-  another_gerrit: 'another.example.com',
-  github: 'github.com',
-};
-
 function isError({ severity }: ConfigError): boolean {
   return severity === 'error';
 }
 
-function branchConfig(
-  tenant: Tenant,
-  project: Tenant['projects'][number]['project'],
-  projects: CompatCase['projects'],
-): BranchConfig {
+function branchConfig(tenant: Tenant, project: ProjectKey, projects: CompatCase['projects']): BranchConfig {
   const extra = extraPathsOf(tenant, project);
-  const all = Object.entries(projects[projectIdOf(project).name.replaceAll('/', '_')] ?? {});
+  const all = Object.entries(projects[folderOf(project)] ?? {});
   const ignored = all.flatMap(([path]) => (path.endsWith(IGNORE) ? [path.slice(0, -IGNORE.length)] : []));
   const files = all
     .filter(([path]) => isConfigPath(path, extra) && !ignored.some(folder => path.startsWith(folder)))

@@ -1,6 +1,7 @@
 /**
  * `npm run compat -- --zuul DIR [--oracle PYTHON]`: how much of the configuration that Zuul's own tests use loads here, and whether it means
  * the same. DIR is a source tree of Zuul, PYTHON one with Zuul installed; you fetch both, nothing of them is part of Gatehouse.
+ * `--site DIR`: the same for a site's own tenants.
  *
  *     fixtures.ts    what there is to load
  *     load.ts        loads it
@@ -15,18 +16,23 @@ import { Command } from 'commander';
 import { messengers, drivers as ourDrivers } from '../../drivers/index.ts';
 import type { Languages } from '../../src/layout/build/build-pipeline.ts';
 import { differencesOf, graphsOf } from './compare.ts';
-import { type CompatCase, type FixtureConnection, fixturesBelow } from './fixtures.ts';
+import { type CompatCase, type FixtureConnection, fixturesBelow, siteIn } from './fixtures.ts';
 import { ANY_DRIVER, type Loaded, loadCase } from './load.ts';
 import { askOracle, type OracleAnswer, refusedByZuul } from './oracle.ts';
 
 const program = new Command('compat')
-  .requiredOption('--zuul <dir>', 'a source tree of Zuul')
+  .option('--zuul <dir>', 'a source tree of Zuul')
+  .option(
+    '--site <dir>',
+    'a site: its tenant file, zuul.conf, and git/ with a folder for each repository, / written as _',
+  )
   .option('--oracle <python>', 'a Python with Zuul installed, whose loader says what is right')
   .option('--all', 'print every reason of every refusal, not the first one', false)
   .parse();
 
 interface Options {
-  readonly zuul: string;
+  readonly zuul?: string;
+  readonly site?: string;
   readonly oracle?: string;
   readonly all: boolean;
 }
@@ -39,21 +45,42 @@ interface Result {
   readonly answer: OracleAnswer | undefined;
 }
 
-async function compat({ zuul, oracle, all }: Options): Promise<number> {
-  const { cases, connections } = fixturesBelow(zuul);
+async function compat({ zuul, site, oracle, all }: Options): Promise<number> {
+  if (zuul === undefined) {
+    if (site === undefined || oracle !== undefined)
+      throw new Error('give --zuul, or --site without --oracle');
+    return report(siteIn(site), undefined, all);
+  }
+  const fixtures = fixturesBelow(zuul);
+  if (oracle === undefined) return report(fixtures, undefined, all);
+  const key = path.join(zuul, 'tests/fixtures/private.pem');
+  return report(fixtures, await askOracle(oracle, fixtures.cases, fixtures.connections, key), all);
+}
+
+/** @param answers of the oracle, one for each case. */
+async function report(
+  { cases, connections }: ReturnType<typeof fixturesBelow>,
+  answers: readonly OracleAnswer[] | undefined,
+  all: boolean,
+): Promise<number> {
   const real = await languagesOf(connections);
   const stub = new Map([...[...connections.keys()].map(name => [name, ANY_DRIVER] as const), ...real]);
-  const key = path.join(zuul, 'tests/fixtures/private.pem');
-  const answers = oracle === undefined ? [] : await askOracle(oracle, cases, connections, key);
   const results = cases.map((each, index): Result => {
     const { kind } = each;
-    return { kind, real: loadCase(each, real), stub: loadCase(each, stub), answer: answers[index] };
+    return {
+      kind,
+      real: loadCase(each, real, connections),
+      stub: loadCase(each, stub, connections),
+      answer: answers?.[index],
+    };
   });
   for (const result of results)
     for (const line of reportOf(result, all)) process.stdout.write(`${oneLine(line)}\n`);
-  for (const kind of ['tenants', 'layout'] as const)
-    for (const line of tally(results.filter(each => each.kind === kind)))
-      process.stdout.write(`${WORDS[kind]}: ${line}\n`);
+  for (const kind of ['tenants', 'layout'] as const) {
+    const own = results.filter(each => each.kind === kind);
+    if (own.length === 0) continue;
+    for (const line of tally(own)) process.stdout.write(`${WORDS[kind]}: ${line}\n`);
+  }
   return 0;
 }
 
@@ -87,7 +114,10 @@ function zuulOf(loaded: Loaded | undefined, answer: OracleAnswer | undefined) {
 function tally(results: readonly Result[]): readonly string[] {
   const [real, stub] = [results.flatMap(each => each.real), results.flatMap(each => each.stub)];
   const loads = `loaded ${loadedOf(real)} of ${real.length}, ${loadedOf(stub)} with stub drivers`;
-  if (results.every(({ answer }) => answer === undefined)) return [loads];
+  const lacking = stub.filter(({ lacksRepositories }) => lacksRepositories).length;
+  const names = `${lacking} more lack only names, and some of their repositories are not there`;
+  if (results.every(({ answer }) => answer === undefined))
+    return [lacking === 0 ? loads : `${loads}; ${names}`];
   const rows = results.flatMap(({ stub: tenants, answer }) =>
     tenants.map(loaded => ({
       isLoaded: loaded.refusals.length === 0,

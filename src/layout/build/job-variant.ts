@@ -1,7 +1,7 @@
 /** A `job:` stanza in the context of its file. */
 import type { ConfigError } from '../../model/config-error.ts';
 import type { Tenant } from '../../model/layout.ts';
-import type { JobName } from '../../model/project.ts';
+import { type JobName, projectIdOf } from '../../model/project.ts';
 import { labelsOf } from '../freeze/flatten-nodeset.ts';
 import { unknownScopeError } from '../model/branch-scope.ts';
 import { errorAt } from '../model/config-place.ts';
@@ -18,7 +18,7 @@ function defaultParentIn({ defaultParent = 'base' }: Tenant): JobName {
 export function jobVariant(stanza: JobStanza, file: LayoutFile, context: CollectContext): JobVariant {
   const { name } = stanza;
   const broken =
-    parentError(stanza, file) ??
+    parentError(stanza, file, context.tenant) ??
     attributeError(stanza, file, context) ??
     (stanza.branches === undefined ? unknownScopeError(file.implied) : undefined);
   return { name, file, stanza, parent: parentOf(stanza, context.tenant), branches: stanza.branches, broken };
@@ -54,10 +54,15 @@ function parentOf({ name, parent }: JobStanza, tenant: Tenant): JobName | null {
 function parentError(
   { name, parent, offset, offsets }: JobStanza,
   file: LayoutFile,
+  { projects }: Tenant,
 ): ConfigError | undefined {
   const at = offsets.get('parent') ?? offset;
   if (parent === null && !file.trusted) {
     const text = `base jobs (parent: null) may be defined in config-projects only; name a parent for job ${name}`;
+    return errorAt(file, at, 'not-permitted', text);
+  }
+  if (parent === null && projects.some(each => each.project === file.project && each.noBaseJobs === true)) {
+    const text = `the tenant file lets project ${projectIdOf(file.project).name} define no base jobs (allow-base-jobs: false); name a parent for job ${name}`;
     return errorAt(file, at, 'not-permitted', text);
   }
   if (parent?.name === name)

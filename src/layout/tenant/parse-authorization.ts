@@ -104,7 +104,9 @@ function named(
     if (rule !== undefined) return [rule];
     const hint = didYouMean(name, rules.keys(), context.hints);
     const text = `${key} of ${subject} names ${name}, but there is no authorization-rule of that name${hint}; define it in this file`;
-    context.problem({ offset, code: 'unknown-rule', text });
+    // Without a rule of the first kind there are no operators; without one of `access-rules` all would read.
+    const severity = key === 'admin-rules' ? ({ severity: 'warning' } as const) : {};
+    context.problem({ offset, code: 'unknown-rule', text, ...severity });
     return [];
   });
 }

@@ -45,6 +45,7 @@ const WITHOUT_EFFECT = {
   'allow-circular-dependencies': 'a queue decides that, by the attribute of this name',
   'include-provider-config': 'there are no providers of nodes; executors offer labels',
 };
+const OF_UNTRUSTED = { 'allow-reporter-jobs': 'no job is of type reporter here' };
 const OF_ONE_BRANCH = {
   'include-branches': 'of a config-project one branch is read (load-branch)',
   'exclude-branches': 'of a config-project one branch is read (load-branch)',
@@ -146,6 +147,8 @@ function parseOptions(
       'load-branch': 'of an untrusted project all branches are read; use include-branches',
     });
   if (trusted) read.withoutEffect(OF_ONE_BRANCH);
+  if (!trusted) read.withoutEffect(OF_UNTRUSTED);
+  const noBaseJobs = trusted && read.boolean('allow-base-jobs') === false;
   const branches = (key: string) => (trusted ? [] : readPatterns(read, key, context).map(each => each.name));
   const includeBranches = branches('include-branches');
   const excludeBranches = branches('exclude-branches');
@@ -176,6 +179,7 @@ function parseOptions(
       ...(loadBranch === undefined ? {} : { loadBranch }),
       ...(extraConfigPaths.length === 0 ? {} : { extraConfigPaths }),
       ...(impliedBranchMatchers === undefined ? {} : { impliedBranchMatchers }),
+      ...(noBaseJobs ? { noBaseJobs } : {}),
       ...(configures.length === 0 ? {} : { configures: configures.map(each => each.name) }),
       ...kinds,
     },

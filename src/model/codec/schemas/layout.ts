@@ -37,6 +37,7 @@ const projects = list(
     itemKinds: optional(list(text)),
     shadows: optional(list(project)),
     impliedBranchMatchers: optional(flag),
+    noBaseJobs: optional(mark),
     configures: optional(list(text)),
   }),
 );
