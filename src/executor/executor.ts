@@ -11,7 +11,7 @@
  *
  *     take-builds.ts       claims a request for a free slot (deps.ts: what the executor needs; store-builds.ts: the store's side)
  *     execute-build.ts     its start event, its log, its result, or nothing at all when the claim was lost (build-events, halt)
- *     run-build.ts         workspace, plan, phases, outcome (plan-playbooks, resolve-playbook, job-environment, host-variables, build-steps,
+ *     run-build.ts         workspace, plan, phases, outcome (plan-playbooks, resolve-playbook, include-vars, job-environment, host-variables, build-steps,
  *                          split-trace, inbound-trace, change-messages)
  *     run-phases.ts        the playbooks in their order
  *     run-playbook.ts      one playbook and its verdict (judge-playbook, outcome)

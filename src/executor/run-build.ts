@@ -16,6 +16,7 @@ import { type BuildSteps, createBuildSteps } from './build-steps.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
 import { WorkspaceFailure } from './git-process.ts';
+import { includedVars } from './include-vars.ts';
 import { jobVariables, VARIABLES_FILE, variablesFile } from './job-environment.ts';
 import { type BuildOutcome, outcomeOf } from './outcome.ts';
 import { planPlaybooks } from './plan-playbooks.ts';
@@ -104,7 +105,10 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
     async () => {
       await context.startStored;
       const zuul = await withMessages(request, context.deps.repositories);
-      const variables = jobVariables({ ...request, zuul }, runner.view(places), options.hostname);
+      const included = await includedVars(request, workspace);
+      if (included.kind === 'refused') return included.reason;
+      const given = { ...request, zuul, parentData: included.vars };
+      const variables = jobVariables(given, runner.view(places), options.hostname);
       await writeFile(join(places.info, VARIABLES_FILE), variablesFile(variables));
       return planPlaybooks({ request, workspace, places, variables, view: runner.view(places) });
     },

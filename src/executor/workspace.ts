@@ -127,8 +127,13 @@ function sourceKey({ canonicalName, commit }: TreeSource): string {
 }
 
 /** One checkout per project and commit, however many playbooks and roles it has. */
-function playbookSources({ playbooks, roles = [] }: BuildRequest): ReadonlyMap<string, Source> {
-  const all: readonly Source[] = [...playbooks.preRun, ...playbooks.run, ...playbooks.postRun, ...roles];
+function playbookSources({
+  playbooks,
+  roles = [],
+  includeVars = [],
+}: BuildRequest): ReadonlyMap<string, Source> {
+  const { preRun, run, postRun } = playbooks;
+  const all: readonly Source[] = [...preRun, ...run, ...postRun, ...roles, ...includeVars];
   return new Map(all.map(source => [sourceKey(source), source]));
 }
 

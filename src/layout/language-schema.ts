@@ -58,6 +58,14 @@ const VALUES: { readonly [type in ValueType]: Schema } = {
   dependencies: oneOrList({ anyOf: [name, object({ name, soft: boolean }, ['name'])] }),
   'driver-entries': { anyOf: [mapping, nothing] },
   groups,
+  'include-vars': oneOrList({
+    anyOf: [
+      name,
+      object({ name, project: name, 'zuul-project': boolean, 'use-ref': boolean, required: boolean }, [
+        'name',
+      ]),
+    ],
+  }),
   jobs: oneOrList({
     anyOf: [
       name,

@@ -1,7 +1,7 @@
 /** Requests of the scheduler to executors: everything a build needs, so that its executor makes no other request. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
-import type { FrozenJob, JobRole, Json, Playbook, SecretsByHash, Variables } from './job.ts';
+import type { FrozenJob, JobRole, JobVarsFile, Json, Playbook, SecretsByHash, Variables } from './job.ts';
 import type { BranchName, CommitId, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
 import type { SealedData } from './returned.ts';
 import type { WantedSemaphore } from './semaphore.ts';
@@ -31,6 +31,14 @@ export interface BuildPlaybook extends Omit<Playbook, 'roles'> {
 
 /** Roles with the exact commit of their project. */
 export interface BuildRole extends Omit<JobRole, 'branch'> {
+  readonly canonicalName: string;
+  readonly branch: BranchName | null;
+  readonly commit: CommitId;
+}
+
+/** A file with variables, at the exact commit of its project. */
+export interface BuildVarsFile extends Pick<JobVarsFile, 'path' | 'optional'> {
+  readonly project: ProjectKey;
   readonly canonicalName: string;
   readonly branch: BranchName | null;
   readonly commit: CommitId;
@@ -76,6 +84,8 @@ export interface BuildRequest {
   readonly roles?: readonly BuildRole[];
   /** All that the playbooks name, encrypted. Absent: none. */
   readonly secrets?: SecretsByHash;
+  /** In the order in which they are read, over `parentData`. Absent: none. */
+  readonly includeVars?: readonly BuildVarsFile[];
   /** Returned by the jobs it depends on; its own variables win. Absent: nothing. */
   readonly parentData?: Variables;
   /** Likewise their secret data, in the order of the graph. Absent: none. */

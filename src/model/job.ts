@@ -46,6 +46,18 @@ export interface PlaybookSecret {
 /** Secrets by their SHA-256. */
 export type SecretsByHash = { readonly [sha256: string]: FrozenSecret };
 
+/** A file with variables of a job, in a repository. */
+export interface JobVarsFile {
+  /** Absent: that of the change. */
+  readonly project?: ProjectKey;
+  /** Below its root. */
+  readonly path: string;
+  /** The build goes on without it. Absent: it does not. */
+  readonly optional?: true;
+  /** Taken from a branch, also where the change is a tag of that project. */
+  readonly branchOnly?: true;
+}
+
 /** Ansible roles of a project, for some playbooks of a job. */
 export interface JobRole {
   readonly project: ProjectKey;
@@ -143,6 +155,8 @@ export interface FrozenJob extends FrozenNodeset {
   readonly requiredProjects: readonly RequiredProject[];
   readonly overrideCheckout?: string;
   readonly vars: Variables;
+  /** Below `vars`, of several the last one wins. Absent: none. */
+  readonly includeVars?: readonly JobVarsFile[];
   /** They win over `vars` and those of nodes and groups. Absent: none, and so below. */
   readonly extraVars?: Variables;
   /** By name of a node; names that the nodeset lacks do nothing. */

@@ -39,7 +39,7 @@ export interface SchedulerDeps {
   openLayouts(drivers: ReadonlyMap<ConnectionName, Driver>): Calls<LayoutTable>;
   /** Keys that decrypt secrets, to check them; absent: the installation has no keystore. */
   readonly secretKeys?: SecretKeys;
-  readonly places: Omit<ProjectPlaces, 'defaultBranch'>;
+  readonly places: Pick<ProjectPlaces, 'canonicalName'>;
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;
   readonly tracing: LiveTracing;

@@ -56,12 +56,12 @@ function sealed(
 }
 
 /**
- * Secret data for a job, from those it depends on. Unlike other data the first one counts, as in Zuul, and any variable of the job wins.
+ * Secret data for a job, from those it depends on. Unlike other data the first one counts, as in Zuul, and any variable of the job, or other data, wins.
  *
  * @returns `values` undefined: none.
  */
 export function openReturned(
-  { sealedData = [], job }: Pick<BuildRequest, 'sealedData' | 'job'>,
+  { sealedData = [], parentData = {}, job }: Pick<BuildRequest, 'sealedData' | 'parentData' | 'job'>,
   seal: DataSeal | undefined,
   masks: RunnerBuild['masks'],
 ): OpenedSecrets {
@@ -77,7 +77,7 @@ export function openReturned(
     all = mergeVars(JSON.parse(text), all);
   }
   masks.add(textsIn(all));
-  const taken = namesOf(job);
+  const taken = new Set([...Object.keys(parentData), ...namesOf(job)]);
   return {
     kind: 'opened',
     values: Object.fromEntries(Object.entries(all).filter(([name]) => !taken.has(name))),

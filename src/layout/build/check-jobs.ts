@@ -129,11 +129,18 @@ export function referenceError(
   collected: Collected,
   { resolve, tenant }: CollectContext,
 ): ConfigError | undefined {
-  const { nodeset, requiredProjects = [], allowedProjects = [], roles = [] } = stanza.attributes;
+  const {
+    nodeset,
+    requiredProjects = [],
+    allowedProjects = [],
+    roles = [],
+    includeVars = [],
+  } = stanza.attributes;
+  const files = includeVars.flatMap(({ of }) => (typeof of === 'object' ? [of] : []));
   const nodesetError =
     nodeset === undefined ? undefined : errorOfNodeset(stanza, nodeset, file, collected, tenant);
   if (nodesetError !== undefined) return nodesetError;
-  for (const { name, offset } of [...requiredProjects, ...allowedProjects, ...roles]) {
+  for (const { name, offset } of [...requiredProjects, ...allowedProjects, ...roles, ...files]) {
     const resolved = resolve(name);
     if (resolved.kind === 'unknown') return errorAt(file, offset, resolved.code, resolved.text);
   }

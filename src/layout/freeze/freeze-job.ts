@@ -218,6 +218,7 @@ export function frozenJob(
     requiredProjects: draft.requiredProjects,
     ...(settings.overrideCheckout === undefined ? {} : { overrideCheckout: settings.overrideCheckout }),
     vars: mergeVars(projectVars, draft.vars),
+    ...(draft.includeVars.length === 0 ? {} : { includeVars: draft.includeVars }),
     ...(isEmpty(draft.extraVars) ? {} : { extraVars: draft.extraVars }),
     ...(isEmpty(draft.hostVars) ? {} : { hostVars: draft.hostVars }),
     ...(isEmpty(draft.groupVars) ? {} : { groupVars: draft.groupVars }),

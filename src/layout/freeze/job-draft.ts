@@ -5,11 +5,11 @@
  *     run       child's, where it has one
  *     post-run  child's, then parent's; each definition's cleanup-run after its post-run
  *     roles     each definition's, before those that were there; playbooks keep what they had
- *     vars      merged, nested mappings too (extra-vars, host-vars and group-vars likewise); required-projects, tags, provides, requires, failure-output and semaphores: union; allowed-projects: intersection; everything else: the
+ *     vars      merged, nested mappings too (extra-vars, host-vars and group-vars likewise); required-projects, tags, provides, requires, include-vars, failure-output and semaphores: union; allowed-projects: intersection; everything else: the
  *               last one written
  */
 import type { ConfigError } from '../../model/config-error.ts';
-import type { JobRole, RequiredProject, Variables } from '../../model/job.ts';
+import type { JobRole, JobVarsFile, RequiredProject, Variables } from '../../model/job.ts';
 import { mergeNamedVars, mergeVars } from '../../model/merge-vars.ts';
 import { type JobName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { JobSemaphore } from '../../model/semaphore.ts';
@@ -27,6 +27,7 @@ import type {
 import type { ProjectResolver } from '../tenant/resolve-project.ts';
 import { type DraftPlaybook, rolesOf, withRoles } from './job-roles.ts';
 import { exposes, givenSecrets, passed } from './job-secrets.ts';
+import { withVarsFiles } from './job-vars-files.ts';
 
 /** Attributes whose last definition wins. */
 type Overridden = Pick<
@@ -64,6 +65,8 @@ export interface JobDraft {
   /** Empty: any file. The last definition replaces those before. */
   readonly files: readonly Matcher[];
   readonly irrelevantFiles: readonly Matcher[];
+  /** In the order in which they are read. */
+  readonly includeVars: readonly JobVarsFile[];
   readonly vars: Variables;
   readonly extraVars: Variables;
   readonly hostVars: { readonly [node: string]: Variables };
@@ -109,6 +112,7 @@ export function emptyDraft(name: JobName): JobDraft {
     dependenciesFile: undefined,
     files: [],
     irrelevantFiles: [],
+    includeVars: [],
     vars: {},
     extraVars: {},
     hostVars: {},
@@ -180,7 +184,7 @@ export function applyStanza(
     dependenciesFile: attributes.dependencies === undefined ? before.dependenciesFile : file,
     files: attributes.files ?? before.files,
     irrelevantFiles: attributes.irrelevantFiles ?? before.irrelevantFiles,
-    ...mergedVariables(before, attributes),
+    ...mergedVariables(before, attributes, file, resolve),
     requiredProjects: addProjects(before.requiredProjects, attributes, resolve),
     allowedProjects: given.restricts
       ? intersected(before.allowedProjects, [file.project])
@@ -210,8 +214,11 @@ export function applyStanza(
 function mergedVariables(
   before: JobDraft,
   attributes: JobAttributes,
-): Pick<JobDraft, 'vars' | 'extraVars' | 'hostVars' | 'groupVars'> {
+  file: LayoutFile,
+  resolve: ProjectResolver,
+): Pick<JobDraft, 'includeVars' | 'vars' | 'extraVars' | 'hostVars' | 'groupVars'> {
   return {
+    includeVars: withVarsFiles(before.includeVars, attributes, file, resolve),
     vars: mergeVars(before.vars, attributes.vars ?? {}),
     extraVars: mergeVars(before.extraVars, attributes.extraVars ?? {}),
     hostVars: mergeNamedVars(before.hostVars, attributes.hostVars ?? {}),
@@ -238,6 +245,7 @@ const EXECUTION_KEYS = [
   'extra-vars',
   'host-vars',
   'group-vars',
+  'include-vars',
   'required-projects',
   'allowed-projects',
   'nodeset',

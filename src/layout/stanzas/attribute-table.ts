@@ -20,6 +20,7 @@ export type ValueType =
   | 'dependencies'
   | 'driver-entries'
   | 'groups'
+  | 'include-vars'
   | 'jobs'
   | 'manager'
   | 'mapping'
@@ -80,6 +81,7 @@ const JOB: AttributeTable = {
   'hold-following-changes': of('boolean'),
   'host-vars': of('named-mappings'),
   'image-build-name': noEffect,
+  'include-vars': of('include-vars'),
   intermediate: of('boolean'),
   'irrelevant-files': of('matchers'),
   'match-on-config-updates': of('boolean'),

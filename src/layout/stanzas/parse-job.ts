@@ -4,6 +4,7 @@ import type { ParseContext } from '../reading/parse-context.ts';
 import { readPatterns } from '../reading/read-patterns.ts';
 import type { YamlMapping, YamlNode } from '../yaml/yaml-node.ts';
 import { parseAttributeControl } from './parse-attribute-control.ts';
+import { parseIncludeVars } from './parse-include-vars.ts';
 import { parseNodesetReference } from './parse-nodeset.ts';
 import { parseCleanupRun, parsePlaybooks } from './parse-playbooks.ts';
 import { parseRoles } from './parse-roles.ts';
@@ -11,9 +12,6 @@ import { parseSecretUses } from './parse-secret.ts';
 import { parseJobSemaphores, semaphoreOfBothText, semaphoresOfBoth } from './parse-semaphore.ts';
 import { parseNamedVars, parseVars } from './parse-vars.ts';
 import type { DependencyEntry, JobAttributes, JobStanza, RequiredProjectEntry } from './stanzas.ts';
-
-/** Attributes of Zuul's jobs that we refuse, so that no site relies on an attribute without effect. */
-const UNSUPPORTED = ['include-vars'];
 
 /** Attributes of Zuul's jobs that do nothing, with the reason. */
 const WITHOUT_EFFECT = {
@@ -45,7 +43,6 @@ export function parseJob(
   }
   refuseSharedSemaphores(read, name, attributes);
   read.withoutEffect(WITHOUT_EFFECT);
-  read.unsupported(UNSUPPORTED);
   read.finish();
   if (name === '') return undefined;
   const offsets = new Map([...value.entries].map(([key, { keyOffset }]) => [key, keyOffset]));
@@ -89,6 +86,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     irrelevantFiles: read.matchers('irrelevant-files'),
     vars: parseVars(read, context),
     extraVars: parseVars(read, context, 'extra-vars'),
+    includeVars: parseIncludeVars(read, subject, context),
     hostVars: parseNamedVars(read, 'host-vars', subject, context),
     groupVars: parseNamedVars(read, 'group-vars', subject, context),
     requiredProjects: parseRequiredProjects(read, subject, context),

@@ -152,6 +152,16 @@ export interface RoleEntry extends PlacedName {
   readonly role: string;
 }
 
+/** A file with variables. */
+export interface IncludeVarsEntry {
+  readonly path: string;
+  /** The project it is in: the one that defines the job, that of the change, or a named one. */
+  readonly of: 'file' | 'change' | PlacedName;
+  readonly required: boolean;
+  /** Where the change is a tag or another ref that is no branch: its commit, and not that of a branch. */
+  readonly useRef: boolean;
+}
+
 /** Attributes of a job or of a project's override of it; undefined: not written, inherited. */
 export interface JobAttributes {
   readonly description?: string | undefined;
@@ -188,6 +198,7 @@ export interface JobAttributes {
   readonly tags?: readonly string[] | undefined;
   readonly provides?: readonly string[] | undefined;
   readonly requires?: readonly string[] | undefined;
+  readonly includeVars?: readonly IncludeVarsEntry[] | undefined;
   readonly secrets?: readonly SecretEntry[] | undefined;
   readonly network?: boolean | undefined;
   /** `auto`: by the time it is expected to take. */

@@ -147,6 +147,7 @@ function rulesOf(
     projects: {
       ...deps.places,
       defaultBranch: project => layout.projects.get(project)?.defaultBranch,
+      isTrusted: project => tenant.projects.some(each => each.trusted && each.project === project),
     },
     ...(deps.relativePriority === true
       ? { relativeGroup: item => queueOf(leadChange(item))?.key ?? leadChange(item).project }

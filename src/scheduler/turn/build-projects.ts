@@ -23,6 +23,8 @@ export interface ProjectPlaces {
   defaultBranch(project: ProjectKey): string | undefined;
   /** Host and name, as in `example.org/app`: the path of its checkout below `src/`. */
   canonicalName(project: ProjectKey): string;
+  /** It is a config-project. */
+  isTrusted(project: ProjectKey): boolean;
 }
 
 /**

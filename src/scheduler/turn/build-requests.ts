@@ -15,6 +15,7 @@ import { sharedPlace } from '../../model/workspace-place.ts';
 import type { TracePolicy } from '../../tracing/live-tracing.ts';
 import { type BuildPlaybooks, buildPlaybooks } from './build-playbooks.ts';
 import { buildProjects, type ProjectPlaces } from './build-projects.ts';
+import { buildVarsFiles } from './build-vars-files.ts';
 import { parentDataOf } from './parent-data.ts';
 import { zuulVariables } from './zuul-variables.ts';
 
@@ -69,6 +70,11 @@ export function buildRequestFor(
   const found = buildPlaybooks(job, of, tested, context.places);
   if (found.kind === 'missing') return { kind: 'impossible', text: missingText(found) };
   const parents = parentDataOf(job, item, context.graph);
+  const files = buildVarsFiles(job, of, tested, context.places);
+  if (files.kind === 'missing') {
+    const text = `${files.project} has no branch to take variables file ${files.path} from`;
+    return { kind: 'impossible', text };
+  }
   const request: BuildRequest = {
     uuid: command.build,
     tenant: item.tenant,
@@ -84,6 +90,7 @@ export function buildRequestFor(
     ...withHolds(found.playbooks, item, context),
     ...(found.roles === undefined ? {} : { roles: found.roles }),
     ...secretsFor(job, context.graph),
+    ...(files.files.length === 0 ? {} : { includeVars: files.files }),
     ...parents.request,
     zuul: zuulVariables({
       item,

@@ -40,6 +40,7 @@ export function neededStates(
     ];
     for (const { project, overrideCheckout } of job.requiredProjects)
       want(project, [overrideCheckout, ...usual(project)]);
+    for (const { project } of job.includeVars ?? []) if (project !== undefined) want(project, usual(project));
     for (const { project, branch } of foreignRoles(job))
       want(project, branch === undefined ? usual(project) : [branch]);
   }

@@ -18,7 +18,7 @@
  *     time         pipeline-clock, rechecks (verdicts that change by time alone)
  *     deciding     pending-freezes, freeze-buildset, job-graphs, needed-states, pipeline-semaphores → `src/pipeline/decide-turn.ts`
  *     operations   turn-operations, decision-rows, stored-item, note-landed, semaphore-operations, commands → turn-commit
- *     commands     merge-requests, build-requests (build-projects, build-playbooks, parent-data, zuul-variables, node-labels); reports in `report/`
+ *     commands     merge-requests, build-requests (build-projects, build-playbooks, build-vars-files, parent-data, zuul-variables, node-labels); reports in `report/`
  *     afterwards   revise-priorities, seen-successes → expected-durations
  *
  * What a turn decides is written by its commit alone, and nowhere before. Job graphs are stored earlier, under the names of their

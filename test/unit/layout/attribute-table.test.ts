@@ -37,6 +37,16 @@ const SAMPLES: {
   dependencies: { good: ['a', ['a', { name: 'b', soft: true }]], bad: [[['a']], [{ soft: true }]] },
   'driver-entries': { good: [{ local: { a: 1 } }], bad: ['a', ['b']] },
   groups: { good: [[{ name: 'g', nodes: ['n'] }]], bad: ['a', [{ nodes: ['n'] }]] },
+  'include-vars': {
+    good: [
+      'a.yaml',
+      [
+        { name: 'a.yaml', project: 'acme/app', required: false },
+        { name: 'b', 'zuul-project': true },
+      ],
+    ],
+    bad: [[['a']], [{ nme: 'a' }]],
+  },
   jobs: {
     good: [['a', { b: { timeout: 3 } }, { c: null }]],
     bad: [[{ b: 3 }], [['a']], [{ b: { tiemout: 1 } }]],

@@ -5,6 +5,7 @@ import type {
   BuildRequest,
   BuildRole,
   BuildTrace,
+  BuildVarsFile,
 } from '../../build-request.ts';
 import type {
   EncryptedValue,
@@ -15,6 +16,7 @@ import type {
   JobGraph,
   JobNode,
   JobRole,
+  JobVarsFile,
   NodeGroup,
   NodeRequirement,
   Playbook,
@@ -97,6 +99,16 @@ const frozenJobSchema = object<FrozenJob>({
   requiredProjects: list(object<RequiredProject>({ project, overrideCheckout: optional(text) })),
   overrideCheckout: optional(text),
   vars: byName(json),
+  includeVars: optional(
+    list(
+      object<JobVarsFile>({
+        project: optional(project),
+        path: text,
+        optional: optional(mark),
+        branchOnly: optional(mark),
+      }),
+    ),
+  ),
   extraVars: optional(byName(json)),
   hostVars: optional(namedVariables),
   groupVars: optional(namedVariables),
@@ -198,6 +210,18 @@ export const buildRequestSchema = object<BuildRequest>({
     list(object<BuildRole>({ ...roleFields, canonicalName: text, branch: nullable(text), commit })),
   ),
   secrets: optional(secrets),
+  includeVars: optional(
+    list(
+      object<BuildVarsFile>({
+        project,
+        canonicalName: text,
+        branch: nullable(text),
+        commit,
+        path: text,
+        optional: optional(mark),
+      }),
+    ),
+  ),
   parentData: optional(byName(json)),
   sealedData: optional(list(object<SealedData>({ build: uuid, sealed: text }))),
   zuul: byName(json),

@@ -20,6 +20,7 @@ const commit = (digit: string) => parseCommitId(digit.repeat(40));
 const places = {
   defaultBranch: (project: string) => (project === lib ? 'trunk' : undefined),
   canonicalName: (project: string) => project.replace('local/', 'example.org/'),
+  isTrusted: () => false,
 };
 
 function job(parts: Partial<FrozenJob> = {}): FrozenJob {

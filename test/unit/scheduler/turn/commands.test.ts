@@ -87,7 +87,11 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
       spans: () => undefined,
       tracePolicy: () => undefined,
       semaphoreOf: () => ({ scope: 'tenant', max: 1 }),
-      projects: { defaultBranch: () => undefined, canonicalName: project => project },
+      projects: {
+        defaultBranch: () => undefined,
+        canonicalName: project => project,
+        isTrusted: () => false,
+      },
       mergeRequests,
       buildRequests,
       executors: known,

@@ -85,7 +85,11 @@ async function open(stand: Stand, share = createFairShare()) {
     pending: { waiting: 0, sort: async entries => ({ taken: entries, freezes: new Map() }) },
     learn: () => {},
     webRoot: 'http://localhost',
-    projects: { defaultBranch: () => undefined, canonicalName: project => project },
+    projects: {
+      defaultBranch: () => undefined,
+      canonicalName: project => project,
+      isTrusted: () => false,
+    },
     mergeRequests,
     buildRequests,
     executors: { canRun: () => 'yes', offered: () => [] },
