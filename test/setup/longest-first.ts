@@ -16,6 +16,8 @@ const ROOMS = [
   /\/test\/github\/stories\//,
   /\/test\/scenario\//,
   /\/test\/e2e\//,
+  /\/test\/(conformance|gerrit)\//,
+  /\/test\/unit\/(executor|store\/zookeeper|cmd)\//,
 ];
 
 export class LongestFirst extends BaseSequencer {
