@@ -42,7 +42,8 @@ const MOST_READS = 3;
 const REST_MS = 600_000;
 
 interface Kept {
-  readonly version: number;
+  /** The transaction that wrote its record: the version of a node begins again when the tenant is made again. */
+  readonly modified: bigint;
   readonly sources: LayoutSources;
   readonly facts: LayoutFacts;
 }
@@ -92,14 +93,14 @@ async function layoutOf(
     const node = await store.get(paths.tenant(tenant).layout);
     if (node === undefined || node.data.length === 0) break;
     const known = kept.get(tenant);
-    if (known?.version === node.stat.version) return { kind: 'layout', kept: known };
+    if (known?.modified === node.stat.modifiedTransaction) return { kind: 'layout', kept: known };
     const { builtFrom: sources } = layoutSummaryCodec.decode(node.data);
     if (sources === null) break;
     const branches = await readConfigs(tenant, sources, new Map(), store, paths);
     if (branches === undefined) continue;
     const configs = [...branches.values()].flatMap(each => [...each.values()]);
     const facts = await layouts.build(sources.tenant, configs);
-    const made = { version: node.stat.version, sources, facts };
+    const made = { modified: node.stat.modifiedTransaction, sources, facts };
     kept.delete(tenant);
     kept.set(tenant, made);
     for (const name of kept.keys()) if (kept.size > MOST_TENANTS) kept.delete(name);
