@@ -150,9 +150,9 @@ async function writeJobs(): Promise<void> {
     parent: base
     run: tests/unit.sh
     vars:
-      password: ${canary('variable of a job')}
-      nested: {list: [${canary('nested variable of a job')}]}
-      ${canary('name of a variable')}: 1
+      password: ${canary('variable of a job', 'api')}
+      nested: {list: [${canary('nested variable of a job', 'api')}]}
+      ${canary('name of a variable', 'api')}: 1
 - project:
     queue: integrated
     gate: {jobs: [app-unit-tests]}
@@ -237,6 +237,9 @@ async function allRoutes(): Promise<readonly string[]> {
     route
       .replace('{tenant}', TENANT)
       .replace('{pipeline}', 'gate')
+      .replace('{project}', APP)
+      .replace('{branch}', 'master')
+      .replace('{job}', 'app-unit-tests')
       .replace('{change}', change)
       // What was asked of a change needs its project.
       .replace(/checks$/, `checks?project=${encodeURIComponent(APP)}`)
