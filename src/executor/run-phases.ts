@@ -2,6 +2,7 @@
  * The playbooks of a build, in the order of their phases.
  *
  *     pre-run ─► run ─► post-run            what fails before post-run skips the rest of its phase, and a failed pre-run skips run
+ *                                           and what post-run has of definitions that pre-run had not reached
  *         └───────┴───► post-run
  *     ended early (cancelled, disk full, machine in trouble) ─► the playbooks of post-run that clean up, nothing else
  *
@@ -43,6 +44,8 @@ interface Phases {
   readonly plan: PlaybookPlan;
   readonly run: RunPlanned;
   readonly ends: { [phase in Phase]?: Unpassed };
+  /** Level of the definition that pre-run had reached when it did not pass; undefined: it passed. */
+  reached: number | undefined;
   /** The build was ended early. */
   over: boolean;
   /** Left for playbooks that clean up. */
@@ -60,7 +63,10 @@ export async function runPhases(
 ): Promise<PhaseEnds> {
   const run = playbookRunner(progress, context, workspace);
   const cleanupMs = (context.options.cleanupSeconds ?? CLEANUP_SECONDS) * 1000;
-  const phases: Phases = { progress, context, plan, run, ends: {}, over: false, cleanupMs, early: undefined };
+  const phases: Phases = {
+    ...{ progress, context, plan, run, ends: {}, cleanupMs },
+    ...{ reached: undefined, over: false, early: undefined },
+  };
   const { ends } = phases;
   const deadline = deadlineIn(context, context.request.job.timeout);
   await runInOrder(phases, 'pre-run', deadline);
@@ -81,6 +87,7 @@ async function runInOrder(phases: Phases, phase: 'pre-run' | 'run', deadline: nu
     const end = await run(planned, phase, null, deadline, watch);
     if (end.kind === 'passed') continue;
     ends[phase] = withEarly(phases, end);
+    if (phase === 'pre-run') phases.reached = planned.playbook.level ?? 0;
     phases.over = isFinalEnd(ends[phase]);
     return;
   }
@@ -118,9 +125,18 @@ async function runPost(phases: Phases): Promise<void> {
   const deadline = deadlineIn(context, context.request.job.postTimeout);
   const success = failed === undefined;
   for (const planned of plan['post-run']) {
+    if (!(await isReached(phases, planned))) continue;
     if (planned.playbook.cleanup !== undefined) await cleanUp(phases, planned, success, deadline);
     else if (!phases.over) note(phases, await run(planned, 'post-run', success, deadline));
   }
+}
+
+/** As in Zuul a definition whose pre-run never began has nothing to clean up or to fetch. */
+async function isReached({ reached, context }: Phases, { playbook }: PlannedPlaybook): Promise<boolean> {
+  if (reached === undefined || (playbook.level ?? 0) <= reached) return true;
+  const { canonicalName, path } = playbook;
+  await context.log.line(`POST-RUN SKIPPED: ${canonicalName}/${path}: pre-run ended before its definition`);
+  return false;
 }
 
 function note(phases: Phases, end: PlaybookEnd): void {

@@ -83,6 +83,8 @@ export interface Playbook {
   readonly semaphores?: readonly string[];
   /** What it alone gets decrypted. Absent: none. */
   readonly secrets?: readonly PlaybookSecret[];
+  /** How many definitions of the job and its parents came before the one that names it. Absent: none. */
+  readonly level?: number;
   /** Of post-run: it runs also where the build was ended early. `unjudged`: and its end is not part of the result. Absent: neither. */
   readonly cleanup?: 'judged' | 'unjudged';
   /** Places in {@link FrozenJob.roles}, the first one to be searched first. Absent: none, or it is not one of Ansible. */

@@ -158,7 +158,7 @@ export function applyStanza(
     isCleanupRun = false,
   ): readonly DraftPlaybook[] =>
     (entries ?? []).map(({ path, cleanup, semaphores }) => ({
-      ...{ project: file.project, branch: file.branch, path, trusted: file.trusted },
+      ...{ project: file.project, branch: file.branch, path, trusted: file.trusted, ...levelAfter(before) },
       ...(semaphores === undefined ? {} : { semaphores }),
       ...(given.own.length === 0 ? {} : { secrets: given.own }),
       ...(isCleanupRun
@@ -209,6 +209,11 @@ export function applyStanza(
     definedAt: [...before.definedAt, placeText(file, stanza.offset)],
   };
   return { kind: 'draft', draft };
+}
+
+/** Of the playbooks that the next definition names. */
+function levelAfter({ definedAt }: JobDraft): Pick<DraftPlaybook, 'level'> {
+  return definedAt.length === 0 ? {} : { level: definedAt.length };
 }
 
 function mergedVariables(

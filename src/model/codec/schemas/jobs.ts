@@ -55,6 +55,7 @@ const playbookFields = {
   branch: text,
   path: text,
   trusted: flag,
+  level: optional(whole),
   semaphores: optional(list(text)),
   secrets: optional(list(object<PlaybookSecret>({ name: text, secret: text }))),
   cleanup: optional(words<NonNullable<Playbook['cleanup']>>({ judged: 1, unjudged: 1 })),
