@@ -17,7 +17,7 @@ for (const { landing, mode, lands, commits } of WAYS)
     {
       connection: [`landing = ${landing}`],
       layout: githubLayout({ project: [`merge-mode: ${mode}`] }),
-      expectedTrouble: [/report|landed|abort|reset|lost|answer|host|GitHub/i],
+      expectedTrouble: [/report|landed|abort|reset|lost|answer|host|GitHub|store a webhook/i],
     },
     async world => {
       const { github, app } = world;

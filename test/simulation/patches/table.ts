@@ -441,8 +441,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/turn/commands.ts',
-        find: '...(isTraced ? landingOperations(intent, context.nodes.landings) : []),',
-        replace: '...(isTraced ? landingOperations(intent, context.nodes.landings).slice(1) : []),',
+        find: '? landingOperations(intent, context.nodes.landings)',
+        replace: '? landingOperations(intent, context.nodes.landings).slice(1)',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },

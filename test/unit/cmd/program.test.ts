@@ -98,6 +98,7 @@ beforeAll(async () => {
     until: before(10),
     duration: '65000000000',
     ended: { reason: 'reported', text: 'reported', result: 'SUCCESS' },
+    withheld: null,
     stretches: [],
     totals: [{ state: 'running', kind: 'work', duration: '65000000000', share: 1 }],
     resets: [],

@@ -56,8 +56,8 @@ test('counts what loads with our drivers and with any, and gives the reason of e
     expect.stringContaining(
       'refused layouts/pagure.yaml: layouts/pagure.yaml:1:44: no connection is called "pagure"',
     ),
-    'tenants: loaded 1 of 2, 1 with drivers that take anything',
-    'single layouts: loaded 1 of 2, 2 with drivers that take anything',
+    'tenants: loaded 1 of 2, 1 with stub drivers',
+    'single layouts: loaded 1 of 2, 2 with stub drivers',
     '',
   ]);
 });
