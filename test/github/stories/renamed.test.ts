@@ -7,7 +7,12 @@ githubStory(
   {
     connection: ['sweep_interval = 1'],
     // A read of the repository in the meantime is sent to its new name.
-    expectedTrouble: [/acme\/application/, /could not report acme\/app 1/, /returned error: 301/],
+    expectedTrouble: [
+      /acme\/application/,
+      /could not report acme\/app 1/,
+      /returned error: 301/,
+      /the configuration of local\/acme\/app/,
+    ],
   },
   async ({ github, app, api, observer, open, item, runs, free, leaves }) => {
     const pull = await open();

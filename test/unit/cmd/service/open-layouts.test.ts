@@ -6,6 +6,7 @@ import { openLayouts } from '../../../../src/cmd/service/open-layouts.ts';
 import type { ItemChange } from '../../../../src/layout/freeze/freeze-item-graph.ts';
 import type { LayoutFacts } from '../../../../src/layout/layout-facts.ts';
 import { createLayouts, type Layouts } from '../../../../src/scheduler/tenant/layouts.ts';
+import { slowness } from '../../../fake/slowness.ts';
 import { BOMBS, KNOWN_JOBS, misspeltJobs } from '../../layout/bombs.ts';
 import { APP, branchConfig, CONFIG, LIB, TENANT } from '../../layout/fixture.ts';
 
@@ -62,12 +63,12 @@ describe('layouts in a thread', () => {
     expect(again).toMatchObject({ cached: true, outcome });
   });
 
-  // The least of some runs: the compiler and the collector of a busy machine are not what is bounded here.
+  // The least of some runs: the compiler and the collector of a busy machine are not what is bounded here, and its processors do less in a second.
   test.each([...BOMBS, ['1000 misspelt jobs', misspeltJobs(1000)] as const])(
     'take less than 50 ms of the deciding thread for %s',
     async (_name, text) => {
       const costs: number[] = [];
-      for (let run = 1; run <= MOST_RUNS && Math.min(...costs) >= 50; run++) {
+      for (let run = 1; run <= MOST_RUNS && Math.min(...costs) >= 50 * slowness(); run++) {
         const proposed = [branchConfig(APP, `${text}\n# run ${run}\n`)];
         const before = process.threadCpuUsage();
         const { outcome, cached } = await layouts.freeze(facts, {
@@ -81,7 +82,7 @@ describe('layouts in a thread', () => {
         expect(outcome.kind).not.toBe('frozen');
         if (outcome.kind === 'misconfigured') expect(outcome.errors.length).toBeLessThanOrEqual(300);
       }
-      expect(Math.min(...costs)).toBeLessThan(50);
+      expect(Math.min(...costs)).toBeLessThan(50 * slowness());
     },
   );
 

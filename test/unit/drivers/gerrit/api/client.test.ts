@@ -30,7 +30,8 @@ describe('a request to Gerrit', () => {
   test('has a step with operation, status and size, and nothing secret in it', async () => {
     await using server = await startGerritServer((_request, response) => answerJson(response, {}));
     await server.get();
-    expect(server.steps).toMatchObject([
+    // On a busy machine it may have waited for its place before.
+    expect(server.steps.filter(({ kind }) => kind !== 'HostWait')).toMatchObject([
       {
         kind: 'HostQuery',
         subject: 'changes/detail acme/app',
