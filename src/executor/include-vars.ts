@@ -56,7 +56,7 @@ interface Problem {
 
 /** Undefined: there is no such file. */
 async function textOf({ path }: BuildVarsFile, tree: string): Promise<string | undefined | Problem> {
-  const place = await realpath(join(tree, path)).catch(() => undefined);
+  const place = await placeOf(join(tree, path));
   if (place === undefined) return undefined;
   const root = await realpath(tree);
   if (!place.startsWith(root + sep)) return { problem: 'leads out of its project by a symbolic link' };
@@ -70,6 +70,19 @@ async function textOf({ path }: BuildVarsFile, tree: string): Promise<string | u
     await file.close();
   }
 }
+
+/** With every link followed; undefined: there is nothing. */
+async function placeOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && ABSENT.has(String(error.code))) return undefined;
+    throw error;
+  }
+}
+
+/** What a repository can bring about; any other error is one of the machine. */
+const ABSENT: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
 function parsed(text: string): { readonly vars: Variables } | Problem {
   let documents: readonly unknown[];

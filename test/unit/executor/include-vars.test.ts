@@ -56,6 +56,17 @@ describe('files of include-vars', () => {
     });
   });
 
+  test('that cannot be looked for are a failure of the machine, also where they are optional', async () => {
+    const unusable = { treeOf: () => ({ host: `${tree}\0`, job: '/x' }) };
+    const includeVars = [{ ...file('none.yaml'), optional: true as const }];
+    await expect(includedVars({ includeVars }, unusable)).rejects.toThrow('null bytes');
+  });
+
+  test('that links lead to in a circle do not exist', async () => {
+    await symlink('circle.yaml', join(tree, 'circle.yaml'));
+    expect(await included([file('circle.yaml')])).toMatchObject({ kind: 'refused' });
+  });
+
   const bomb = `a: &a [1,1,1,1,1,1,1,1,1,1]\n${[...'bcdefghi']
     .map(
       (name, index) => `${name}: &${name} [${Array.from({ length: 10 }, () => `*${'abcdefgh'[index]}`)}]\n`,
