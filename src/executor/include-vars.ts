@@ -9,7 +9,7 @@ import { join, sep } from 'node:path';
 import { boolYaml11Tag, loadAll, NOT_RESOLVED, YAML11_SCHEMA } from 'js-yaml';
 import type { BuildRequest, BuildVarsFile } from '../model/build-request.ts';
 import type { Json, Variables } from '../model/job.ts';
-import { mergeVars } from '../model/merge-vars.ts';
+import { isVariables, mergeVars } from '../model/merge-vars.ts';
 import { reservedVariable } from '../model/reserved-variables.ts';
 import { openPlainFile } from './open-plain-file.ts';
 import type { Workspace } from './workspace.ts';
@@ -101,7 +101,7 @@ function parsed(text: string): { readonly vars: Variables } | Problem {
     return {
       problem: `holds more than ${MOST_VALUES} values, deeper ones than ${DEEPEST} levels, or what is no text, number, list or mapping`,
     };
-  if (!isMapping(plain)) return { problem: 'is not a mapping' };
+  if (!isVariables(plain)) return { problem: 'is not a mapping' };
   const refused = Object.keys(plain).find(name => reservedVariable(name) !== undefined);
   if (refused !== undefined) return { problem: `sets ${refused}, which ${reservedVariable(refused)}` };
   return { vars: plain };
@@ -130,8 +130,4 @@ function plainJson(value: unknown, budget: { values: number }, depth: number): J
     entries.push([name, plain]);
   }
   return Object.fromEntries(entries);
-}
-
-function isMapping(value: Json): value is Variables {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 /**
  * Files of the program itself: modules that threads and processes start with, and what is no code. A build (`scripts/build.ts`) keeps
- * their places below its root and renames modules; it finds them by the calls of these two functions, whose argument must be a literal.
+ * their places below its root, renames modules, and finds these by the calls of `ownModule`.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -15,7 +15,7 @@ export function ownFile(name: string): string {
   return path.join(ROOT, name);
 }
 
-/** @param name below the root, without extension, e.g. `src/git/starter/main`. */
+/** @param name below the root, without extension, e.g. `src/git/starter/main`; a literal, for the build looks for it. */
 export function ownModule(name: string): URL {
   return pathToFileURL(path.join(ROOT, `${name}${EXTENSION}`));
 }

@@ -5,7 +5,7 @@ export function mergeVars(base: Variables, over: Variables): Variables {
   const merged = new Map<string, Json>(Object.entries(base));
   for (const [name, value] of Object.entries(over)) {
     const below = merged.get(name);
-    merged.set(name, isVars(below) && isVars(value) ? mergeVars(below, value) : value);
+    merged.set(name, isVariables(below) && isVariables(value) ? mergeVars(below, value) : value);
   }
   return Object.fromEntries(merged);
 }
@@ -20,6 +20,7 @@ export function mergeNamedVars(base: NamedVariables, over: NamedVariables): Name
   return Object.fromEntries(merged);
 }
 
-function isVars(value: Json | undefined): value is Variables {
+/** Whether it is a mapping. */
+export function isVariables(value: Json | undefined): value is Variables {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -16,6 +16,11 @@ export interface Artifact {
   readonly metadata?: Variables;
 }
 
+/** As a member of `zuul.artifacts`, where more is said of it. */
+export function artifactVariables({ name, url, metadata }: Artifact): Variables {
+  return { name, url, ...(metadata === undefined ? {} : { metadata }) };
+}
+
 /** Part of the record `queue-item`. A member that is absent was not returned. */
 export interface Returned {
   /** `zuul.log_url`: an address of http or https. */

@@ -16,6 +16,7 @@ import type { JobNode, Json } from '../model/job.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ProvidedBuild, ProvidedByChange, RequirementWait } from '../model/requirement.ts';
+import { artifactVariables } from '../model/returned.ts';
 import { endedProviders, meets } from './provided.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -117,9 +118,7 @@ function shown(
 ): readonly Json[] {
   const { name } = projectIdOf(change.project);
   return artifacts.map(artifact => ({
-    name: artifact.name,
-    url: artifact.url,
-    ...(artifact.metadata === undefined ? {} : { metadata: artifact.metadata }),
+    ...artifactVariables(artifact),
     project: name,
     change: change.id,
     patchset: change.patchset,

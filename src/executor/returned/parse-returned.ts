@@ -10,11 +10,11 @@
  * Mappings are merged, `zuul.artifacts` and `zuul.warnings` are joined, of all else the last counts. What cannot be used is left out, with a
  * warning that never quotes it: it may be secret.
  */
+import { isNestedDeeperThan } from '../../lib/json-depth.ts';
 import type { Json, Variables } from '../../model/job.ts';
-import { mergeVars } from '../../model/merge-vars.ts';
+import { isVariables, mergeVars } from '../../model/merge-vars.ts';
 import { reservedVariable } from '../../model/reserved-variables.ts';
 import type { Artifact, Returned } from '../../model/returned.ts';
-import { depthOfJson } from './depth-of-json.ts';
 
 /** `secret`: not to be stored or shown as it is. */
 export interface ParsedReturn {
@@ -49,7 +49,7 @@ export function parseReturned(text: string): ParsedReturn {
     secret = mergeVars(secret, parsed.secret);
   }
   const { zuul = {}, ...rest } = data;
-  const own = isMapping(zuul) ? zuul : {};
+  const own = isVariables(zuul) ? zuul : {};
   const { zuul: _, ...ownSecret } = secret;
   const facts = {
     ...logUrlOf(own, warnings),
@@ -63,21 +63,21 @@ export function parseReturned(text: string): ParsedReturn {
 }
 
 function parseLine(line: string): { readonly data: Variables; readonly secret: Variables } | string {
-  if (depthOfJson(line) > DEEPEST) return `is nested deeper than ${DEEPEST} levels`;
+  if (isNestedDeeperThan(Buffer.from(line), DEEPEST)) return `is nested deeper than ${DEEPEST} levels`;
   let value: Json;
   try {
     value = JSON.parse(line);
   } catch {
     return 'is not JSON';
   }
-  if (!isMapping(value)) return 'is not a JSON object';
+  if (!isVariables(value)) return 'is not a JSON object';
   const { data = {}, secret_data: secret = {} } = value;
-  if (!isMapping(data) || !isMapping(secret)) return 'has data that is not a JSON object';
+  if (!isVariables(data) || !isVariables(secret)) return 'has data that is not a JSON object';
   return { data, secret };
 }
 
 function merged(before: Variables, after: Variables): Variables {
-  const zuul = [before.zuul, after.zuul].map(each => (isMapping(each) ? each : {}));
+  const zuul = [before.zuul, after.zuul].map(each => (isVariables(each) ? each : {}));
   const lists = JOINED.flatMap(name => {
     const all = zuul.flatMap(({ [name]: list }) => (Array.isArray(list) ? list : []));
     return all.length === 0 ? [] : [[name, all] as const];
@@ -111,10 +111,10 @@ function artifactsOf(own: Variables, warnings: string[]): Pick<Returned, 'artifa
 }
 
 function artifactOf(value: Json, base: string | undefined): Artifact | undefined {
-  if (!isMapping(value)) return undefined;
+  if (!isVariables(value)) return undefined;
   const { name, url, metadata } = value;
   if (typeof name !== 'string' || typeof url !== 'string') return undefined;
-  if (metadata !== undefined && !isMapping(metadata)) return undefined;
+  if (metadata !== undefined && !isVariables(metadata)) return undefined;
   const whole = base === undefined ? url : (URL.parse(url, base)?.href ?? url);
   return { name, url: whole, ...(metadata === undefined ? {} : { metadata }) };
 }
@@ -155,8 +155,4 @@ function within<T>(value: T, most: number, what: string, warnings: string[]): T 
 
 function nonEmpty(name: 'data', data: Variables): Pick<Returned, 'data'> {
   return Object.keys(data).length === 0 ? {} : { [name]: data };
-}
-
-function isMapping(value: Json | undefined): value is Variables {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -10,7 +10,7 @@ import type { FrozenJob, JobGraph, Json, Variables } from '../../model/job.ts';
 import { mergeVars } from '../../model/merge-vars.ts';
 import { projectIdOf } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
-import type { Artifact, Returned, SealedData } from '../../model/returned.ts';
+import { artifactVariables, type Returned, type SealedData } from '../../model/returned.ts';
 
 /** `artifacts` are those of `zuul.artifacts`; empty: the variable is absent. */
 export interface ParentData {
@@ -55,11 +55,7 @@ function parentsOf(job: FrozenJob, jobs: readonly FrozenJob[]): ReadonlySet<stri
 }
 
 function artifactsIn({ artifacts = [] }: Returned, job: FrozenJob, change: Change): readonly Json[] {
-  return artifacts.map(artifact => ({ ...shownArtifact(artifact), ...origin(job, change) }));
-}
-
-function shownArtifact({ name, url, metadata }: Artifact): Variables {
-  return { name, url, ...(metadata === undefined ? {} : { metadata }) };
+  return artifacts.map(artifact => ({ ...artifactVariables(artifact), ...origin(job, change) }));
 }
 
 function origin(job: FrozenJob, change: Change): Variables {

@@ -8,11 +8,10 @@ import type { SpanLink } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { planBuild } from './build-spans.ts';
 import type { ItemContext } from './item-context.ts';
+import { planRequirementWait, planSemaphoreWait } from './job-wait-spans.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
 import { planMergerWork } from './merger-work-spans.ts';
 import { numberInName } from './number-in-name.ts';
-import { planRequirementWait } from './requirement-wait-spans.ts';
-import { planSemaphoreWait } from './semaphore-wait-spans.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
 import { planTurnWork } from './turn-work-spans.ts';
@@ -44,11 +43,11 @@ export function planBuildSet(
   if (buildset.turnWork !== other?.turnWork) plans.push(...planTurnWork(context, buildset, own));
   (buildset.requirementWaits ?? []).forEach((wait, index) => {
     if (wait.ended === null || wait !== other?.requirementWaits?.[index])
-      plans.push(planRequirementWait(context, buildset, own, wait));
+      plans.push(planRequirementWait({ context, buildset, parent: own }, wait));
   });
   (buildset.semaphoreWaits ?? []).forEach((wait, index) => {
     if (wait.ended === null || wait !== other?.semaphoreWaits?.[index])
-      plans.push(planSemaphoreWait(context, buildset, own, wait));
+      plans.push(planSemaphoreWait({ context, buildset, parent: own }, wait));
   });
   buildset.builds.forEach((build, index) => {
     if (place.kept.has(build.uuid) || (build === other?.builds[index] && !isOpen(build))) return;
