@@ -26,8 +26,8 @@ import { pageFiles } from '../src/web/page-files.ts';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const PARTS = ['src', 'drivers'];
 const PAGE = 'src/web/page';
-/** Processes of the release; those that they start in turn are found in the sources. */
-const PROGRAMS = ['src/cmd/main', 'src/cmd/quickstart/main', 'src/cmd/quickstart/container-site'];
+/** What it starts in turn is found in the sources. */
+const PROGRAM = 'src/cmd/main';
 /** Optional parts of packages, native code: the packages do without. */
 const ABSENT = ['cpu-features', 'pg-native', 'bufferutil', 'utf-8-validate'];
 /** In a build: what it was made from. */
@@ -66,7 +66,7 @@ function isMadeFrom(folder: string, made: string): boolean {
 
 async function writeModules(folder: string, files: readonly string[]): Promise<void> {
   const starting = files.filter(isCode).flatMap(startedIn);
-  const entries = [...new Set([...PROGRAMS, ...starting])];
+  const entries = [...new Set([PROGRAM, ...starting])];
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map(entry => [entry, path.join(ROOT, `${entry}.ts`)])),
     platform: 'node',
