@@ -1,20 +1,18 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { openStoreSource } from '../../src/cmd/service/open-store-source.ts';
-import { TRASH } from '../../src/executor/remove-build.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import { readTree } from '../../src/store/tree-copy.ts';
 import { SILENT } from '../fake/silent-log.ts';
-import { DEADLINE } from './observer.ts';
+import { buildsAreDeleted } from './deleted-builds.ts';
 import type { World } from './world.ts';
 
 /** All that a world has stored when what ended builds had is deleted: files of its state, nodes of its store. */
 export async function storeTexts(world: World): Promise<readonly (readonly [name: string, text: Buffer])[]> {
   const state = path.join(path.dirname(path.dirname(world.config)), 'state');
-  const trash = path.join(state, 'jobs', TRASH);
-  await expect.poll(() => (existsSync(trash) ? readdirSync(trash) : []), { timeout: DEADLINE }).toEqual([]);
+  await buildsAreDeleted(state);
   const files = readdirSync(state, { recursive: true, withFileTypes: true }).flatMap(entry => {
     const file = path.join(entry.parentPath, entry.name);
     return entry.isFile() ? [[file, readFileSync(file)] as const] : [];
