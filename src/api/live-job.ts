@@ -1,6 +1,6 @@
 /** The jobs of an item's present buildset, in its document: each at its last attempt. */
 import { toMilliseconds } from '../lib/clock.ts';
-import { type Build, resultOf } from '../model/build.ts';
+import { type Build, resultOf, skipText } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
 import { culpritText, removalText } from '../model/cause.ts';
 import type { JobNode } from '../model/job.ts';
@@ -109,7 +109,7 @@ export function detailOfBuild({ state }: Build): string | null {
     case 'completed':
       return state.detail ?? null;
     case 'skipped':
-      return `${state.because} did not succeed`;
+      return skipText(state);
     case 'cancelled':
       if (state.cause.left !== undefined) return removalText(state.cause.left, state.cause.remover);
       return state.cause.culprit === null ? null : culpritText(state.cause.culprit);

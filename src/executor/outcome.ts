@@ -4,7 +4,7 @@
  *     stopped by a cancel            CANCELED, always
  *     over the disk limit            DISK_FULL
  *     our own failure, or stopped with the executor    RETRY, unless run had failed before: a verdict is never retried
- *     pre-run failed or timed out    RETRY (it prepares; it is not what is tested)
+ *     pre-run failed or timed out    RETRY (it prepares; it is not what is tested), FAILURE where the build returned `zuul.retry: false`
  *     run failed / timed out         FAILURE / TIMED_OUT, also when post-run fails as well
  *     a host could not be reached    RETRY, in run and in post-run, unless run had failed before
  *     post-run failed or timed out   POST_FAILURE, never retried
@@ -12,6 +12,7 @@
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BuildResult } from '../model/results.ts';
 import type { Phase } from './job-environment.ts';
+import type { ReturnedOrders } from './returned/zuul-members.ts';
 
 /** How one playbook ended. */
 export type PlaybookEnd =
@@ -36,13 +37,13 @@ export interface BuildOutcome {
 }
 
 /** By the table of the head comment. */
-export function outcomeOf(ends: PhaseEnds): BuildOutcome {
+export function outcomeOf(ends: PhaseEnds, { retry }: ReturnedOrders): BuildOutcome {
   const { 'pre-run': pre, run, 'post-run': post } = ends;
   const final = [pre, run, post].find(end => end !== undefined && isFinalEnd(end));
   const judged = isVerdict(run);
   if (final !== undefined && !(judged && final.kind === 'broken'))
     return { result: FINAL[final.kind], detail: final.detail };
-  if (pre !== undefined) return { result: 'RETRY', detail: pre.detail };
+  if (pre !== undefined) return { result: retry ? 'RETRY' : 'FAILURE', detail: pre.detail };
   if (judged) return { result: run.kind === 'timed-out' ? 'TIMED_OUT' : 'FAILURE', detail: run.detail };
   const away = [run, post].find(end => end?.kind === 'unreachable');
   if (away !== undefined) return { result: 'RETRY', detail: away.detail };

@@ -115,10 +115,15 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
   );
   if (typeof plan === 'string') return { result: 'ERROR', detail: plan };
-  const ends = await runPhases({ ...progress, onFailing: deps.onFailing }, context, workspace, plan);
+  const { ends, orders } = await runPhases(
+    { ...progress, onFailing: deps.onFailing },
+    context,
+    workspace,
+    plan,
+  );
   const returned = await finalReturned(context, context.deps.dataSeal);
   for (const warning of returned?.warnings ?? []) await log.line(`WARNING: ${warning}`);
-  return { ...outcomeOf(ends), ...(returned === undefined ? {} : { returned }) };
+  return { ...outcomeOf(ends, orders), ...(returned === undefined ? {} : { returned }) };
 }
 
 function refusal({ request, runner, options }: PhasedBuild): string | undefined {

@@ -16,6 +16,8 @@ import type { Phase } from './job-environment.ts';
 import { halted } from './judge-playbook.ts';
 import { isFinalEnd, isVerdict, type PhaseEnds, type PlaybookEnd } from './outcome.ts';
 import type { PlannedPlaybook, PlaybookPlan } from './plan-playbooks.ts';
+import { noteReturned } from './returned/build-returns.ts';
+import type { ReturnedOrders } from './returned/zuul-members.ts';
 import { type BuildContext, runPlaybook } from './run-playbook.ts';
 import type { SplitTrace } from './split-trace.ts';
 import { STEPS_PER_BUILD } from './step-file.ts';
@@ -52,27 +54,36 @@ interface Phases {
   cleanupMs: number;
   /** A line of run matched `failure-output`, and why; undefined: none did. */
   early: string | undefined;
+  /** What it returned when pre-run and run had ended. */
+  orders: ReturnedOrders;
 }
 
-/** Never rejects because of what the job does. @returns what counts for the result. */
+/** The ends of the phases, and what the build had returned when post-run was to begin. */
+export interface EndedPhases {
+  readonly ends: PhaseEnds;
+  readonly orders: ReturnedOrders;
+}
+
+/** Never rejects because of what the job does. */
 export async function runPhases(
   progress: PhaseProgress,
   context: PhasedBuild,
   workspace: Workspace,
   plan: PlaybookPlan,
-): Promise<PhaseEnds> {
+): Promise<EndedPhases> {
   const run = playbookRunner(progress, context, workspace);
   const cleanupMs = (context.options.cleanupSeconds ?? CLEANUP_SECONDS) * 1000;
   const phases: Phases = {
     ...{ progress, context, plan, run, ends: {}, cleanupMs },
-    ...{ reached: undefined, over: false, early: undefined },
+    ...{ reached: undefined, over: false, early: undefined, orders: { retry: true } },
   };
   const { ends } = phases;
   const deadline = deadlineIn(context, context.request.job.timeout);
   await runInOrder(phases, 'pre-run', deadline);
   if (ends['pre-run'] === undefined) await runInOrder(phases, 'run', deadline);
+  phases.orders = (await noteReturned(context)).orders;
   await runPost(phases);
-  return ends;
+  return { ends, orders: phases.orders };
 }
 
 /** In milliseconds of the monotonic clock; all playbooks of a phase share it. */
@@ -120,7 +131,7 @@ function withEarly({ early }: Phases, end: Unpassed): Unpassed {
 async function runPost(phases: Phases): Promise<void> {
   const { context, progress, plan, ends, run } = phases;
   const failed = ends['pre-run'] ?? ends.run;
-  if (!phases.over && phases.early === undefined && isVerdict(ends.run) && plan['post-run'].length > 0)
+  if (!phases.over && phases.early === undefined && isDecided(phases) && plan['post-run'].length > 0)
     progress.onFailing(context.deps.clock.now());
   const deadline = deadlineIn(context, context.request.job.postTimeout);
   const success = failed === undefined;
@@ -129,6 +140,11 @@ async function runPost(phases: Phases): Promise<void> {
     if (planned.playbook.cleanup !== undefined) await cleanUp(phases, planned, success, deadline);
     else if (!phases.over) note(phases, await run(planned, 'post-run', success, deadline));
   }
+}
+
+/** It has failed for good. */
+function isDecided({ ends, orders }: Phases): boolean {
+  return isVerdict(ends.run) || (ends['pre-run'] !== undefined && !orders.retry);
 }
 
 /** As in Zuul a definition whose pre-run never began has nothing to clean up or to fetch. */

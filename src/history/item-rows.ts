@@ -2,7 +2,7 @@
  * A queue item as rows: pure, and also correct for an item that is still in its queue (results and ends are null then),
  * so that a build looks the same in the API while it runs and afterwards.
  */
-import { type Build, endOfBuild, isRetried, resultOf, startOfBuild } from '../model/build.ts';
+import { type Build, endOfBuild, isRetried, resultOf, skipText, startOfBuild } from '../model/build.ts';
 import { type BuildSet, endOf, graphOf } from '../model/build-set.ts';
 import { type Change, targetBranchOf } from '../model/change.ts';
 import { projectIdOf } from '../model/project.ts';
@@ -117,12 +117,16 @@ function buildRow(build: Build, provides: readonly string[] | undefined): BuildR
     start_time: startOfBuild(build),
     end_time: endOfBuild(build),
     worker: 'worker' in state ? state.worker : null,
-    error_detail: state.state === 'completed' ? storable(state.detail) : null,
+    error_detail: storable(detailOf(state)),
     cause: state.state === 'cancelled' ? JSON.stringify(state.cause) : null,
     log_url: storable(returned?.logUrl),
     provides: provides === undefined ? null : JSON.stringify(provides),
     artifacts: returned?.artifacts === undefined ? null : JSON.stringify(returned.artifacts),
   };
+}
+
+function detailOf(state: Build['state']): string | undefined {
+  return state.state === 'skipped' ? skipText(state) : state.state === 'completed' ? state.detail : undefined;
 }
 
 /** PostgreSQL holds no NUL in a text. */

@@ -9,7 +9,7 @@
  * started   → completed   the executor's result (`build-result` event), or it was lost with its executor: RETRY, which is no attempt
  * any       → cancelled   a decision of the scheduler; from then on a result of it is never counted
  *
- * A job that never got a build (a parent failed) has an entry with state `skipped`.
+ * A job that never got a build (a parent failed, or left it out) has an entry with state `skipped`.
  */
 import { addMilliseconds, earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
@@ -92,7 +92,13 @@ export type BuildState =
       /** Arrives after the fact, when the executor has stopped it. */
       readonly execution: Execution | null;
     } & WorkedUntil)
-  | { readonly state: 'skipped'; readonly at: Nanoseconds; readonly because: JobName };
+  | {
+      readonly state: 'skipped';
+      readonly at: Nanoseconds;
+      readonly because: JobName;
+      /** It succeeded, and returned a `zuul.child_jobs` that leaves this job out. Absent: it did not succeed. */
+      readonly filtered?: true;
+    };
 
 /** One attempt at one job. Part of the record `queue-item`. */
 export interface Build {
@@ -124,6 +130,11 @@ export function resultOf(build: Build): BuildResult | undefined {
     case 'skipped':
       return 'SKIPPED';
   }
+}
+
+/** Why it was skipped, one clause for people. */
+export function skipText({ because, filtered }: Extract<BuildState, { state: 'skipped' }>): string {
+  return filtered === undefined ? `${because} did not succeed` : `left out by zuul.child_jobs of ${because}`;
 }
 
 /** When an executor took it, or null. */

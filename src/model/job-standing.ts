@@ -4,7 +4,7 @@
  *
  * A job starts when nothing holds the starts of its buildset (`BuildSet.startHold`), and all its parents (hard and soft)
  * have ended well. One failed parent skips it at once, even while other parents still run; a skipped parent skips it only
- * if the dependency is hard. Soft dependencies on jobs that do not run for this change were dropped when the graph was
+ * if the dependency is hard. A parent that returned `zuul.child_jobs` skips those it left out, an empty list only the hard ones. Soft dependencies on jobs that do not run for this change were dropped when the graph was
  * frozen. After a fail-fast failure nothing starts any more: what has not started is skipped.
  *
  *     merge SUCCESS, unit running, lint RETRY, docs (needs unit), deploy (needs a failed job)
@@ -24,8 +24,8 @@ export type JobStanding =
   /** Nothing is in its way. */
   | { readonly kind: 'startable'; readonly attempt: number }
   | { readonly kind: 'waits'; readonly for: JobWait }
-  /** It will never start, because of that job. */
-  | { readonly kind: 'skip'; readonly because: JobName };
+  /** It will never start, because of that job. `filtered`: it left this one out. */
+  | { readonly kind: 'skip'; readonly because: JobName; readonly filtered?: true };
 
 /** What a job that has not started waits for. */
 export type JobWait =
@@ -88,6 +88,8 @@ export function jobStanding(
     const parent = builds.get(dependency.name);
     if (parent === undefined || !isFinal(parent)) waiting.push(dependency.name);
     else if (blocks(parent, dependency.soft)) return { kind: 'skip', because: dependency.name };
+    else if (leavesOut(parent, job, dependency.soft))
+      return { kind: 'skip', because: dependency.name, filtered: true };
   }
   if (waiting.length > 0) return { kind: 'waits', for: { on: 'dependencies', jobs: waiting } };
   if (hold !== undefined) return { kind: 'waits', for: hold };
@@ -97,6 +99,13 @@ export function jobStanding(
 function blocks(parent: Build, soft: boolean): boolean {
   const result = resultOf(parent);
   return result === 'SKIPPED' ? !soft : result !== 'SUCCESS';
+}
+
+/** As in Zuul an empty list leaves only those out that cannot do without it. */
+function leavesOut({ state }: Build, { name, plainName = name }: JobNode, soft: boolean): boolean {
+  const children = state.state === 'completed' ? state.returned?.childJobs : undefined;
+  if (children === undefined) return false;
+  return children.length === 0 ? !soft : !children.includes(plainName);
 }
 
 /** Of every job, by the record alone; empty before the jobs are frozen and after the buildset has ended. */

@@ -237,7 +237,7 @@ export function jobNodeOf(job: FrozenJob): JobNode {
   };
 }
 
-/** A provider is named as it is configured, with its change. */
+/** A job is named as it is configured, a provider with its change. */
 function requirementsOfJob({
   plainName,
   change,
@@ -245,7 +245,7 @@ function requirementsOfJob({
   requires,
 }: FrozenJob): Pick<JobNode, 'plainName' | 'change' | 'provides' | 'requires'> {
   return {
-    ...(provides === undefined || plainName === undefined ? {} : { plainName }),
+    ...(plainName === undefined ? {} : { plainName }),
     ...(provides === undefined || change === undefined ? {} : { change }),
     ...(provides === undefined ? {} : { provides }),
     ...(requires === undefined ? {} : { requires }),

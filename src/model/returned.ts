@@ -6,6 +6,7 @@
  */
 import type { Uuid } from '../lib/ids.ts';
 import type { Variables } from './job.ts';
+import type { JobName } from './project.ts';
 
 /** Something that a build made and left somewhere. */
 export interface Artifact {
@@ -31,6 +32,8 @@ export interface Returned {
   readonly data?: Variables;
   /** `secret_data`, JSON sealed with the master key of the keystore for this build alone. */
   readonly sealed?: string;
+  /** `zuul.child_jobs`: of the jobs that depend on this one directly, those that run. Absent: all. */
+  readonly childJobs?: readonly JobName[];
   /** For people: `zuul.warnings`, and what of the above could not be kept. */
   readonly warnings?: readonly string[];
 }

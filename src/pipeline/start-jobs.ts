@@ -8,7 +8,14 @@ import { changesText, leadChange } from '../model/about-item.ts';
 import { type Build, resultOf } from '../model/build.ts';
 import type { StartHold } from '../model/build-set.ts';
 import type { JobNode } from '../model/job.ts';
-import { currentBuilds, failFastCulprit, isFailed, isFinal, jobStanding } from '../model/job-standing.ts';
+import {
+  currentBuilds,
+  failFastCulprit,
+  isFailed,
+  isFinal,
+  type JobStanding,
+  jobStanding,
+} from '../model/job-standing.ts';
 import type { JobName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { complete } from './prepare-item.ts';
@@ -107,7 +114,7 @@ function newBuilds(
       const attempt = (builds.get(job.name)?.attempt ?? 0) + 1;
       const build =
         standing.kind === 'skip'
-          ? skip(draft, job, attempt, standing.because)
+          ? skip(draft, job, attempt, standing)
           : request(draft, item, job, attempt, lacking);
       if (build === undefined) continue;
       builds.set(job.name, build);
@@ -117,9 +124,14 @@ function newBuilds(
   return added;
 }
 
-function skip(draft: TurnDraft, job: JobNode, attempt: number, because: string): Build {
+function skip(
+  draft: TurnDraft,
+  job: JobNode,
+  attempt: number,
+  { because, filtered }: Extract<JobStanding, { kind: 'skip' }>,
+): Build {
   const at = draft.input.now;
-  const state = { state: 'skipped', at, because } as const;
+  const state = { state: 'skipped', at, because, ...(filtered === undefined ? {} : { filtered }) } as const;
   return { uuid: draft.input.ids.uuid(), job: job.name, attempt, voting: job.voting, requestedAt: at, state };
 }
 

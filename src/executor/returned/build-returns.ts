@@ -19,20 +19,28 @@ export async function noteReturned(context: Returning): Promise<ParsedReturn> {
   return parsed;
 }
 
-async function parsedOf({ runner, places }: Returning): Promise<ParsedReturn> {
+async function parsedOf({ runner, places, request }: Returning): Promise<ParsedReturn> {
   try {
     const read = await runner.returned(places);
-    return read.kind === 'text' ? parseReturned(read.text) : unread('it is longer than 256 KiB');
+    return read.kind === 'text'
+      ? parseReturned(read.text, childrenOf(request))
+      : unread('it is longer than 256 KiB');
   } catch (error) {
     return unread(error instanceof Error ? error.message : String(error));
   }
 }
 
 function unread(reason: string): ParsedReturn {
-  return { returned: { warnings: [`what was returned could not be read: ${reason}`] }, secret: {} };
+  const warnings = [`what was returned could not be read: ${reason}`];
+  return { returned: { warnings }, secret: {}, orders: { retry: true } };
 }
 
-/** All of it, as it is stored with the result. @returns undefined: nothing was returned. */
+/** Undefined: the scheduler that requested it is older and did not say. */
+function childrenOf({ zuul: { child_jobs: names } }: BuildRequest): readonly string[] | undefined {
+  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : undefined;
+}
+
+/** All of it so far, as it is stored with the build. @returns undefined: nothing was returned. */
 export async function finalReturned(
   context: Returning,
   seal: DataSeal | undefined,

@@ -14,12 +14,14 @@ import { isNestedDeeperThan } from '../../lib/json-depth.ts';
 import type { Json, Variables } from '../../model/job.ts';
 import { isVariables, mergeVars } from '../../model/merge-vars.ts';
 import { reservedVariable } from '../../model/reserved-variables.ts';
-import type { Artifact, Returned } from '../../model/returned.ts';
+import type { Returned } from '../../model/returned.ts';
+import { ordersOf, type ReturnedOrders, storedMembers, warningsOf } from './zuul-members.ts';
 
 /** `secret`: not to be stored or shown as it is. */
 export interface ParsedReturn {
   readonly returned: Omit<Returned, 'sealed'>;
   readonly secret: Variables;
+  readonly orders: ReturnedOrders;
 }
 
 /** Characters of JSON, data and artifacts of a build together. */
@@ -27,14 +29,11 @@ const MOST_RETURNED = 65_536;
 const MOST_SECRET = 16_384;
 const DEEPEST = 50;
 const MOST_WARNINGS = 20;
-const LONGEST_WARNING = 500;
 /** Lists below `zuul` that several returns add to. */
 const JOINED = ['artifacts', 'warnings'] as const;
-/** Of Zuul's, without effect here. */
-const WITHOUT_EFFECT = ['child_jobs', 'pause', 'retry', 'file_comments'] as const;
 
-/** @param text of the whole file. */
-export function parseReturned(text: string): ParsedReturn {
+/** @param text of the whole file. @param children jobs that depend on the build's own directly; undefined: they are not known. */
+export function parseReturned(text: string, children?: readonly string[]): ParsedReturn {
   const warnings: string[] = [];
   let data: Variables = {};
   let secret: Variables = {};
@@ -52,14 +51,14 @@ export function parseReturned(text: string): ParsedReturn {
   const own = isVariables(zuul) ? zuul : {};
   const { zuul: _, ...ownSecret } = secret;
   const facts = {
-    ...logUrlOf(own, warnings),
-    ...artifactsOf(own, warnings),
+    ...storedMembers(own, children, warnings),
     ...nonEmpty('data', usable(rest, warnings)),
   };
   const kept = within(facts, MOST_RETURNED, 'data and artifacts', warnings) ?? {};
   const hidden = within(usable(ownSecret, warnings), MOST_SECRET, 'secret data', warnings) ?? {};
+  const orders = ordersOf(own, warnings);
   const all = [...warnings, ...warningsOf(own)].slice(0, MOST_WARNINGS);
-  return { returned: { ...kept, ...(all.length === 0 ? {} : { warnings: all }) }, secret: hidden };
+  return { returned: { ...kept, ...(all.length === 0 ? {} : { warnings: all }) }, secret: hidden, orders };
 }
 
 function parseLine(line: string): { readonly data: Variables; readonly secret: Variables } | string {
@@ -84,53 +83,6 @@ function merged(before: Variables, after: Variables): Variables {
   });
   const both = mergeVars(before, after);
   return lists.length === 0 ? both : mergeVars(both, { zuul: Object.fromEntries(lists) });
-}
-
-function logUrlOf({ log_url: url }: Variables, warnings: string[]): Pick<Returned, 'logUrl'> {
-  if (url === undefined || url === null) return {};
-  if (typeof url === 'string' && isWebAddress(url)) return { logUrl: url };
-  warnings.push('zuul.log_url is not an address of http or https; it is ignored');
-  return {};
-}
-
-/** As in Zuul all of them are left out where one is unusable. */
-function artifactsOf(own: Variables, warnings: string[]): Pick<Returned, 'artifacts'> {
-  const { artifacts = [], log_url: logUrl } = own;
-  for (const name of WITHOUT_EFFECT)
-    if (own[name] !== undefined) warnings.push(`zuul.${name} has no effect in this release`);
-  const base = typeof logUrl === 'string' && isWebAddress(logUrl) ? withSlash(logUrl) : undefined;
-  const found = Array.isArray(artifacts) ? artifacts.map(each => artifactOf(each, base)) : [undefined];
-  const whole = found.filter(each => each !== undefined);
-  if (whole.length < found.length) {
-    warnings.push(
-      'zuul.artifacts is not a list of objects with name, url and perhaps metadata; it is ignored',
-    );
-    return {};
-  }
-  return whole.length === 0 ? {} : { artifacts: whole };
-}
-
-function artifactOf(value: Json, base: string | undefined): Artifact | undefined {
-  if (!isVariables(value)) return undefined;
-  const { name, url, metadata } = value;
-  if (typeof name !== 'string' || typeof url !== 'string') return undefined;
-  if (metadata !== undefined && !isVariables(metadata)) return undefined;
-  const whole = base === undefined ? url : (URL.parse(url, base)?.href ?? url);
-  return { name, url: whole, ...(metadata === undefined ? {} : { metadata }) };
-}
-
-function withSlash(url: string): string {
-  return url.endsWith('/') ? url : `${url}/`;
-}
-
-function isWebAddress(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
-}
-
-function warningsOf({ warnings }: Variables): readonly string[] {
-  if (!Array.isArray(warnings)) return [];
-  return warnings.filter(each => typeof each === 'string').map(each => each.slice(0, LONGEST_WARNING));
 }
 
 /** Without variables that no job can have. */

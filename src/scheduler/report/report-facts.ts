@@ -4,7 +4,7 @@
  */
 
 import { parseFormat } from '../../lib/format-text.ts';
-import { type Build, resultOf } from '../../model/build.ts';
+import { type Build, resultOf, skipText } from '../../model/build.ts';
 import { currentBuild, graphOf, testedBeforeOf } from '../../model/build-set.ts';
 import { resetText } from '../../model/cause.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
@@ -186,7 +186,8 @@ function ranFrom({ state }: Build): Pick<ReportedJob, 'startedAt' | 'endedAt'> {
 }
 
 function detailOf({ state }: Build): Pick<ReportedJob, 'detail'> {
-  if (state.state === 'skipped') return { detail: `because of ${state.because}` };
+  if (state.state === 'skipped')
+    return { detail: state.filtered === undefined ? `because of ${state.because}` : skipText(state) };
   return state.state === 'completed' && state.detail !== undefined ? { detail: state.detail } : {};
 }
 

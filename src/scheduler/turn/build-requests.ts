@@ -9,6 +9,7 @@ import { type BuildSet, type TestedMerge, testedMergeOf } from '../../model/buil
 import type { FrozenJob, JobGraph, Json } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { chainOf } from '../../model/pipeline-state.ts';
+import type { JobName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { SemaphoreRule } from '../../model/semaphore.ts';
 import { sharedPlace } from '../../model/workspace-place.ts';
@@ -97,6 +98,7 @@ export function buildRequestFor(
       chain,
       pipeline: context.pipeline,
       job,
+      children: childrenOf(job, context.graph),
       build: command.build,
       attempt: command.attempt,
       projects,
@@ -106,6 +108,12 @@ export function buildRequestFor(
     trace: context.tracing === null ? null : traceOf(command.build, item, context.tracing),
   };
   return { kind: 'request', request };
+}
+
+/** Of a cycle, jobs of several changes may have one name. */
+function childrenOf({ name }: FrozenJob, { jobs }: JobGraph): readonly JobName[] {
+  const children = jobs.filter(({ dependencies }) => dependencies.some(each => each.name === name));
+  return [...new Set(children.map(child => child.plainName ?? child.name))];
 }
 
 function missingText({ playbook, role }: Extract<BuildPlaybooks, { readonly kind: 'missing' }>): string {

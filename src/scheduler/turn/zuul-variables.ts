@@ -5,7 +5,7 @@ import type { BuildProject } from '../../model/build-request.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
 import type { FrozenJob, Json } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
-import { type ProjectKey, projectIdOf } from '../../model/project.ts';
+import { type JobName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { workspacePlace } from '../../model/workspace-place.ts';
 
@@ -16,6 +16,8 @@ export interface VariableInput {
   readonly chain: readonly QueueItem[];
   readonly pipeline: Pipeline;
   readonly job: FrozenJob;
+  /** Names of the jobs that depend on it directly, as they are configured. */
+  readonly children: readonly JobName[];
   readonly build: Uuid;
   readonly attempt: number;
   readonly projects: readonly BuildProject[];
@@ -41,6 +43,7 @@ export function zuulVariables(input: VariableInput): Variables {
     max_attempts: job.attempts,
     event_id: item.origin.event,
     items: input.chain.flatMap(each => each.changes).map(each => refVariables(each, input)),
+    child_jobs: [...input.children],
     job: job.plainName ?? job.name,
     jobtags: [...job.tags],
     pipeline: item.pipeline,

@@ -2,7 +2,14 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
 import { stripUserinfo } from '../../lib/redact.ts';
-import { type Build, type Execution, endOfBuild, resultOf, startOfBuild } from '../../model/build.ts';
+import {
+  type Build,
+  type Execution,
+  endOfBuild,
+  resultOf,
+  skipText,
+  startOfBuild,
+} from '../../model/build.ts';
 import { type BuildSet, graphOf } from '../../model/build-set.ts';
 import { type CancelCause, culpritText, removalText } from '../../model/cause.ts';
 import type { SpanReference } from '../../model/event.ts';
@@ -144,8 +151,9 @@ function ownAttributes(
   };
 }
 
-/** The reason of the end in one line, from the executor or from the sweeper that found it lost. */
+/** The reason of the end in one line, from the executor, the sweeper that found it lost, or the job that left it out. */
 function detailOf({ state }: Build): string | undefined {
+  if (state.state === 'skipped' && state.filtered !== undefined) return skipText(state);
   if (state.state !== 'completed' || state.detail === undefined) return undefined;
   return stripUserinfo(state.detail.replace(/\s+/g, ' ')).slice(0, MOST_DETAIL);
 }

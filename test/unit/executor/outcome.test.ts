@@ -40,6 +40,15 @@ describe('the result of a build', () => {
     ['a host was away after a failure', { run: failed('run'), 'post-run': away('post') }, 'FAILURE', 'run'],
     ['our own failure in post-run', { 'post-run': { kind: 'broken', detail: 'b' } }, 'RETRY', 'b'],
   ])('when %s', (_when, ends, result, detail) => {
-    expect(outcomeOf(ends)).toEqual(detail === undefined ? { result } : { result, detail });
+    expect(outcomeOf(ends, { retry: true })).toEqual(detail === undefined ? { result } : { result, detail });
+  });
+
+  test.each<[string, PhaseEnds, string]>([
+    ['a failure where pre-run failed', { 'pre-run': failed('pre') }, 'FAILURE'],
+    ['a failure where a host was away in pre-run', { 'pre-run': away('pre') }, 'FAILURE'],
+    ['as ever where a host was away in run', { run: away('run') }, 'RETRY'],
+    ['as ever where we failed in pre-run', { 'pre-run': { kind: 'broken', detail: 'b' } }, 'RETRY'],
+  ])('that shall not be retried is %s', (_when, ends, result) => {
+    expect(outcomeOf(ends, { retry: false })).toMatchObject({ result });
   });
 });

@@ -36,11 +36,29 @@ describe('what a build returns', () => {
         warnings: ['old'],
       },
       secret: { password: 'hunter2' },
+      orders: { retry: true },
     });
   });
 
   test('is nothing where nothing is written', () => {
-    expect(parseReturned('')).toEqual({ returned: {}, secret: {} });
+    expect(parseReturned('')).toEqual({ returned: {}, secret: {}, orders: { retry: true } });
+  });
+
+  test('keeps of child_jobs those that depend on the job, and counts the others in a warning', () => {
+    const text = (names: unknown) => lines({ data: { zuul: { child_jobs: names } } });
+    expect(parseReturned(text(['b', 'b', 'hunter2']), ['a', 'b']).returned).toEqual({
+      childJobs: ['b'],
+      warnings: ['zuul.child_jobs has a name of no job that depends directly on this one; ignored'],
+    });
+    expect(parseReturned(text([]), ['a']).returned).toEqual({ childJobs: [] });
+    expect(parseReturned(text(['a']), undefined).returned).toEqual({ childJobs: ['a'] });
+  });
+
+  test('says that a pre-run which failed is not tried again', () => {
+    expect(parseReturned(lines({ data: { zuul: { retry: false } } }))).toMatchObject({
+      returned: {},
+      orders: { retry: false },
+    });
   });
 
   test.each([
@@ -66,6 +84,11 @@ describe('what a build returns', () => {
       '{"data": {"ansible_connection": "hunter2"}}',
       '1 returned variables have names that variables cannot have; they are ignored',
     ],
+    [
+      '{"data": {"zuul": {"child_jobs": "hunter2"}}}',
+      'zuul.child_jobs is not a list of names; it is ignored',
+    ],
+    ['{"data": {"zuul": {"retry": "hunter2"}}}', 'zuul.retry is neither true nor false; it is ignored'],
     ['{"data": {"zuul": {"pause": true}}}', 'zuul.pause has no effect in this release'],
   ])('and unusable (%s) gives a warning that does not quote it', (text, warning) => {
     const { returned } = parseReturned(text);

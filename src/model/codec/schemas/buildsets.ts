@@ -73,6 +73,7 @@ export const returnedSchema = object<Returned>({
   artifacts: optional(artifactsSchema),
   data: optional(byName(json)),
   sealed: optional(text),
+  childJobs: optional(list(text)),
   warnings: optional(list(text)),
 });
 
@@ -99,7 +100,7 @@ const buildState = tagged<BuildState, 'state'>('state', {
     execution: nullable(executionSchema),
     workedUntil: optional(time),
   },
-  skipped: { at: time, because: text },
+  skipped: { at: time, because: text, filtered: optional(mark) },
 });
 
 const holdSchema = object<SemaphoreHold>({
