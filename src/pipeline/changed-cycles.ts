@@ -4,12 +4,13 @@
  *
  *     A and B are queued, and A depends on B now as B does on A     →   both leave, and enter again as one item
  *     A + B is queued, and C has their topic now                    →   it leaves, and enters again as A + B + C, or not at all
+ *     A + B is queued, and their queue takes no cycles any more     →   it leaves, and both are refused
  */
 import { stronglyConnected } from '../lib/tarjan.ts';
 import { type ChangeKey, sameRevision } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changeGroup, groupText } from './change-group.ts';
-import { mayBeOneItem, openDependencies } from './dependency-graph.ts';
+import { cycleObstacle, obstacleText, openDependencies } from './dependency-graph.ts';
 import { hasLandedAnyway, isUnsettled } from './host-wait.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -47,9 +48,12 @@ export function changedCycle(draft: TurnDraft, item: QueueItem, cycles: PresentC
   const members = lead === undefined ? undefined : cycles.get(lead.key);
   if (members === undefined) return null;
   const own = new Set(open.map(({ key }) => key));
+  const queued = changeGroup([...own].flatMap(key => draft.facts(key) ?? []));
+  const obstacle = cycleObstacle(draft, queued);
+  if (obstacle !== null) return `${groupText(queued)} ${obstacleText(obstacle)}`;
   if (members.size === own.size && members.isSubsetOf(own)) return null;
   const present = changeGroup([...members].flatMap(key => draft.facts(key) ?? []));
-  return present.length > 1 && !mayBeOneItem(draft, present) ? null : groupText(present);
+  return cycleObstacle(draft, present) === null ? groupText(present) : null;
 }
 
 function isCurrent(draft: TurnDraft, change: QueueItem['changes'][number]): boolean {

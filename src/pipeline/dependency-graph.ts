@@ -19,10 +19,19 @@ export type DependencyGraph =
   /** `own`: the change with those that depend on it and it on them. `ahead`: open dependencies, oldest first: each after all it needs. */
   | { readonly kind: 'resolved'; readonly own: ChangeGroup; readonly ahead: readonly ChangeGroup[] }
   | { readonly kind: 'too-many'; readonly limit: number }
-  | { readonly kind: 'cycle'; readonly changes: readonly string[] }
+  | { readonly kind: 'cycle'; readonly changes: readonly string[]; readonly obstacle: CycleObstacle }
   | { readonly kind: 'topic-too-large'; readonly topic: string }
   /** Names without a known change. */
   | { readonly kind: 'unresolved'; readonly names: readonly string[] };
+
+/** Why changes that depend on each other are no item of their pipeline; the queues by name. */
+export type CycleObstacle =
+  /** Some queue does not set `allow-circular-dependencies`. */
+  | { readonly kind: 'not-allowed' }
+  /** These are of projects that the tenant does not have. */
+  | { readonly kind: 'not-in-tenant'; readonly changes: readonly string[] }
+  /** They merge, and are not in one queue. */
+  | { readonly kind: 'several-queues'; readonly queues: readonly string[] };
 
 /** @param root the change that is to enter; it is not among the `ahead`. */
 export function dependencyGraph(draft: TurnDraft, root: ChangeFacts): DependencyGraph {
@@ -45,20 +54,38 @@ export function dependencyGraph(draft: TurnDraft, root: ChangeFacts): Dependency
   if (unresolved.size > 0) return { kind: 'unresolved', names: [...unresolved] };
   const components = stronglyConnected([root.record.change.key], key => edges.get(key) ?? []);
   const groups = components.map(component => changeGroup(component.flatMap(key => draft.facts(key) ?? [])));
-  const cycle = groups.find(group => group.length > 1 && !mayBeOneItem(draft, group));
-  if (cycle !== undefined)
-    return { kind: 'cycle', changes: cycle.map(({ record }) => changeText(record.change)) };
+  for (const group of groups) {
+    const obstacle = cycleObstacle(draft, group);
+    if (obstacle === null) continue;
+    return { kind: 'cycle', changes: group.map(({ record }) => changeText(record.change)), obstacle };
+  }
   // Everything was reached from the root, so its group is the last.
   return { kind: 'resolved', own: groups.at(-1) ?? [root], ahead: groups.slice(0, -1) };
 }
 
-/** The queues of all of them allow it; where they merge, that is one queue. */
-export function mayBeOneItem(draft: TurnDraft, group: ChangeGroup): boolean {
-  const [{ queue }] = group;
-  return group.every(
-    facts =>
-      facts.queue?.allowsCycles === true && (!draft.manager.needsOrder || facts.queue.key === queue?.key),
-  );
+/** Null: they may be one item, for the queues of all of them allow it; where they merge, that is one queue. */
+export function cycleObstacle(draft: TurnDraft, group: ChangeGroup): CycleObstacle | null {
+  if (group.length === 1) return null;
+  const outside = group.filter(({ queue }) => queue === null);
+  if (outside.length > 0)
+    return { kind: 'not-in-tenant', changes: outside.map(({ record }) => changeText(record.change)) };
+  if (group.some(({ queue }) => queue?.allowsCycles !== true)) return { kind: 'not-allowed' };
+  const queues = new Map(group.flatMap(({ queue }) => (queue === null ? [] : [[queue.key, queue.name]])));
+  return draft.manager.needsOrder && queues.size > 1
+    ? { kind: 'several-queues', queues: [...queues.values()] }
+    : null;
+}
+
+/** A clause, e.g. `share no queue that allows it (allow-circular-dependencies)`. */
+export function obstacleText(obstacle: CycleObstacle): string {
+  switch (obstacle.kind) {
+    case 'not-allowed':
+      return 'share no queue that allows it (allow-circular-dependencies)';
+    case 'not-in-tenant':
+      return `cannot land together, for this tenant does not have the project of ${obstacle.changes.join(' and of ')}`;
+    case 'several-queues':
+      return `share no queue: they are in ${obstacle.queues.join(' and in ')}`;
+  }
 }
 
 /** Direct dependencies, merged ones among them; a change that names itself does not depend on itself. */

@@ -8,7 +8,7 @@ import type { DecisionCode } from '../model/decision.ts';
 import { projectIdOf } from '../model/project.ts';
 import { type ChangeGroup, groupText } from './change-group.ts';
 import { replaces } from './departures.ts';
-import { type DependencyGraph, dependencyGraph, unknownText } from './dependency-graph.ts';
+import { type DependencyGraph, dependencyGraph, obstacleText, unknownText } from './dependency-graph.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -109,7 +109,7 @@ function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved
     case 'cycle':
       return reportedRefusal(
         'dependency-cycle',
-        `these changes depend on each other, and share no queue that allows it (allow-circular-dependencies): ${graph.changes.join(', ')}`,
+        `these changes depend on each other, and ${obstacleText(graph.obstacle)}: ${graph.changes.join(', ')}`,
       );
     case 'topic-too-large':
       return reportedRefusal(

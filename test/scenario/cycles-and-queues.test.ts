@@ -48,6 +48,36 @@ story(
 );
 
 story(
+  'a job that runs once for both is tried again once, and fails once where no executor can take it',
+  {
+    layout: layoutOf(
+      '',
+      `- nodeset: {name: rare, nodes: [{name: node, label: rare}]}
+- job: {name: flaky, pre-run: playbooks/first-time.sh, required-projects: [org/project1, org/project2]}
+- job: {name: stuck, nodeset: rare, required-projects: [org/project1, org/project2]}`,
+      'flaky, stuck',
+    ),
+    configFiles: { 'playbooks/first-time.sh': '#!/bin/sh\ntest "$ZUUL_ATTEMPT" != 1\n' },
+  },
+  async world => {
+    world.free();
+    await world.propose('A', { project: 'org/project1', message: TO_B });
+    await world.decided('A', 'dependency-unresolved');
+    await world.propose('B', { project: 'org/project2', message: TO_A });
+    const item = await world.leaves('A', 'FAILURE', 'check');
+    expect((await world.leaves('B', 'FAILURE', 'check')).uuid).toBe(item.uuid);
+    const builds = await world.api.get<readonly { readonly job_name: string; readonly result: string }[]>(
+      `/api/tenant/${TENANT}/builds`,
+    );
+    expect(builds.map(({ job_name, result }) => `${job_name} ${result}`).toSorted()).toEqual([
+      'flaky RETRY',
+      'flaky SUCCESS',
+      'stuck NODE_FAILURE',
+    ]);
+  },
+);
+
+story(
   'where the queue is one for each branch, changes for two branches cannot land together, and the reason says so',
   { layout: layoutOf(', per-branch: true', '- job: {name: own}', 'own') },
   async world => {
@@ -58,7 +88,8 @@ story(
     await world.approve('B');
     await world.approve('A');
     const refused = await world.decided('A', 'dependency-cycle');
-    expect(refused.text).toContain('share no queue');
+    expect(refused.text).toContain('they are in integrated master and in integrated stable');
+    expect(refused.text).not.toContain('allow-circular-dependencies');
     expect(world.queued()).toEqual([]);
     expect(await world.landed('org/project1')).toEqual([]);
   },

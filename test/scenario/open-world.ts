@@ -43,7 +43,8 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   const pushes: { heard: (project: string) => void } = { heard: () => {} };
   const hooks = await openLineFifo(hookCalls, project => pushes.heard(project));
   const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
-  for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects, ...setup.far }))
+  const { far, elsewhere = {} } = setup;
+  for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects, ...far, ...elsewhere }))
     developers.set(name, await createDeveloper(root, name, files, hookCalls));
   const host = setup.overHttp === true ? await startGitHttpHost(path.join(root, 'repositories')) : undefined;
   const guard = setup.httpPassword === undefined ? undefined : basic('git', setup.httpPassword);
@@ -94,7 +95,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   if (traced)
     await begun.observer.until(
       'the first look at each repository',
-      () => firstLooks(sink) >= developers.size,
+      () => firstLooks(sink) >= developers.size - Object.keys(elsewhere).length,
     );
   return makeWorld({
     root,

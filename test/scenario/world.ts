@@ -37,6 +37,8 @@ export interface WorldSetup {
   readonly projects?: { readonly [name: string]: Files };
   /** Projects of a second connection, called `far`, with their first files. */
   readonly far?: { readonly [name: string]: Files };
+  /** Repositories that the world's tenants do not have, with their first files; `tenantStanzas` may list them. */
+  readonly elsewhere?: { readonly [name: string]: Files };
   /** True: that connection has no `proposals`, so it only reads. */
   readonly farReadOnly?: boolean;
   /** More tenants with the same projects; the world looks at the first one only. */

@@ -42,7 +42,7 @@ export function zuulVariables(input: VariableInput): Variables {
     attempts: input.attempt,
     max_attempts: job.attempts,
     event_id: item.origin.event,
-    items: input.chain.flatMap(each => each.changes).map(each => refVariables(each, input)),
+    items: input.chain.flatMap(each => itemVariables(each, input)),
     child_jobs: [...input.children],
     job: job.plainName ?? job.name,
     jobtags: [...job.tags],
@@ -83,7 +83,13 @@ function changeVariables(change: Change): Variables {
   };
 }
 
-function refVariables(change: Change, input: VariableInput): Json {
+/** Changes of one item have the same `bundle_id`; Zuul gives a change alone none. */
+function itemVariables({ uuid, changes }: QueueItem, input: VariableInput): readonly Json[] {
+  const bundle = changes.length > 1 ? { bundle_id: uuid } : {};
+  return changes.map(change => ({ ...refVariables(change, input), ...bundle }));
+}
+
+function refVariables(change: Change, input: VariableInput): Variables {
   return { ...changeVariables(change), project: projectVariables(change.project, input) };
 }
 
