@@ -86,6 +86,12 @@ export interface BranchSelection {
   readonly excludeLocked?: boolean;
 }
 
+/** `isMore`: the host has others. */
+export interface FoundChanges {
+  readonly changes: readonly ChangeKey[];
+  readonly isMore: boolean;
+}
+
 /** The capability to read the host. Every connection has it. */
 export interface Source {
   /**
@@ -139,11 +145,14 @@ export interface Source {
    * @param most further ones need not be read; `isMore` says that there are some.
    * @throws when the host does not serve.
    */
-  changesOfTopic?(
-    topic: string,
-    most: number,
-    signal: AbortSignal,
-  ): Promise<{ readonly changes: readonly ChangeKey[]; readonly isMore: boolean }>;
+  changesOfTopic?(topic: string, most: number, signal: AbortSignal): Promise<FoundChanges>;
+  /**
+   * Open changes of a project, those that no event was about among them; bounded as those of a topic. Without this method its events name
+   * all of them.
+   *
+   * @throws when the host does not serve.
+   */
+  openChanges?(project: ProjectKey, most: number, signal: AbortSignal): Promise<FoundChanges>;
   /**
    * The project's branches with their tips, in the host's order; proposals and what the host makes for itself (merge groups) are not
    * among them.

@@ -1,7 +1,8 @@
 /** Pipelines that start because of what the gate did, after Zuul's test_zuultrigger_event.py. */
 import { expect } from 'vitest';
 import { BASE_JOB, gateYaml } from '../fake/layout-text.ts';
-import { storyOnBothStores } from './story.ts';
+import { contractOf } from './contract-host-stories.ts';
+import { story, storyOnBothStores } from './story.ts';
 
 const pipeline = (name: string, trigger: string) => `
 - pipeline:
@@ -70,5 +71,32 @@ storyOnBothStores(
     await world.leaves('B', 'SUCCESS', 'follow');
     await world.leaves('A', 'SUCCESS');
     await world.leaves('C', 'SUCCESS', 'merge-check');
+  },
+);
+
+story(
+  'a merge checks a change of which the gate has never heard, and leaves out those that the host knows as closed',
+  { layout: layout.replace('merge: true', 'merge: merge'), contractHost: true },
+  async world => {
+    const host = contractOf(world);
+    await world.propose('A');
+    const deliver = host.onDelivery;
+    host.onDelivery = () => {};
+    const head = await world.developer('org/project').commit({ files: { b: 'b\n' }, message: 'Change B' });
+    await world.developer('org/project').push(head, 'refs/staging/B');
+    for (const id of ['master/B', 'master/C'])
+      await host.propose('org/project', { id, branch: 'master', head });
+    await host.abandon('org/project', 'master/C');
+    host.onDelivery = deliver;
+    // The delivery of the approval is lost as well: the merge must not be found by a read of the project.
+    await world.approve('A');
+    await world.runs('unit: A');
+    world.release(/unit/);
+    await world.leaves('A', 'SUCCESS');
+    await world.observer.until('B to be checked', () =>
+      world.stage.builds.some(({ job, changes }) => job === 'still-merges' && changes === 'B'),
+    );
+    expect(host.calls).toContain('open org/project');
+    expect(world.stage.builds.some(({ changes }) => changes === 'C')).toBe(false);
   },
 );

@@ -6,6 +6,7 @@
  *     what happened   change-memory.ts → change-happenings.ts: comment-happenings.ts (message-header.ts, patchset-comments.ts),
  *                     removal-happenings.ts
  *     a record        read-record.ts → change-record.ts, change-facts.ts, change-merge-message.ts, topics.ts
+ *     open changes    open-changes.ts, topics.ts
  *     dependencies    depends-on-footers.ts, change-urls.ts, legacy-change-ids.ts; patchset-places.ts, outdated-children.ts
  *     no answer       gerrit-later.ts
  */
@@ -25,6 +26,7 @@ import { type ChangePlaces, readChangeUrl } from './change-urls.ts';
 import { listGerritBranches } from './gerrit-branches.ts';
 import { gerritLater, isUnreadable } from './gerrit-later.ts';
 import { changeOfId } from './legacy-change-ids.ts';
+import { openChangesOfGerrit } from './open-changes.ts';
 import { processGerritEvent } from './process-event.ts';
 import type { GerritReadingDeps } from './processing.ts';
 import { readChangeRecord } from './read-record.ts';
@@ -68,6 +70,11 @@ export function createGerritSource(deps: GerritSourceDeps): Source {
     async changesOfTopic(topic, most, signal) {
       const found = await changesOfGerritTopic(topic, most, { project: '', signal }, deps);
       if (found.kind !== 'ok') throw new HostAway(gerritLater(found, `topic ${topic}`));
+      return found.data;
+    },
+    async openChanges(project, most, signal) {
+      const found = await openChangesOfGerrit(most, callOf(project, signal), deps);
+      if (found.kind !== 'ok') throw new HostAway(gerritLater(found, projectIdOf(project).name));
       return found.data;
     },
     async branches(project, signal) {

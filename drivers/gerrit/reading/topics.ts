@@ -1,10 +1,10 @@
 /** Topics: which open changes one has, and whether Gerrit submits them in one go (`change.submitWholeTopic`). */
 import { isMapping } from '../../../src/driver/read-mapping.ts';
+import type { FoundChanges } from '../../../src/driver/source.ts';
 import type { Clock } from '../../../src/lib/clock.ts';
-import { type ChangeKey, changeKey } from '../../../src/model/change.ts';
-import { type ConnectionName, projectKey } from '../../../src/model/project.ts';
-import { mappingsOf, textOf, wholeOf } from '../api/info-json.ts';
+import type { ConnectionName } from '../../../src/model/project.ts';
 import type { GerritAnswer, GerritApi, GerritCall } from '../api/port.ts';
+import { listedOpenChanges } from './open-changes.ts';
 
 /** In the memory of one process. */
 export interface TopicSubmission {
@@ -50,18 +50,13 @@ export async function changesOfGerritTopic(
   most: number,
   call: GerritCall,
   { api, connection }: { readonly api: GerritApi; readonly connection: ConnectionName },
-): Promise<GerritAnswer<{ readonly changes: readonly ChangeKey[]; readonly isMore: boolean }>> {
+): Promise<GerritAnswer<FoundChanges>> {
   const quoted = quotedTopic(topic);
   if (quoted === undefined) return { kind: 'ok', status: 200, data: { changes: [], isMore: false } };
   const path = `changes/?q=${encodeURIComponent(`status:open topic:${quoted}`)}&n=${most + 1}`;
   const answer = await api.ask({ operation: 'changes/query', method: 'GET', path }, call);
   if (answer.kind !== 'ok') return answer;
-  const changes = mappingsOf(answer.data, most + 1).flatMap((info): readonly ChangeKey[] => {
-    const number = wholeOf(info._number);
-    const name = textOf(info.project, 500);
-    if (number === null || name === null || info.status !== 'NEW') return [];
-    return [changeKey(projectKey({ connection, name }), String(number))];
-  });
+  const changes = listedOpenChanges(answer.data, most + 1, connection);
   return { ...answer, data: { changes: changes.slice(0, most), isMore: changes.length > most } };
 }
 

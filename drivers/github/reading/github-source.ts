@@ -3,7 +3,7 @@
  *
  *     an event        process-event.ts (processing.ts) → process-pull.ts, process-commit.ts, process-ref.ts, process-merge-group.ts,
  *                     process-rules.ts; of people: process-button.ts, comment-command.ts (read-permission.ts)
- *     a reading       read-pull.ts (query/, open-conversations.ts, reviewer-admins.ts), read-ref.ts, ref-tips.ts, github-branches.ts, ruleset-reader.ts → rules.ts; unread.ts: no answer; branches-by-git.ts
+ *     a reading       read-pull.ts (query/, open-conversations.ts, reviewer-admins.ts), open-pull-numbers.ts, read-ref.ts, ref-tips.ts, github-branches.ts, ruleset-reader.ts → rules.ts; unread.ts: no answer; branches-by-git.ts
  *     what happened   pull-memory.ts → pull-finding.ts → pull-happenings.ts; our own doing: own-merge.ts, own-report.ts
  *     a record        pull-record.ts, pull-facts.ts, pull-merge-message.ts, depends-lines.ts
  */
@@ -20,6 +20,7 @@ import { readGithubNotification } from '../intake/notification.ts';
 import type { OwnLandings } from '../landing/own-landings.ts';
 import { type PullPlaces, pullOfUrl } from './depends-lines.ts';
 import { type BranchesByGit, listGithubBranches } from './github-branches.ts';
+import { listOpenPulls } from './open-pull-numbers.ts';
 import { processGithubEvent } from './process-event.ts';
 import type { GithubProcessDeps } from './processing.ts';
 import { pullMergeMessage } from './pull-merge-message.ts';
@@ -91,6 +92,7 @@ export function createGithubSource(deps: GithubSourceDeps): Source {
         : await fetchGithubRef(named, call, processing);
     },
     changeOfUrl: async (value, projects) => pullOfUrl(value, deps, projects),
+    openChanges: (project, most, signal) => listOpenPulls(project, most, callOf(project, signal), api),
     branches: (project, signal, selection = {}) =>
       listGithubBranches(selection, {
         api,

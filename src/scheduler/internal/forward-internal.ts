@@ -2,30 +2,31 @@
  * From a record of what Gatehouse did to an event for each open change that it concerns, at most {@link MOST_CHANGES}. Events are
  * committed in parts, together with the place up to which the record has come, so that each is made once.
  *
- * The changes are those that the change cache holds: a listener reads the open changes of a project when it first sees it. What a
+ * The changes are those that the change cache holds, and those that the host of a merged change lists besides (open-at-host.ts). What a
  * change needs is asked of its host where it is not known. A host that does not serve delays this record alone, for an hour at most.
  */
 import { takesInternal, ZUUL } from '../../layout/build/zuul-trigger.ts';
-import { millisecondsBetween, type Nanoseconds, parseNanoseconds } from '../../lib/clock.ts';
+import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../../lib/ids.ts';
 import { createDirty } from '../../lib/signal.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
-import type { ChangeKey, ChangeRecord, ProposedChange } from '../../model/change.ts';
+import type { ChangeRecord, ProposedChange } from '../../model/change.ts';
 import { internalEventCodec } from '../../model/codec/records.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { InternalEvent } from '../../model/internal-event.ts';
-import type { PipelineName } from '../../model/project.ts';
-import type { Step } from '../../model/step.ts';
+import type { PipelineName, ProjectKey } from '../../model/project.ts';
 import type { EventQueue, QueueEntry } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { type Operation, set } from '../../store/port.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
 import { type DirectEventDeps, type DirectTarget, directEventOperations } from '../events/direct-event.ts';
-import { type MissingRecordsDeps, missingRecords } from '../events/missing-records.ts';
-import { isRemoteFault, REMOTE_PAUSES } from '../remote-fault.ts';
+import type { MissingRecordsDeps } from '../events/missing-records.ts';
+import { REMOTE_PAUSES } from '../remote-fault.ts';
 import { exclusionOf } from '../tenant/branch-exclusion.ts';
 import { createHeldPlaces, type HeldPlaces } from '../tenant/held-places.ts';
 import type { TenantConfig } from '../tenant/tenant-config.ts';
+import { type AskedHosts, askHosts, type Besides } from './open-at-host.ts';
+import { type FoundRecords, recordsOf } from './records-of-part.ts';
 
 /** Of one tenant. */
 export interface ForwardInternalDeps extends DirectEventDeps, Omit<MissingRecordsDeps, 'changes' | 'clock'> {
@@ -46,12 +47,8 @@ export interface ForwardInternalDeps extends DirectEventDeps, Omit<MissingRecord
 const MOST_CHANGES = 5_000;
 /** Events in one commit. */
 const MOST_EVENTS = 40;
-/** Milliseconds for which a host that does not serve is asked again. */
-const LONGEST_WAIT = 3_600_000;
 /** Commit conflicts in a row about one part; more are no coincidence. */
 const MOST_CONFLICTS = 50;
-/** Every known record is new enough. */
-const EVER = parseNanoseconds('0');
 
 /** Returns when aborted; throws when the fence is lost. */
 export async function forwardInternalEvents(
@@ -87,8 +84,13 @@ async function forward(
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
-  const { changes: all, missed } = changesLeft(entry.value, deps);
+  const asked = await besidesOf(entry.value, deps, signal);
+  if (asked.kind === 'away') return wait(entry, 'open changes cannot be listed', asked.error, held, deps);
+  const { besides, unread } = asked;
+  const { changes: all, missed } = changesLeft(entry.value, besides, deps);
   if (missed > 0) noteMissed(entry.value, missed, 'more changes than one event is made for', deps);
+  if (unread > 0 && entry.value.after === null)
+    noteMissed(entry.value, unread, 'their code host is asked for no more at once', deps);
   for (let at = 0; at < all.length; at += MOST_EVENTS) {
     const part = all.slice(at, at + MOST_EVENTS);
     const isLast = at + MOST_EVENTS >= all.length;
@@ -97,13 +99,11 @@ async function forward(
       ? deps.internalEvents.ack(entry)
       : set(entry.path, internalEventCodec.encode({ ...entry.value, after }));
     const startedAt = deps.clock.now();
-    const found = await recordsOf(part, entry, deps, signal);
-    if (found.kind === 'away') {
-      held.hold(entry.path, deps.pauses ?? REMOTE_PAUSES);
-      const facts = { err: found.error, tenant: deps.tenant, event: entry.value.uuid };
-      deps.log.warn(facts, 'events of the connection zuul wait: what their changes need cannot be read');
-      return;
-    }
+    const found = await recordsOf(part, besides, entry.value, deps, signal);
+    if (found.kind === 'away')
+      return wait(entry, 'what their changes need cannot be read', found.error, held, deps);
+    const unreachable = part.length - found.part.length;
+    if (unreachable > 0) noteMissed(entry.value, unreachable, 'their code host was away for an hour', deps);
     await commitPart({ ...found, entry, end, startedAt }, deps, fence);
     held.release([entry.path]);
   }
@@ -112,9 +112,37 @@ async function forward(
   held.release([entry.path]);
 }
 
+/** The host is asked again after a pause. */
+function wait(
+  { path, value }: QueueEntry<InternalEvent>,
+  why: string,
+  error: unknown,
+  held: HeldPlaces,
+  deps: ForwardInternalDeps,
+): void {
+  held.hold(path, deps.pauses ?? REMOTE_PAUSES);
+  const facts = { err: error, tenant: deps.tenant, event: value.uuid };
+  deps.log.warn(facts, `events of the connection zuul wait: ${why}`);
+}
+
+/** What hosts know besides the cache, of projects with a pipeline that takes the event. */
+async function besidesOf(
+  event: InternalEvent,
+  deps: ForwardInternalDeps,
+  signal: AbortSignal,
+): Promise<AskedHosts> {
+  const present = deps.config();
+  const takers = present === undefined ? [] : takersOf(event, present);
+  const isConcerned = (project: ProjectKey) =>
+    takers.some(name => present?.layout.projects.get(project)?.pipelines.has(name) === true);
+  const projects = event.type === 'project-change-merged' ? event.projects.filter(isConcerned) : [];
+  return await askHosts({ ...event, projects }, deps.mostChanges ?? MOST_CHANGES, deps, signal);
+}
+
 /** Open changes with a pipeline that takes the event, in the order of their keys. */
 function changesLeft(
   event: InternalEvent,
+  besides: Besides,
   { changes: cache, config, mostChanges = MOST_CHANGES }: ForwardInternalDeps,
 ): { readonly changes: readonly ProposedChange[]; readonly missed: number } {
   const present = config();
@@ -123,7 +151,7 @@ function changesLeft(
   const isTaken = ({ project, branch }: ProposedChange) =>
     takers.some(name => present.layout.projects.get(project)?.pipelines.has(name) === true) &&
     exclusionOf(present, project, branch) === undefined;
-  const open = concerned(event, cache)
+  const open = [...concerned(event, cache), ...besides.values()]
     .flatMap(({ change, status }) => (change.kind === 'change' && status === 'open' ? [change] : []))
     .filter(change => !event.changes.includes(change.key) && isTaken(change))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1));
@@ -150,41 +178,6 @@ function takersOf(event: InternalEvent, { layout }: TenantConfig): readonly Pipe
   return [...layout.pipelines.values()].flatMap(pipeline =>
     takesInternal(pipeline, event) === undefined ? [] : [pipeline.name],
   );
-}
-
-interface FoundRecords {
-  readonly kind: 'found';
-  readonly part: readonly ProposedChange[];
-  readonly records: ReadonlyMap<ChangeKey, ChangeRecord>;
-  readonly queries: ReadonlyMap<ChangeKey, readonly Step[]>;
-}
-
-/** What the changes need and the cache lacks. After an hour a change whose dependencies cannot be read gets no event. */
-async function recordsOf(
-  part: readonly ProposedChange[],
-  { value }: QueueEntry<InternalEvent>,
-  deps: ForwardInternalDeps,
-  signal: AbortSignal,
-): Promise<FoundRecords | { readonly kind: 'away'; readonly error: unknown }> {
-  const records = new Map<ChangeKey, ChangeRecord>();
-  const queries = new Map<ChangeKey, readonly Step[]>();
-  const read: ProposedChange[] = [];
-  for (const change of part) {
-    try {
-      const found = await missingRecords(change, EVER, deps, signal);
-      for (const record of found.records) records.set(record.change.key, record);
-      queries.set(change.key, found.queries);
-      read.push(change);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isRemoteFault(error)) throw error;
-      if (millisecondsBetween(value.queuedAt, deps.clock.now()) <= LONGEST_WAIT)
-        return { kind: 'away', error };
-    }
-  }
-  const missed = part.length - read.length;
-  if (missed > 0) noteMissed(value, missed, 'their code host was away for an hour', deps);
-  return { kind: 'found', part: read, records, queries };
 }
 
 interface Part extends Omit<FoundRecords, 'kind'> {

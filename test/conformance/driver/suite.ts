@@ -267,6 +267,18 @@ export function describeDriver(
         expect([typeof fetchedAt, typeof before]).toEqual(['string', 'string']);
       });
 
+      test('open changes of a project are listed where events do not name all of them', async () => {
+        const [first, second] = host.projects;
+        const login = await host.propose({ topic: 'login' });
+        await host.propose({ topic: 'gone' });
+        await host.propose({ topic: 'lib', project: second });
+        await host.abandon('gone');
+        await gate.settle();
+        const listed = await host.connection.source.openChanges?.(first, 5, new AbortController().signal);
+        if (host.connection.driver === 'git') expect(listed).toBeUndefined();
+        else expect(listed).toEqual({ changes: [login.key], isMore: false });
+      });
+
       test('the merge message is a function of the change', async () => {
         const login = await host.propose({ topic: 'login', message: 'Let people log in\n' });
         await gate.settle();

@@ -31,7 +31,7 @@ function projectOf({
 }
 
 export interface SourceDeps {
-  readonly host: Pick<ContractHost, 'ofTopic' | 'landsTopics'>;
+  readonly host: Pick<ContractHost, 'ofTopic' | 'landsTopics' | 'calls'>;
   readonly connection: string;
   readonly clock: Clock;
   readonly reads: MonotonicReads;
@@ -96,6 +96,13 @@ export function createSource(deps: SourceDeps): Source {
         changeKey(projectKey({ connection, name }), id),
       );
       return { changes, isMore };
+    },
+    async openChanges(project, most) {
+      host.calls.push(`open ${projectIdOf(project).name}`);
+      const { proposals } = await present(project, reads);
+      const open = [...proposals.values()].filter(({ state }) => state === 'open');
+      const changes = open.slice(0, most).map(({ id }) => changeKey(project, id));
+      return { changes, isMore: open.length > most };
     },
     async branches(project, _signal, { excludeUnprotected = false, excludeLocked = false } = {}) {
       const { branches, rules } = await present(project, reads);

@@ -97,7 +97,7 @@ async function openTenant(records: readonly ChangeRecord[], parts: Partial<Forwa
   } as unknown as ForwardInternalDeps;
   const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
   return {
-    ...{ stand, missed },
+    ...{ stand, missed, own },
     async put(type: InternalEvent['type'], id: string) {
       const event: InternalEvent = {
         ...{ uuid: ids.uuid(), type, changes: [changeKey(APP, id)], projects: [APP], pipeline: 'gate' },
@@ -208,6 +208,73 @@ test('what a project has beyond the bound is counted as missed, once', async () 
   expect(tenant.stand.logged).toContain(
     'warn: no project-change-merged for 40 changes: more changes than one event is made for',
   );
+});
+
+/** A host that lists these numbers, and of which some changes can be read. */
+function hostWith(listed: readonly number[], records: readonly ChangeRecord[]) {
+  const asked: string[] = [];
+  const host = { isAway: false, asked };
+  const source = {
+    openChanges: async (project: string, most: number) => {
+      if (host.isAway) throw new HostAway('away');
+      asked.push(`list ${project}`);
+      return { changes: listed.slice(0, most).map(each => changeKey(APP, String(each))), isMore: false };
+    },
+    fetchChange: async (key: ChangeKey) => {
+      asked.push(key);
+      return records.find(({ change }) => change.key === key);
+    },
+  };
+  return {
+    host,
+    connections: new Map([['here', { source }]]) as unknown as ForwardInternalDeps['connections'],
+  };
+}
+
+test('changes that the host alone knows get the event of a merge, and are stored; those that it closed do not', async () => {
+  const { host, connections } = hostWith([2, 3, 4, 5], [recordOf('3'), recordOf('4', { status: 'merged' })]);
+  const stored: string[] = [];
+  const known = [recordOf('1', { status: 'merged' }), recordOf('2')];
+  const tenant = await openTenant(known, { connections });
+  tenant.own.changes.operations = records => {
+    stored.push(...records.map(({ change }) => change.key));
+    return [];
+  };
+  await tenant.put('project-change-merged', '1');
+  await tenant.hold();
+  await tenant.settled();
+  expect(await tenant.events()).toEqual([
+    'event project-change-merged: here/org/app#2',
+    'event project-change-merged: here/org/app#3',
+  ]);
+  // What is known is not read, what is new is read once.
+  expect(host.asked).toEqual(['list here/org/app', ...['3', '4', '5'].map(each => `here/org/app#${each}`)]);
+  expect(stored).toEqual(['here/org/app#3']);
+  await tenant.put('parent-change-enqueued', '1');
+  await tenant.settled();
+  expect(host.asked).toHaveLength(4);
+});
+
+test('a host that cannot list is waited for, an hour at most; of what it lists no more than a bound is read', async () => {
+  const all = Array.from({ length: 600 }, (_, index) => index + 1_000);
+  const { host, connections } = hostWith(
+    all,
+    all.map(each => recordOf(String(each))),
+  );
+  host.isAway = true;
+  const tenant = await openTenant([recordOf('2')], { connections });
+  await tenant.put('project-change-merged', '1');
+  await tenant.hold();
+  await tenant.until(async () => expect(tenant.stand.logged.join()).toContain('cannot be listed'));
+  expect(await tenant.events()).toEqual([]);
+  tenant.stand.clock.advance(3_700_000);
+  await tenant.settled();
+  expect(await tenant.events()).toHaveLength(1);
+  host.isAway = false;
+  await tenant.put('project-change-merged', '1');
+  await tenant.settled();
+  expect(await tenant.events()).toHaveLength(1 + 501);
+  expect(tenant.missed).toEqual([100]);
 });
 
 test('a host that is away delays its own record, for an hour at most', async () => {
