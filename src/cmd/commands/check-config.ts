@@ -7,7 +7,7 @@ import path from 'node:path';
 import type { Connection } from '../../driver/connection.ts';
 import { languageOf } from '../../driver/language-of.ts';
 import type { RepositoryCache } from '../../git/repository-cache.ts';
-import { buildLayout } from '../../layout/build/build-layout.ts';
+import { buildLayout, type LayoutInput } from '../../layout/build/build-layout.ts';
 import type { Languages } from '../../layout/build/build-pipeline.ts';
 import type { Layout } from '../../layout/model/layout.ts';
 import { parseCache } from '../../layout/stanzas/parse-cache.ts';
@@ -36,6 +36,8 @@ export interface CheckedConfig {
   readonly tenants: readonly Tenant[];
   /** By tenant; those whose projects could be read. Empty unless asked for. */
   readonly layouts: ReadonlyMap<string, Layout>;
+  /** Of which each of them was built. */
+  readonly inputs: ReadonlyMap<string, LayoutInput>;
   /** Its problems are among `errors` and `warnings`. Undefined: not asked for, or there was nothing to ask. */
   readonly online: OnlineReport | undefined;
 }
@@ -100,11 +102,16 @@ export async function checkConfig({
     errors: [...checked.errors, ...problems('error')],
     warnings: [...warnings, ...checked.warnings, ...problems('warning')],
     layouts: checked.layouts,
+    inputs: checked.inputs,
     online,
   };
 }
 
-const NOT_READ: Pick<CheckedConfig, 'layouts' | 'online'> = { layouts: new Map(), online: undefined };
+const NOT_READ: Pick<CheckedConfig, 'layouts' | 'inputs' | 'online'> = {
+  layouts: new Map(),
+  inputs: new Map(),
+  online: undefined,
+};
 
 /** A process of an ensemble may be an executor or a merger, which need no tenants. */
 const NO_TENANTS = { kind: 'tenants', tenants: [], warnings: [] } as const;
@@ -136,18 +143,21 @@ async function checkLayouts(
     ...messengerLanguages,
   ]);
   const layouts = new Map<string, Layout>();
+  const inputs = new Map<string, LayoutInput>();
   for (const tenant of tenants) {
     // Without a project's definitions, the errors of the others would be misleading.
     if (tenant.projects.some(({ project }) => read.unreadable.has(project))) continue;
     const configs = read.configs.get(tenant.name) ?? [];
-    layouts.set(tenant.name, buildLayout({ tenant, configs, languages, cache }));
+    const input = { tenant, configs, languages, cache };
+    inputs.set(tenant.name, input);
+    layouts.set(tenant.name, buildLayout(input));
   }
   const found = [...layouts.values()].flatMap(({ errors }) => errors);
   // A project in several tenants is checked in each of them and repeats its errors.
   const texts = (severity: 'error' | 'warning') => [
     ...new Set(found.filter(each => each.severity === severity).map(configErrorText)),
   ];
-  return { layouts, errors: [...read.errors, ...texts('error')], warnings: texts('warning') };
+  return { layouts, inputs, errors: [...read.errors, ...texts('error')], warnings: texts('warning') };
 }
 
 async function askHosts(
@@ -161,7 +171,8 @@ async function askHosts(
   return await checkOnline(connections, layouts.values(), signal);
 }
 
-async function openAll(
+/** Each with its credentials; the caller closes them. */
+export async function openAll(
   settings: Settings,
   repositories: RepositoryCache,
 ): Promise<ReadonlyMap<ConnectionName, Connection>> {

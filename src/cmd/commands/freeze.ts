@@ -6,8 +6,9 @@ import type { Command } from 'commander';
 import { frozenJobDocument, jobGraphDocument } from '../../api/frozen-jobs.ts';
 import { configErrorText } from '../../model/config-error.ts';
 import type { FrozenJob } from '../../model/job.ts';
-import type { JobVerdict, Tenant } from '../../model/layout.ts';
+import type { JobVerdict } from '../../model/layout.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
+import { chosenTenant } from './chosen-tenant.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
 import { type Refused, refused } from './refused.ts';
 import { complain } from './session.ts';
@@ -127,17 +128,15 @@ async function freeze(
   const { freezeItemGraph } = await import('../../layout/freeze/freeze-item-graph.ts');
   const { canonicalNameIn } = await import('../../layout/tenant/resolve-project.ts');
   const checked = await checkConfig({ file: config, environment: io.environment, depth: 'layout', signal });
-  const tenant = chosenTenant(checked.tenants, wanted);
-  const layout = tenant === undefined ? undefined : checked.layouts.get(tenant.name);
-  if (layout === undefined || tenant === undefined) {
+  const chosen = chosenTenant(checked.tenants, wanted);
+  const layout = chosen.kind === 'refused' ? undefined : checked.layouts.get(chosen.tenant.name);
+  if (layout === undefined || chosen.kind === 'refused') {
     if (checked.errors.length > 0) return refused(checked.errors.join('\nerror: '));
-    const names = checked.tenants.map(({ name }) => name).join(', ') || 'none';
-    return refused(
-      wanted === undefined
-        ? `name one of the tenants with --tenant: ${names}`
-        : `there is no tenant ${wanted}; there are: ${names}`,
-    );
+    return chosen.kind === 'refused'
+      ? chosen
+      : refused(`the projects of tenant ${chosen.tenant.name} cannot be read`);
   }
+  const { tenant } = chosen;
   const resolved = layout.resolveProject(project);
   if (resolved.kind === 'unknown') return refused(resolved.text);
   if (!layout.pipelines.has(pipeline))
@@ -160,11 +159,6 @@ async function freeze(
 
 function outcomeOf({ jobs, verdicts }: Pick<Graph, 'jobs' | 'verdicts'>) {
   return { jobs, verdicts };
-}
-
-function chosenTenant(tenants: readonly Tenant[], wanted: string | undefined): Tenant | undefined {
-  if (wanted !== undefined) return tenants.find(({ name }) => name === wanted);
-  return tenants.length === 1 ? tenants[0] : undefined;
 }
 
 function graphLines(jobs: readonly FrozenJob[], verdicts: readonly JobVerdict[]): readonly string[] {

@@ -5,6 +5,7 @@ import { pause } from '../../lib/pause.ts';
 import { ApiError } from '../client/api.ts';
 import type { Io } from '../terminal/io.ts';
 import { createLineSplitter, createLogFilter, type LogFilter } from '../terminal/log-filter.ts';
+import { write } from '../terminal/write-lines.ts';
 import { type Refused, refused } from './refused.ts';
 import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
 
@@ -118,15 +119,4 @@ function outputOf(session: Session, { raw }: LogOptions): LogFilter {
   if (!session.json) return createLogFilter(session.style());
   const asJson = (line: string) => JSON.stringify(parseLogLine(line));
   return { lines: bytes => split.lines(bytes).map(asJson), end: () => split.end().map(asJson) };
-}
-
-/** Waits for a slow reader. */
-async function write(io: Io, lines: readonly string[]): Promise<void> {
-  if (lines.length === 0) return;
-  const taken = io.stdout.write(`${lines.join('\n')}\n`);
-  if (taken === false)
-    await new Promise<void>(resolve => {
-      if (io.stdout.once === undefined) resolve();
-      else io.stdout.once('drain', resolve);
-    });
 }

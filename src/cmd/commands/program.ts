@@ -3,6 +3,8 @@
  *
  *     0  done          1  failed: one line on stderr gives the reason          2  usage error          130  interrupted
  *
+ * (`run` has one more: run.ts.)
+ *
  * Map of this folder:
  *
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
@@ -12,7 +14,8 @@
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
  *     lint.ts                             the configuration in a repository (../lint/: read-files, lint-repository, check-references, finding-text)
- *     freeze.ts                           which jobs a branch runs, and what one comes to
+ *     freeze.ts                           which jobs a branch runs, and what one comes to; chosen-tenant.ts
+ *     run.ts                              one job of a checkout, run here (../run/: prepare-run begins)
  *     schema.ts                           the configuration language for editors
  *     migrate.ts (rewrite-conf.ts)        what becomes of a zuul.conf
  *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,
@@ -45,6 +48,7 @@ import { addLintCommand } from './lint.ts';
 import { addLogCommand } from './log.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addPromoteCommand } from './promote.ts';
+import { addRunCommand } from './run.ts';
 import { addSchemaCommand } from './schema.ts';
 import { addStatusCommand } from './status.ts';
 import { addStoreCommands } from './store.ts';
@@ -143,6 +147,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addLintCommand(program, io, done);
   addSchemaCommand(program, io, done);
   addFreezeCommands(program, io, done);
+  addRunCommand(program, io, done);
   addEncryptCommand(program, io, done);
   addKeyCommands(program, io, done);
   addGithubCommands(program, io, done);

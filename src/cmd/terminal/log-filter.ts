@@ -24,10 +24,18 @@ export interface LogFilter {
   end(): readonly string[];
 }
 
-/** @param colour false: the job's colours are dropped as well. */
-export function createLogFilter({ colour }: { readonly colour: boolean }): LogFilter {
+/** How lines are shown. */
+export interface LogStyle {
+  /** False: the job's colours are dropped as well. */
+  readonly colour: boolean;
+  /** Of a log of today: the time of day alone, to the second. Absent: as it is in the log. */
+  readonly times?: 'clock';
+}
+
+/** For a terminal. */
+export function createLogFilter({ colour, times }: LogStyle): LogFilter {
   const split = createLineSplitter();
-  const show = (line: string) => shownLine(parseLogLine(line), colour);
+  const show = (line: string) => shownLine(parseLogLine(line), colour, times);
   return {
     lines: bytes => split.lines(bytes).map(show),
     end: () => split.end().map(show),
@@ -54,9 +62,17 @@ export function createLineSplitter(): { lines(bytes: Uint8Array): string[]; end(
   };
 }
 
-function shownLine({ time, writer, text }: LogLine, colour: boolean): string {
+/** Of a stamp: `17:53:01` of `2026-11-20 17:53:01.123456`. */
+const CLOCK = [11, 19] as const;
+
+function shownLine(
+  { time: stamp, writer, text }: LogLine,
+  colour: boolean,
+  times: LogStyle['times'],
+): string {
   const paint = painter(colour);
-  if (time === null) return safeText(text, colour);
+  if (stamp === null) return safeText(text, colour);
+  const time = times === 'clock' ? stamp.slice(...CLOCK) : stamp;
   if (writer === 'executor') return paint(`${time} # ${safeText(text, false)}`, 'cyan');
   return `${paint(time, 'dim')} | ${safeText(text, colour)}`;
 }
