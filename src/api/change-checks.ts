@@ -9,7 +9,7 @@
  * the others. Where an item has no build to show, it is a run of its own, named after the pipeline.
  */
 import { addMilliseconds, toMilliseconds } from '../lib/clock.ts';
-import { type Build, endOfBuild, resultOf, startOfBuild } from '../model/build.ts';
+import { type Build, endOfBuild, isPaused, resultOf, startOfBuild } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
 import { leaveText } from '../model/cause.ts';
 import type { Change, ProposedChange } from '../model/change.ts';
@@ -96,13 +96,18 @@ function buildRun(item: QueueItem, build: Build, context: ChecksContext): Unnumb
     checkName: `${item.pipeline}/${build.job}`,
     checkLink: itemPage(context.root, item.tenant, item.uuid),
     status: statusOf(build),
-    ...(build.state.state === 'requested' ? { statusDescription: 'waits for an executor' } : {}),
+    ...descriptionOf(build),
     ...(started === null ? {} : { statusLink: buildPage(context.root, item.tenant, build.uuid) }),
     scheduledTimestamp: toMilliseconds(build.requestedAt),
     ...(started === null ? {} : { startedTimestamp: toMilliseconds(started) }),
     ...(ended === undefined ? {} : { finishedTimestamp: toMilliseconds(ended) }),
     results: resultsOf(item, build, context),
   };
+}
+
+function descriptionOf(build: Build): Pick<CheckRun, 'statusDescription'> {
+  if (build.state.state === 'requested') return { statusDescription: 'waits for an executor' };
+  return isPaused(build) ? { statusDescription: 'paused for the jobs that depend on it' } : {};
 }
 
 function statusOf({ state }: Build): CheckRun['status'] {

@@ -1,6 +1,6 @@
 /** The jobs of an item's present buildset, in its document: each at its last attempt. */
 import { toMilliseconds } from '../lib/clock.ts';
-import { type Build, resultOf, skipText } from '../model/build.ts';
+import { type Build, isPaused, resultOf, skipText } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
 import { culpritText, removalText } from '../model/cause.ts';
 import type { JobNode } from '../model/job.ts';
@@ -31,7 +31,11 @@ export const liveJobSchema = document({
   build: nullable(uuid('Of the last attempt')),
   state: oneOf(['waiting', 'requested', 'started', 'completed', 'cancelled', 'skipped']),
   attempt: whole('From 1'),
-  result: nullable(text('Result of the build; FAILING: its run phase has failed, post-run is running')),
+  result: nullable(
+    text(
+      'Result of the build; FAILING: its run phase has failed, post-run is running; PAUSED: it waits for those that depend on it',
+    ),
+  ),
   requestedAt: nullable(milliseconds()),
   startedAt: nullable(milliseconds()),
   endedAt: nullable(milliseconds()),
@@ -91,14 +95,19 @@ function shownBuild(build: Build) {
     build: build.uuid,
     state: state.state,
     attempt: build.attempt,
-    result:
-      resultOf(build) ?? (state.state === 'started' && state.failingSince !== undefined ? 'FAILING' : null),
+    result: resultOf(build) ?? standIn(build),
     requestedAt: toMilliseconds(build.requestedAt),
     startedAt: startedAt === null ? null : toMilliseconds(startedAt),
     endedAt: ended ? toMilliseconds(state.at) : null,
     worker: 'worker' in state ? state.worker : null,
     detail: detailOfBuild(build),
   };
+}
+
+/** In place of the result while there is none. */
+function standIn(build: Build): 'FAILING' | 'PAUSED' | null {
+  if (isPaused(build)) return 'PAUSED';
+  return build.state.state === 'started' && build.state.failingSince !== undefined ? 'FAILING' : null;
 }
 
 /** Reason of the result in one line, for people; null: there is none. */

@@ -4,6 +4,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
 import type { WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
+import type { Returned } from '../model/returned.ts';
 import type { BuildEvent, BuildResultEvent } from './deps.ts';
 import type { FinishedBuild } from './run-build.ts';
 
@@ -20,6 +21,16 @@ export function startedEvent(request: BuildRequest, at: Nanoseconds, worker: str
 export function failingEvent(request: BuildRequest, at: Nanoseconds, early?: string): BuildEvent {
   const why = early === undefined ? {} : { early };
   return { kind: 'build-failing', ...eventOf(request, 'build-failing'), at, ...why };
+}
+
+/** Sent once, when run has passed and the build is to wait for those that depend on it. @param returned by then; undefined: nothing. */
+export function pausedEvent(
+  request: BuildRequest,
+  at: Nanoseconds,
+  returned: Returned | undefined,
+): BuildEvent {
+  const more = returned === undefined ? {} : { returned };
+  return { kind: 'build-paused', ...eventOf(request, 'build-paused'), at, ...more };
 }
 
 /** @param workerEnd of a RETRY: it does not count as an attempt, because the executor failed. */

@@ -17,10 +17,10 @@ import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
 import type { DataSeal } from './returned/data-seal.ts';
 import type { TimeStep } from './time-step.ts';
 
-/** `build-started`, `build-failing` and `build-result`, as the scheduler's turn consumes them. */
+/** `build-started`, `build-failing`, `build-paused` and `build-result`, as the scheduler's turn consumes them. */
 export type BuildEvent = Extract<
   PipelineEvent,
-  { readonly kind: 'build-started' | 'build-failing' | 'build-result' }
+  { readonly kind: 'build-started' | 'build-failing' | 'build-paused' | 'build-result' }
 >;
 /** The last event of a build, stored together with the end of its request ({@link TakenBuild.complete}). */
 export type BuildResultEvent = Extract<PipelineEvent, { readonly kind: 'build-result' }>;
@@ -31,7 +31,7 @@ export interface BuildQueue {
    * Claims the next request this executor accepts, highest priority first; waits until there is one. The claim is durable
    * when this returns.
    *
-   * @param accepts must give the same answer for a request at every call: a declined request is not offered again.
+   * @param accepts must give the same answer for a request at every call: a declined request is not offered to it again.
    * @returns undefined when `signal` aborted first.
    */
   take(accepts: (request: BuildRequest) => boolean, signal: AbortSignal): Promise<TakenBuild | undefined>;
@@ -49,7 +49,7 @@ export interface TakenBuild {
   readonly lost: AbortSignal;
   /** When the scheduler decided the cancel; undefined before {@link cancelled}, or when the cancel carried no time. */
   cancelledAt(): Nanoseconds | undefined;
-  /** Puts `build-started` or `build-failing` into the pipeline's queue; durable when it resolves. */
+  /** Puts any of its events but the result into the pipeline's queue; durable when it resolves. */
   report(event: BuildEvent): Promise<void>;
   /**
    * Stores the result in the pipeline's queue and the job's own spans in the outbox, and removes the request, in one write. Spans
@@ -60,6 +60,8 @@ export interface TakenBuild {
    * @returns whether all of it is stored, or some of the spans are lost.
    */
   complete(event: BuildResultEvent, spans: readonly SpanRecord[]): Promise<'whole' | 'spans-cut'>;
+  /** Of a paused build: resolves when the scheduler lets it go on, or when `ended` aborts. Never rejects. */
+  resumed(ended: AbortSignal): Promise<void>;
   /**
    * Takes a slot of each semaphore of the playbook, or waits until it can.
    *
@@ -135,7 +137,7 @@ export interface ExecutorOptions {
   readonly labels: readonly string[];
   /** The trace context jobs get while tracing is off: see inbound-trace.ts. Default none. */
   readonly inboundTrace?: { readonly [name: string]: string };
-  /** Builds at a time: the number of its slots. */
+  /** Builds at a time, but for those that pause: see `build-slots.ts`. */
   readonly maxBuilds: number;
   /** Bytes of output per build; a job that writes more fails. */
   readonly outputMaxBytes: number;

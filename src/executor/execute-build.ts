@@ -5,9 +5,10 @@ import type { BuildRequest } from '../model/build-request.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { Step } from '../model/step.ts';
 import { buildLogFacts } from '../tracing/log-facts.ts';
-import { failingEvent, resultEvent, startedEvent } from './build-events.ts';
+import { failingEvent, pausedEvent, resultEvent, startedEvent } from './build-events.ts';
 import { placesOf } from './build-places.ts';
-import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
+import type { Occupied } from './build-slots.ts';
+import type { BuildEvent, ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 import { createHalt } from './halt.ts';
 import { type JobLog, openJobLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
@@ -30,7 +31,7 @@ export interface Machinery {
 }
 
 /** Never rejects. */
-export async function executeBuild(machinery: Machinery, taken: TakenBuild, slot: number): Promise<void> {
+export async function executeBuild(machinery: Machinery, taken: TakenBuild, slot: Occupied): Promise<void> {
   const { request } = taken;
   const { tenant, pipeline, jobName } = request;
   const log = machinery.deps.log.child({ ...buildLogFacts(request), tenant, pipeline, job: jobName });
@@ -38,7 +39,7 @@ export async function executeBuild(machinery: Machinery, taken: TakenBuild, slot
 }
 
 /** @param machinery its log adds the build to every line. */
-async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: number): Promise<void> {
+async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: Occupied): Promise<void> {
   const { deps, options } = machinery;
   const { request } = taken;
   using halt = createHalt({
@@ -124,7 +125,7 @@ async function handOver(
 async function runWithLog(
   machinery: Machinery,
   taken: TakenBuild,
-  started: Pick<PhasedBuild, 'slot' | 'halt' | 'startStored'>,
+  { slot, ...started }: Pick<PhasedBuild, 'halt' | 'startStored'> & { readonly slot: Occupied },
 ): Promise<FinishedBuild & JobSpans> {
   const { deps, options, runner } = machinery;
   const { request } = taken;
@@ -137,8 +138,15 @@ async function runWithLog(
   let spans: readonly SpanRecord[] = [];
   try {
     finished = await runBuild(
-      { onFailing: (at, early) => reports.push(taken.report(failingEvent(request, at, early))) },
-      { deps, options, runner, request, places, log, relay, masks, hold: taken.hold, ...started },
+      {
+        onFailing: (at, early) => reports.push(taken.report(failingEvent(request, at, early))),
+        pause: (at, returned) =>
+          pauseIn(slot, taken, pausedEvent(request, at, returned), started.halt.signal),
+      },
+      {
+        ...{ deps, options, runner, request, places, log, relay, masks, hold: taken.hold, ...started },
+        slot: slot.slot,
+      },
     );
     if (relay !== null) {
       spans = masks.mask(await takeSpans(relay, finished.execution, taken, log));
@@ -165,6 +173,22 @@ async function runWithLog(
     spans,
     execution: { ...execution, endedAt: cleanup.endedAt, steps: [...execution.steps, cleanup] },
   };
+}
+
+/** Others may have its place meanwhile, as soon as what depends on it can start. */
+async function pauseIn(
+  slot: Occupied,
+  taken: TakenBuild,
+  event: BuildEvent,
+  ended: AbortSignal,
+): Promise<void> {
+  await taken.report(event);
+  slot.pause();
+  try {
+    await taken.resumed(ended);
+  } finally {
+    slot.resume();
+  }
 }
 
 async function takeSpans(

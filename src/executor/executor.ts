@@ -9,11 +9,11 @@
  *
  * The stages of a build, and the files of this room in the order of reading:
  *
- *     take-builds.ts       claims a request for a free slot (deps.ts: what the executor needs; store-builds.ts: the store's side)
+ *     take-builds.ts       claims a request for a free slot (build-slots; deps.ts: what the executor needs; store-builds.ts: the store's side)
  *     execute-build.ts     its start event, its log, its result, or nothing at all when the claim was lost (build-events, halt)
  *     run-build.ts         workspace, plan, phases, outcome (plan-playbooks, resolve-playbook, include-vars, job-environment, host-variables, build-steps,
  *                          split-trace, inbound-trace, change-messages)
- *     run-phases.ts        the playbooks in their order
+ *     run-phases.ts        the playbooks in their order, and pause-build.ts between run and post-run
  *     run-playbook.ts      one playbook and its verdict (judge-playbook, outcome)
  *     playbook-semaphores.ts    what one playbook holds while it runs
  *     playbook-secrets.ts  what one playbook gets decrypted, and secret-file.ts, how it sees it
@@ -36,20 +36,21 @@
 import { pause } from '../lib/pause.ts';
 import { createWorkGate } from '../lib/work-gate.ts';
 import { type Wall, wallText } from '../model/wall.ts';
+import { type RunningBuild, slotsWithUsers } from './build-slots.ts';
 import { openExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import { claimJobDir } from './claim-job-dir.ts';
 import { diskCheckSecondsOf, type ExecutorDeps, type ExecutorOptions, maxProcessesOf } from './deps.ts';
 import { executeBuild, type Machinery } from './execute-build.ts';
 import { createOwnProcesses } from './git-process.ts';
 import { startRelay } from './relay/relay.ts';
-import { claimJobUsers } from './sandbox/job-users.ts';
+import { claimJobUsers, type JobUsers } from './sandbox/job-users.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
 import { createSandboxRunner } from './sandbox-runner.ts';
 import { prepareSecretFiles, removeSecretFiles } from './secret-file.ts';
 import type { StopMode } from './spawner/protocol.ts';
 import { createSpawner } from './spawner/spawner.ts';
 import { sweepLeftovers } from './sweep.ts';
-import { type RunningBuild, takeBuilds } from './take-builds.ts';
+import { takeBuilds } from './take-builds.ts';
 import { wallsOf } from './walls.ts';
 
 /** A running executor, made by {@link createExecutor}; disposing of it is an `immediate` stop. */
@@ -64,7 +65,7 @@ export interface Executor extends AsyncDisposable {
   readonly jobDir: string;
   /** Resolves after `stop`; rejects when no more builds can be taken because the store session is over. */
   readonly ended: Promise<void>;
-  /** Builds running now. */
+  /** Builds running now, those that pause among them. */
   running(): readonly RunningBuild[];
   /** Takes no builds until `resume`; running ones go on. */
   pause(): void;
@@ -100,13 +101,9 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   const relay =
     options.relay === undefined || options.relay === null ? null : await startRelay(options.relay, deps);
   if (relay !== null) opening.use(relay);
-  const users = process.geteuid?.() === 0 ? await claimJobUsers(claimed.path, options.maxBuilds) : undefined;
+  const userCount = slotsWithUsers(options.maxBuilds);
+  const users = await openUsers(claimed.path, userCount, deps);
   if (users !== undefined) opening.defer(() => users.release());
-  if (users?.exclusive === false)
-    deps.log.warn(
-      { firstUser: users.first },
-      'no Unix users for jobs are free on this machine; another executor may have the same, and kill jobs that run without a sandbox',
-    );
   const sandbox = await openSandbox({
     mode: options.sandbox,
     jobDir: claimed.path,
@@ -114,6 +111,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
     path: options.path,
     readOnlyPaths: options.readOnlyPaths ?? [],
     firstUser: users?.first ?? null,
+    userCount,
     listen: relay !== null,
     spawner,
   });
@@ -152,6 +150,22 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
     ...{ clock, repositories, options, spawner, sandbox, own, cgroups },
   });
   return startExecutor(deps, options, { runner, relay, walls, lifetime });
+}
+
+/** Undefined: the service is not root, jobs are its own user. */
+async function openUsers(
+  jobDir: string,
+  count: number,
+  { log }: Pick<ExecutorDeps, 'log'>,
+): Promise<JobUsers | undefined> {
+  if (process.geteuid?.() !== 0) return undefined;
+  const users = await claimJobUsers(jobDir, count);
+  if (!users.exclusive)
+    log.warn(
+      { firstUser: users.first },
+      'no Unix users for jobs are free on this machine; another executor may have the same, and kill jobs that run without a sandbox',
+    );
+  return users;
 }
 
 interface Opened extends Pick<Machinery, 'runner' | 'relay'> {

@@ -37,7 +37,7 @@ export interface BuildOutcome {
 }
 
 /** By the table of the head comment. */
-export function outcomeOf(ends: PhaseEnds, { retry }: ReturnedOrders): BuildOutcome {
+export function outcomeOf(ends: PhaseEnds, { retry }: Pick<ReturnedOrders, 'retry'>): BuildOutcome {
   const { 'pre-run': pre, run, 'post-run': post } = ends;
   const final = [pre, run, post].find(end => end !== undefined && isFinalEnd(end));
   const judged = isVerdict(run);

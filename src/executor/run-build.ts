@@ -1,7 +1,7 @@
 /**
  * One build from its directory to its result:
  *
- *     places → workspace → variables → playbooks resolved → pre-run → run → post-run → outcome → directory renamed away
+ *     places → workspace → variables → playbooks resolved → pre-run → run (→ pause) → post-run → outcome → directory renamed away
  *
  * The workspace is made while the build's start is being stored; no playbook begins before.
  *
@@ -28,6 +28,7 @@ import { type SplitTrace, splitTrace } from './split-trace.ts';
 export interface RunBuildDeps {
   /** As {@link PhaseProgress.onFailing}. */
   readonly onFailing: PhaseProgress['onFailing'];
+  readonly pause: PhaseProgress['pause'];
 }
 
 /** What {@link runBuild} returns: the result and the time it took, in steps. */
@@ -115,12 +116,7 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
   );
   if (typeof plan === 'string') return { result: 'ERROR', detail: plan };
-  const { ends, orders } = await runPhases(
-    { ...progress, onFailing: deps.onFailing },
-    context,
-    workspace,
-    plan,
-  );
+  const { ends, orders } = await runPhases({ ...progress, ...deps }, context, workspace, plan);
   const returned = await finalReturned(context, context.deps.dataSeal);
   for (const warning of returned?.warnings ?? []) await log.line(`WARNING: ${warning}`);
   return { ...outcomeOf(ends, orders), ...(returned === undefined ? {} : { returned }) };

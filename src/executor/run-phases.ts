@@ -3,7 +3,7 @@
  *
  *     pre-run ─► run ─► post-run            what fails before post-run skips the rest of its phase, and a failed pre-run skips run
  *                                           and what post-run has of definitions that pre-run had not reached
- *         └───────┴───► post-run
+ *         └───────┴───► post-run        between run and post-run it may pause (`pause-build.ts`)
  *     ended early (cancelled, disk full, machine in trouble) ─► the playbooks of post-run that clean up, nothing else
  *
  * A playbook that cleans up has at least what is left of {@link CLEANUP_SECONDS}, also when post-run has used up its time, and a cancel does not
@@ -15,9 +15,10 @@ import type { BuildHalt } from './halt.ts';
 import type { Phase } from './job-environment.ts';
 import { halted } from './judge-playbook.ts';
 import { isFinalEnd, isVerdict, type PhaseEnds, type PlaybookEnd } from './outcome.ts';
+import { type Pause, pauseBuild } from './pause-build.ts';
 import type { PlannedPlaybook, PlaybookPlan } from './plan-playbooks.ts';
 import { noteReturned } from './returned/build-returns.ts';
-import type { ReturnedOrders } from './returned/zuul-members.ts';
+import { NO_ORDERS, type ReturnedOrders } from './returned/zuul-members.ts';
 import { type BuildContext, runPlaybook } from './run-playbook.ts';
 import type { SplitTrace } from './split-trace.ts';
 import { STEPS_PER_BUILD } from './step-file.ts';
@@ -32,6 +33,7 @@ export interface PhaseProgress {
   readonly split: SplitTrace;
   /** Called at most once: when the run phase failed and post-run is still to come, or with the reason as soon as run is certain to fail. */
   readonly onFailing: (at: Nanoseconds, early?: string) => void;
+  readonly pause: Pause;
 }
 
 /** A build whose playbooks that clean up outlive a cancel. */
@@ -75,13 +77,14 @@ export async function runPhases(
   const cleanupMs = (context.options.cleanupSeconds ?? CLEANUP_SECONDS) * 1000;
   const phases: Phases = {
     ...{ progress, context, plan, run, ends: {}, cleanupMs },
-    ...{ reached: undefined, over: false, early: undefined, orders: { retry: true } },
+    ...{ reached: undefined, over: false, early: undefined, orders: NO_ORDERS },
   };
   const { ends } = phases;
   const deadline = deadlineIn(context, context.request.job.timeout);
   await runInOrder(phases, 'pre-run', deadline);
   if (ends['pre-run'] === undefined) await runInOrder(phases, 'run', deadline);
   phases.orders = (await noteReturned(context)).orders;
+  if (phases.orders.pause && hasPassed(phases)) await pauseAfterRun(phases);
   await runPost(phases);
   return { ends, orders: phases.orders };
 }
@@ -103,6 +106,19 @@ async function runInOrder(phases: Phases, phase: 'pre-run' | 'run', deadline: nu
     return;
   }
   if (phase === 'run' && phases.early !== undefined) ends.run = failedEarly(phases.early);
+}
+
+/** Nothing has failed, and nothing ends the build. */
+function hasPassed({ ends, early, context }: Phases): boolean {
+  return Object.keys(ends).length === 0 && early === undefined && !context.halt.signal.aborted;
+}
+
+async function pauseAfterRun(phases: Phases): Promise<void> {
+  const { progress, context, ends } = phases;
+  const end = await pauseBuild(progress.pause, progress, context);
+  if (end === undefined || end.kind === 'passed') return;
+  ends.run = end;
+  phases.over = isFinalEnd(end);
 }
 
 function failedEarly(detail: string): Unpassed {

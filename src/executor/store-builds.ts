@@ -17,7 +17,7 @@ import type { StorePaths } from '../store/paths.ts';
 import { type Operation, type Store, StoreError } from '../store/port.ts';
 import type { Claim } from '../store/request-claim.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
-import { createRequestWorker } from '../store/request-worker.ts';
+import { createRequestWorker, type RequestWorker } from '../store/request-worker.ts';
 import { splitOperations } from '../store/split-operations.ts';
 import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from './deps.ts';
 
@@ -33,17 +33,15 @@ export interface StoreBuildsDeps {
 
 /** @param queue the build requests this executor takes from. @returns the queue for `createExecutor`. */
 export function createStoreBuilds(queue: RequestQueue<BuildRequest>, deps: StoreBuildsDeps): BuildQueue {
-  let accepted: (request: BuildRequest) => boolean = () => true;
-  const worker = createRequestWorker(queue, {
-    worker: deps.worker,
-    clock: deps.clock,
-    accepts: request => accepted(request),
-  });
+  const { worker, clock } = deps;
+  // Each remembers what its function declined.
+  const workers = new WeakMap<object, RequestWorker<BuildRequest>>();
   return {
     async take(accepts, signal) {
-      accepted = accepts;
+      const taker = workers.get(accepts) ?? createRequestWorker(queue, { worker, clock, accepts });
+      workers.set(accepts, taker);
       try {
-        return takenBuild(await worker.next(signal), deps);
+        return takenBuild(await taker.next(signal), deps);
       } catch (error) {
         if (signal.aborted) return undefined;
         throw error;
@@ -62,6 +60,7 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
     async report(event: BuildEvent) {
       await claim.report(events.put(event), deps.ids.uuid());
     },
+    resumed: ended => claim.resumed(ended),
     hold: (playbook, wait) =>
       holdSlots(deps, playbook.holds ?? [], holderOf(request, playbook, deps.clock.now()), wait),
     cancelledAt: () => cancelTime(claim),

@@ -1,27 +1,17 @@
 /**
- * The executor's loop: one free slot, one request. A slot is a number below `max_builds`; it has its own Unix user and kept
- * checkouts (`sandbox/`, `kept-checkout.ts`) and runs one build at a time.
+ * The executor's loop: one free slot, one request (`build-slots.ts`). An executor that stops gracefully goes on to take what its paused builds
+ * wait for: they would never end otherwise, where it is the only one.
  */
-import type { Nanoseconds } from '../lib/clock.ts';
-import type { Uuid } from '../lib/ids.ts';
 import { pause } from '../lib/pause.ts';
 import type { WorkGate } from '../lib/work-gate.ts';
 import type { BuildRequest } from '../model/build-request.ts';
-import type { JobName } from '../model/project.ts';
 import { StoreError } from '../store/port.ts';
+import { type Admission, createBuildSlots, type Occupied, type RunningBuild } from './build-slots.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
-
-/** A build that occupies a slot; metrics and the signs of life of the executor count them. */
-export interface RunningBuild {
-  readonly build: Uuid;
-  readonly job: JobName;
-  /** When it was claimed. */
-  readonly since: Nanoseconds;
-}
 
 /** The running loop of {@link takeBuilds}. */
 export interface BuildTaker {
-  /** Resolves when the gate is shut; rejects when the store session is over. Builds may still run. */
+  /** Resolves when the gate is shut and no build pauses; rejects when the store session is over. Builds may still run. */
   readonly ended: Promise<void>;
   running(): readonly RunningBuild[];
   /** Resolves when no build runs. */
@@ -36,9 +26,9 @@ export function takeBuilds(
   deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room' | 'secretKeys' | 'dataSeal'>,
   options: Pick<ExecutorOptions, 'labels' | 'maxBuilds'>,
   gate: WorkGate,
-  execute: (taken: TakenBuild, slot: number) => Promise<void>,
+  execute: (taken: TakenBuild, slot: Occupied) => Promise<void>,
 ): BuildTaker {
-  const running = new Map<number, RunningBuild>();
+  const slots = createBuildSlots(options.maxBuilds);
   const builds = new Set<Promise<void>>();
 
   let warned = false;
@@ -55,30 +45,40 @@ export function takeBuilds(
   }
 
   async function loop(): Promise<void> {
-    while (await gate.passed()) {
-      const slot = freeSlot(running, options.maxBuilds);
-      if (slot === undefined) {
-        await Promise.race(builds);
+    for (;;) {
+      const open = await gate.passed();
+      if (!open && slots.isSettled()) return;
+      const admission = slots.admission(!open);
+      if (admission.kind === 'none') {
+        await slots.changed();
         continue;
       }
-      await deps.room.found(gate.signal);
-      if (gate.signal.aborted) continue;
-      const taken = await takeNext();
+      const signal = open ? AbortSignal.any([gate.signal, slots.pauses]) : slots.pauses;
+      await deps.room.found(signal);
+      if (signal.aborted) continue;
+      const taken = await takeNext(admission, signal);
       if (taken === undefined) continue;
-      const { uuid, jobName } = taken.request;
-      running.set(slot, { build: uuid, job: jobName, since: deps.clock.now() });
+      const slot = slots.occupy(admission.slot, taken.request, deps.clock.now());
       const build = execute(taken, slot).finally(() => {
-        running.delete(slot);
+        slot.release();
         builds.delete(build);
       });
       builds.add(build);
     }
   }
 
-  async function takeNext(): Promise<TakenBuild | undefined> {
-    const { signal } = gate;
+  /** A function for each answer: requests that one declined are not offered to it again. */
+  function accepting(admission: Exclude<Admission, { kind: 'none' }>): (request: BuildRequest) => boolean {
+    if (admission.kind === 'any') return accepts;
+    return request => admission.buildsets.has(request.buildset) && accepts(request);
+  }
+
+  async function takeNext(
+    admission: Exclude<Admission, { kind: 'none' }>,
+    signal: AbortSignal,
+  ): Promise<TakenBuild | undefined> {
     try {
-      return await deps.queue.take(accepts, signal);
+      return await deps.queue.take(accepting(admission), signal);
     } catch (error) {
       if (isSessionOver(error)) throw error;
       if (signal.aborted) return undefined;
@@ -91,16 +91,11 @@ export function takeBuilds(
 
   return {
     ended: loop(),
-    running: () => [...running.values()],
+    running: () => slots.running(),
     idle: async () => void (await Promise.all(builds)),
   };
 }
 
 function isSessionOver(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'SessionExpired' || error.code === 'Closed');
-}
-
-function freeSlot(running: ReadonlyMap<number, RunningBuild>, slots: number): number | undefined {
-  for (let slot = 0; slot < slots; slot += 1) if (!running.has(slot)) return slot;
-  return undefined;
 }

@@ -152,6 +152,7 @@ const WAITING: ReadonlySet<string> = new Set([
   'RequirementWait',
   'SemaphoreWait',
   'ExecutorQueue',
+  'Pause',
   'EventQueued',
 ]);
 

@@ -248,6 +248,11 @@ export const METRICS = {
     help: 'Builds this executor works on',
     labels: ['executor'],
   },
+  gatehouse_builds_paused: {
+    kind: 'gauge',
+    help: 'Builds that pause on this executor for those that depend on them',
+    labels: ['executor'],
+  },
   gatehouse_build_slots: {
     kind: 'gauge',
     help: 'Maximum number of builds this executor works on',

@@ -5,7 +5,7 @@
  *         │            │
  *         └────────────┴──────► cancelled {cause}
  *
- * requested → started     an executor took it (`build-started` event)
+ * requested → started     an executor took it (`build-started` event); after its run it may pause while those that depend on it run
  * started   → completed   the executor's result (`build-result` event), or it was lost with its executor: RETRY, which is no attempt
  * any       → cancelled   a decision of the scheduler; from then on a result of it is never counted
  *
@@ -54,6 +54,15 @@ interface WorkedUntil {
   readonly workedUntil?: Nanoseconds;
 }
 
+/** The time between run and post-run of a build that returned `zuul.pause`, in which those that depend on it run. */
+export interface BuildPause {
+  readonly since: Nanoseconds;
+  /** When they had all ended; null: it is paused. */
+  readonly until: Nanoseconds | null;
+  /** By then, for those that depend on it. Absent: nothing. */
+  readonly returned?: Returned;
+}
+
 /** How far the build is, with the facts known in that state; transitions are listed above. */
 export type BuildState =
   | { readonly state: 'requested' }
@@ -65,6 +74,8 @@ export type BuildState =
       readonly failingSince?: Nanoseconds;
       /** Why, for people, where run had not ended (`failure-output`). */
       readonly earlyFailure?: string;
+      /** Absent: it has not paused. */
+      readonly pause?: BuildPause;
     }
   | ({
       readonly state: 'completed';
@@ -114,6 +125,8 @@ export interface Build {
   readonly ownTrace?: true;
   /** Slots that were taken for it, by name; they are held exactly while it is open. Absent: its job has no semaphores. */
   readonly semaphores?: readonly SemaphoreHold[];
+  /** That job, which it depends on, is tried again after it had paused, and so is this one: its result does not count. Absent: it does. */
+  readonly outdatedBy?: JobName;
   readonly state: BuildState;
 }
 
@@ -200,7 +213,23 @@ export function isOpen(build: Build): boolean {
   return build.state.state === 'requested' || build.state.state === 'started';
 }
 
-/** Ended in a way that starts the job again while attempts are left. */
+/** Waits, between its run and its post-run, for those that depend on it. */
+export function isPaused({ state }: Build): boolean {
+  return state.state === 'started' && state.pause !== undefined && state.pause.until === null;
+}
+
+/** What it returned for those that depend on it, at its end or when it paused; undefined: nothing yet. */
+export function returnedBy({ state }: Build): Returned | undefined {
+  if (state.state === 'started') return state.pause?.returned;
+  return state.state === 'completed' ? state.returned : undefined;
+}
+
+/** Ended in a way that starts the job again: its attempts are not used up, or one that it depends on starts again. */
 export function isRetried(build: Build): boolean {
-  return build.state.state === 'completed' && build.state.result === 'RETRY';
+  return build.outdatedBy !== undefined || hasResultRetry(build);
+}
+
+/** Its executor's result is RETRY. */
+export function hasResultRetry({ state }: Build): boolean {
+  return state.state === 'completed' && state.result === 'RETRY';
 }

@@ -87,7 +87,8 @@ export interface Remover {
 
 /** Why a build was cancelled. */
 export interface CancelCause {
-  readonly code: 'reset' | 'item-left' | 'fail-fast' | 'needed-change-failing';
+  /** `parent-retried`: a job that it depends on had paused, and is tried again. */
+  readonly code: 'reset' | 'item-left' | 'fail-fast' | 'needed-change-failing' | 'parent-retried';
   readonly at: Nanoseconds;
   /** Another item; null with `item-left`, which has `left` and `remover` instead. */
   readonly culprit: Culprit | null;

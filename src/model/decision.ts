@@ -38,6 +38,8 @@ export type DecisionCode =
   | 'reset'
   | 'retry'
   | 'early-failure'
+  /** A build pauses for those that depend on it, or goes on. */
+  | 'pause'
   | 'waits-for-host'
   | 'host-recovered'
   | 'retest'

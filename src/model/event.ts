@@ -267,6 +267,16 @@ export type PipelineEvent =
       /** Of an early failure: why, for people. Absent: run has ended. */
       readonly early?: string;
     }
+  /** Its run is over, and it waits until those that depend on it have ended. */
+  | {
+      readonly kind: 'build-paused';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly build: Uuid;
+      readonly at: Nanoseconds;
+      readonly returned?: Returned;
+    }
   | {
       readonly kind: 'build-result';
       readonly uuid: Uuid;

@@ -3,7 +3,7 @@
  * API and command line show it: what is shown cannot differ from what was decided.
  *
  * A job starts when nothing holds the starts of its buildset (`BuildSet.startHold`), and all its parents (hard and soft)
- * have ended well. One failed parent skips it at once, even while other parents still run; a skipped parent skips it only
+ * have ended well or are paused. One failed parent skips it at once, even while other parents still run; a skipped parent skips it only
  * if the dependency is hard. A parent that returned `zuul.child_jobs` skips those it left out, an empty list only the hard ones. Soft dependencies on jobs that do not run for this change were dropped when the graph was
  * frozen. After a fail-fast failure nothing starts any more: what has not started is skipped.
  *
@@ -11,7 +11,7 @@
  *     → ended, open, startable, waits for dependencies (unit), skip
  */
 import { assertNever } from '../lib/assert-never.ts';
-import { type Build, isOpen, isRetried, resultOf } from './build.ts';
+import { type Build, isOpen, isPaused, isRetried, resultOf, returnedBy } from './build.ts';
 import { type BuildSet, currentBuild, type StartHold } from './build-set.ts';
 import type { JobNode } from './job.ts';
 import type { JobName } from './project.ts';
@@ -52,6 +52,7 @@ export function isFinal(build: Build): boolean {
 
 /** A verdict against the change: ended otherwise than well, or certain to. A cancelled build is no verdict. */
 export function isFailed(build: Build): boolean {
+  if (build.outdatedBy !== undefined) return false;
   if (build.state.state === 'started') return build.state.failingSince !== undefined;
   return build.state.state === 'completed' && build.state.result !== 'RETRY' && !isGood(build.state.result);
 }
@@ -86,7 +87,7 @@ export function jobStanding(
   const waiting: JobName[] = [];
   for (const dependency of job.dependencies) {
     const parent = builds.get(dependency.name);
-    if (parent === undefined || !isFinal(parent)) waiting.push(dependency.name);
+    if (parent === undefined || !(isFinal(parent) || isPaused(parent))) waiting.push(dependency.name);
     else if (blocks(parent, dependency.soft)) return { kind: 'skip', because: dependency.name };
     else if (leavesOut(parent, job, dependency.soft))
       return { kind: 'skip', because: dependency.name, filtered: true };
@@ -97,13 +98,14 @@ export function jobStanding(
 }
 
 function blocks(parent: Build, soft: boolean): boolean {
+  if (isPaused(parent)) return false;
   const result = resultOf(parent);
   return result === 'SKIPPED' ? !soft : result !== 'SUCCESS';
 }
 
 /** As in Zuul an empty list leaves only those out that cannot do without it. */
-function leavesOut({ state }: Build, { name, plainName = name }: JobNode, soft: boolean): boolean {
-  const children = state.state === 'completed' ? state.returned?.childJobs : undefined;
+function leavesOut(parent: Build, { name, plainName = name }: JobNode, soft: boolean): boolean {
+  const children = returnedBy(parent)?.childJobs;
   if (children === undefined) return false;
   return children.length === 0 ? !soft : !children.includes(plainName);
 }

@@ -25,6 +25,8 @@ export type StepKind =
   | 'Playbook'
   /** Of a playbook, for semaphores that it holds; the span of a job's has that kind, too. */
   | 'SemaphoreWait'
+  /** Between run and post-run, while those that depend on the build run. */
+  | 'Pause'
   | 'Cleanup'
   // below a playbook, as far as it reports them
   | 'AnsiblePlay'

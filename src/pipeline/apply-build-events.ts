@@ -6,23 +6,23 @@
  * the build's own time, because the span of the build has ended with the cancellation.
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
-import type { Uuid } from '../lib/ids.ts';
 import { aboutItem } from '../model/about-item.ts';
 import {
   type Build,
   type BuildState,
   type Execution,
   endOfBuild,
+  hasResultRetry,
   isOpen,
-  isRetried,
   WORKER_ENDS_PER_JOB,
   type WorkerEnd,
 } from '../model/build.ts';
-import { type BuildSet, graphOf } from '../model/build-set.ts';
+import { graphOf } from '../model/build-set.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
-import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildResult } from '../model/results.ts';
+import { outdateDependents } from './build-pauses.ts';
+import { buildOfEvent, type FoundBuild, ignoreFor, putBuild, within } from './found-build.ts';
 import { hostServedBuild, waitForHost, withoutWait } from './host-wait.ts';
 import { isShared } from './parked-projects.ts';
 import { excessReturned } from './returned-room.ts';
@@ -35,7 +35,7 @@ type Result = Extract<PipelineEvent, { readonly kind: 'build-result' }>;
 
 /** An executor has begun a build. The event's time counts, bounded by the request and by now. */
 export function applyBuildStarted(draft: TurnDraft, event: Started): void {
-  const found = find(draft, event);
+  const found = buildOfEvent(draft, event);
   if (found === undefined) return;
   const { build, item } = found;
   const before = draft.input.state.items.get(item.uuid) ?? item;
@@ -51,16 +51,16 @@ export function applyBuildStarted(draft: TurnDraft, event: Started): void {
     putBuild(draft, found, { ...state, startedAt: earlierOf(at, state.at), worker: event.worker });
     return;
   }
-  ignore(draft, found, event, 'a start');
+  ignoreFor(draft, found, event, 'a start');
 }
 
 /** A job reports, while it still runs, that it is going to fail: the item counts as failing from then on. */
 export function applyBuildFailing(draft: TurnDraft, event: Failing): void {
-  const found = find(draft, event);
+  const found = buildOfEvent(draft, event);
   if (found === undefined) return;
   const { build, item } = found;
   if (build.state.state !== 'started' || build.state.failingSince !== undefined) {
-    ignore(draft, found, event, 'an early failure');
+    ignoreFor(draft, found, event, 'an early failure');
     return;
   }
   const failingSince = within(event.at, build.state.at, draft.input.now);
@@ -75,7 +75,7 @@ export function applyBuildFailing(draft: TurnDraft, event: Failing): void {
 
 /** The build's result; it may start another attempt, or make the item wait for its host. */
 export function applyBuildResult(draft: TurnDraft, event: Result): void {
-  const found = find(draft, event);
+  const found = buildOfEvent(draft, event);
   if (found === undefined) return;
   const { build } = found;
   if (!isOpen(build)) {
@@ -94,6 +94,7 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
       ...(event.detail === undefined ? {} : { detail: event.detail }),
       hostTrouble: true,
     });
+    outdateDependents(draft, found.item.uuid, build, build.state);
     const item = draft.item(found.item.uuid);
     if (item !== undefined) draft.put(waitForHost(draft, item, 'build', trouble, event.uuid));
     return;
@@ -110,6 +111,7 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
     ...(returned === undefined ? {} : { returned }),
     ...(workerEnd === undefined ? {} : { workerEnd }),
   });
+  if (result === 'RETRY') outdateDependents(draft, found.item.uuid, build, build.state);
   const item = draft.item(found.item.uuid);
   if (item === undefined || workerEnd !== undefined || result === 'RETRY') return;
   // The host had its commits.
@@ -123,8 +125,8 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
 
 function endedBy(draft: TurnDraft, event: Result, started: Extract<BuildState, { state: 'started' }> | null) {
   const { lastSign } = event;
-  // An early failure is a sign of its executor, too.
-  const known = started?.failingSince;
+  // An early failure and a pause are signs of its executor, too.
+  const known = started?.pause?.since ?? started?.failingSince;
   const worked = lastSign === undefined || known === undefined ? lastSign : laterOf(lastSign, known);
   return {
     state: 'completed',
@@ -142,7 +144,7 @@ function endedBy(draft: TurnDraft, event: Result, started: Extract<BuildState, {
 const MOST_TRIES = 3;
 
 /** The trouble that the build waits for; undefined: its result counts. */
-function hostTrouble({ item }: Found, { result, trouble }: Result): HostTrouble | undefined {
+function hostTrouble({ item }: FoundBuild, { result, trouble }: Result): HostTrouble | undefined {
   if (result !== 'RETRY' || trouble === undefined) return undefined;
   const tries = item.hostWait?.doing === 'build' ? item.hostWait.tries : 0;
   return !isShared(trouble) && tries >= MOST_TRIES ? undefined : trouble;
@@ -150,12 +152,12 @@ function hostTrouble({ item }: Found, { result, trouble }: Result): HostTrouble 
 
 /** What a build returned that is tried again counts for nothing. What does not fit ends it with ERROR: others would wait for it in vain. */
 function withReturned(
-  { item }: Found,
+  { item, build }: FoundBuild,
   { returned }: Result,
   ending: Ending,
 ): Ending & Pick<Result, 'returned'> {
   if (returned === undefined || ending.result === 'RETRY') return ending;
-  const excess = excessReturned(item.buildset, returned);
+  const excess = excessReturned(item.buildset, build, returned);
   if (excess === undefined) return { ...ending, returned };
   return ending.result === 'SUCCESS' ? { ...ending, result: 'ERROR', detail: excess } : ending;
 }
@@ -170,7 +172,7 @@ interface Ending {
  * A RETRY of the last attempt is final, and so is one of a job that had failed already: a verdict is never retried, even when the
  * worker is lost afterwards. An executor that ended before the build did costs no attempt.
  */
-function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): Ending {
+function finalResult(draft: TurnDraft, { item, build }: FoundBuild, event: Result): Ending {
   const { result, detail, workerEnd } = event;
   if (result !== 'RETRY') return { result, detail };
   if (build.state.state === 'started' && build.state.failingSince !== undefined)
@@ -194,16 +196,16 @@ function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): E
 
 /** How the worker of a retried build ended; null: the build was an attempt. Undefined for any other build. */
 function workerEndOfRetry(build: Build): WorkerEnd | null | undefined {
-  if (build.state.state !== 'completed' || !isRetried(build) || build.state.hostTrouble === true)
+  if (build.state.state !== 'completed' || !hasResultRetry(build) || build.state.hostTrouble === true)
     return undefined;
   return build.state.workerEnd ?? null;
 }
 
-function attachExecution(draft: TurnDraft, found: Found, event: Result): void {
+function attachExecution(draft: TurnDraft, found: FoundBuild, event: Result): void {
   const { build, item } = found;
   const { state } = build;
   if (state.state !== 'cancelled' || state.execution !== null || event.execution === null) {
-    ignore(draft, found, event, `the result ${event.result}`);
+    ignoreFor(draft, found, event, `the result ${event.result}`);
     return;
   }
   if (isVerdict(event.result)) {
@@ -216,16 +218,6 @@ function attachExecution(draft: TurnDraft, found: Found, event: Result): void {
     worker,
     execution: clamped(event.execution, build.requestedAt, endOfBuild(build) ?? state.at),
   });
-}
-
-function ignore(
-  draft: TurnDraft,
-  { item, build }: Found,
-  event: { readonly uuid: Uuid },
-  what: string,
-): void {
-  const text = `${what} of ${build.job} (${build.uuid}), which is ${build.state.state}`;
-  draft.ignore({ item: item.uuid, event: event.uuid, text });
 }
 
 /** The job came to an end of its own before the cancellation reached its executor. */
@@ -242,39 +234,4 @@ function clamped(execution: Execution, from: Nanoseconds, to: Nanoseconds): Exec
     endedAt: within(timed.endedAt, from, to),
   });
   return { ...clamp(execution), steps: execution.steps.map(clamp) };
-}
-
-function within(time: Nanoseconds, from: Nanoseconds, to: Nanoseconds): Nanoseconds {
-  return laterOf(from, earlierOf(time, to));
-}
-
-interface Found {
-  readonly item: QueueItem;
-  readonly build: Build;
-}
-
-function find(
-  draft: TurnDraft,
-  event: { readonly uuid: Uuid; readonly item: Uuid; readonly build: Uuid },
-): Found | undefined {
-  const item = draft.item(event.item);
-  if (item === undefined) return undefined;
-  for (const buildset of [item.buildset, ...item.earlier.toReversed()]) {
-    const build = buildset.builds.find(entry => entry.uuid === event.build);
-    if (build !== undefined) return { item, build };
-  }
-  draft.ignore({ item: item.uuid, event: event.uuid, text: `build ${event.build} is not one of the item's` });
-  return undefined;
-}
-
-function putBuild(draft: TurnDraft, { item, build }: Found, state: BuildState): void {
-  const replace = (buildset: BuildSet): BuildSet => {
-    if (!buildset.builds.includes(build)) return buildset;
-    return {
-      ...buildset,
-      builds: buildset.builds.map(entry => (entry === build ? { ...entry, state } : entry)),
-    };
-  };
-  const earlier = item.buildset.builds.includes(build) ? item.earlier : item.earlier.map(replace);
-  draft.put({ ...item, buildset: replace(item.buildset), earlier });
 }

@@ -11,6 +11,7 @@ import type { PipelineEvent } from '../model/event.ts';
 import { applyBuildFailing, applyBuildResult, applyBuildStarted } from './apply-build-events.ts';
 import { applyMergerResult } from './apply-merger-result.ts';
 import { applyReportResult } from './apply-report-result.ts';
+import { applyBuildPaused } from './build-pauses.ts';
 import { sweepDepartures } from './departures.ts';
 import { enqueueEvent, enterAgain } from './enqueue.ts';
 import { leaveEarly } from './leave-item.ts';
@@ -54,6 +55,9 @@ function applyEvent(draft: TurnDraft, event: PipelineEvent): void {
       return;
     case 'build-failing':
       applyBuildFailing(draft, event);
+      return;
+    case 'build-paused':
+      applyBuildPaused(draft, event);
       return;
     case 'build-result':
       applyBuildResult(draft, event);

@@ -1,7 +1,7 @@
 /**
  * Whether a job has what it `requires`, by the jobs that provide it in the items it is tested behind.
  *
- *     live item ahead             its builds, ended or not
+ *     live item ahead             its builds, ended or not; one that is paused has provided
  *     dependency item (check)     the builds of its change: of its live item in this pipeline, or else what that provided when it left
  *
  * As in Zuul, artifacts of the item farthest ahead come first, an item ahead whose provider failed keeps the job waiting (it is about to be
@@ -9,7 +9,7 @@
  * provider failed there fails itself, with the reason.
  */
 import { changeOfJob, changesText, leadChange } from '../model/about-item.ts';
-import { resultOf } from '../model/build.ts';
+import { isPaused, isRetried, resultOf, returnedBy } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
 import type { Change } from '../model/change.ts';
 import type { JobNode, Json } from '../model/job.ts';
@@ -76,12 +76,12 @@ function ofLive(live: QueueItem, job: JobNode, ahead: QueueItem): Requirements {
   const artifacts: Json[] = [];
   for (const provider of providersIn(graph.jobs, requires)) {
     const build = currentBuild(live.buildset, provider.name);
-    if (build === undefined || resultOf(build) !== 'SUCCESS') return waits;
+    if (build === undefined || isRetried(build)) return waits;
+    if (resultOf(build) !== 'SUCCESS' && !isPaused(build)) return waits;
     const change = changeOfJob(live, provider);
     // What a branch holds is no change that others depend on, as in Zuul.
     if (change.kind !== 'change') return waits;
-    const { state } = build;
-    const returned = state.state === 'completed' ? (state.returned?.artifacts ?? []) : [];
+    const returned = returnedBy(build)?.artifacts ?? [];
     artifacts.push(...shown(returned, change, provider.plainName ?? provider.name));
   }
   return { kind: 'met', artifacts };

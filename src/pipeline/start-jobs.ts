@@ -18,6 +18,7 @@ import {
 } from '../model/job-standing.ts';
 import type { JobName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { resumeBuilds } from './build-pauses.ts';
 import { complete } from './prepare-item.ts';
 import { type OpenRequirements, withRequirementWaits } from './requirement-waits.ts';
 import { requirementsOf } from './requirements.ts';
@@ -39,7 +40,8 @@ export function startJobs(draft: TurnDraft, item: QueueItem, hold: StartHold | u
   const added = newBuilds(draft, stopped, plan);
   const requested = withRequirementWaits(draft, withNewBuilds(stopped, added), plan.open, plan.full);
   const started = withSemaphoreWaits(draft, requested, plan.full);
-  return completeWhenDone(draft, withHold(started, plan), jobs, builds);
+  const resumed = resumeBuilds(draft, started, jobs);
+  return completeWhenDone(draft, withHold(resumed, plan), jobs, builds);
 }
 
 function withNewBuilds(item: QueueItem, added: readonly Build[]): QueueItem {

@@ -13,7 +13,7 @@ import type { TurnDraft } from './turn-draft.ts';
  * @param workedUntil when its executor finished or was last heard of, from a result that is not applied yet. It says nothing of a build
  * whose start was not read either: that one is on record as awaiting an executor until the end.
  */
-function cancelBuild(build: Build, cause: CancelCause, workedUntil: Nanoseconds | undefined): Build {
+function cancelled(build: Build, cause: CancelCause, workedUntil: Nanoseconds | undefined): Build {
   const started = build.state.state === 'started' ? build.state : null;
   return {
     ...build,
@@ -36,7 +36,7 @@ function endedWithin(
   workedUntil: Nanoseconds,
   at: Nanoseconds,
 ): Nanoseconds {
-  return laterOf(started.failingSince ?? started.at, earlierOf(workedUntil, at));
+  return laterOf(started.pause?.since ?? started.failingSince ?? started.at, earlierOf(workedUntil, at));
 }
 
 /** The same buildset with its work ended; its stage is the caller's to change. */
@@ -68,11 +68,13 @@ export function cancelOpenBuilds(
   cause: CancelCause,
 ): readonly Build[] {
   if (!builds.some(isOpen)) return builds;
-  return builds.map(build => {
-    if (!isOpen(build)) return build;
-    draft.command({ kind: 'cancel-build', build: build.uuid });
-    return cancelBuild(build, cause, draft.reportedEnd(build.uuid));
-  });
+  return builds.map(build => (isOpen(build) ? cancelBuild(draft, build, cause) : build));
+}
+
+/** @param build that is open. */
+export function cancelBuild(draft: TurnDraft, build: Build, cause: CancelCause): Build {
+  draft.command({ kind: 'cancel-build', build: build.uuid });
+  return cancelled(build, cause, draft.reportedEnd(build.uuid));
 }
 
 /** The answer is not awaited any more; the same list when no request is pending. */

@@ -137,6 +137,8 @@ export type Command =
       readonly artifacts?: readonly Json[];
     }
   | { readonly kind: 'cancel-build'; readonly build: Uuid }
+  /** It is paused, and goes on. */
+  | { readonly kind: 'resume-build'; readonly build: Uuid }
   | {
       readonly kind: 'report';
       readonly report: Uuid;

@@ -74,14 +74,22 @@ export function discarded<T extends Requestable>(
   return cancelled ? [...operations, remove(queue.cancelPath(request.uuid))] : operations;
 }
 
-/** Cancel marks whose requests are gone. Each removal is its own operation; any of them may fail. */
-export async function staleCancels<T extends Requestable>(
-  queue: Pick<RequestQueue<T>, 'store' | 'cancelledPath' | 'cancelPath' | 'pathsOf'>,
+/** Marks, to stop or to go on, whose requests are gone. Each removal is its own operation; any of them may fail. */
+export async function staleMarks<T extends Requestable>(
+  queue: Pick<
+    RequestQueue<T>,
+    'store' | 'cancelledPath' | 'cancelPath' | 'resumedPath' | 'resumePath' | 'pathsOf'
+  >,
 ): Promise<readonly Operation[]> {
-  const marked = (await queue.store.children(queue.cancelledPath)) ?? [];
-  if (marked.length === 0) return [];
-  const present = await queue.pathsOf(marked);
-  return marked.filter(uuid => !present.has(uuid)).map(uuid => remove(queue.cancelPath(uuid)));
+  const cancelled = (await queue.store.children(queue.cancelledPath)) ?? [];
+  const resumed = (await queue.store.children(queue.resumedPath)) ?? [];
+  if (cancelled.length + resumed.length === 0) return [];
+  const present = await queue.pathsOf([...cancelled, ...resumed]);
+  const stale = (uuids: readonly string[]) => uuids.filter(uuid => !present.has(uuid));
+  return [
+    ...stale(cancelled).map(uuid => remove(queue.cancelPath(uuid))),
+    ...stale(resumed).map(uuid => remove(queue.resumePath(uuid))),
+  ];
 }
 
 /**

@@ -1,7 +1,9 @@
 /** A request that a worker holds: proof of the claim, and the only way to report on the request and to complete it. */
+import { unlessAborted } from '../lib/unless-aborted.ts';
 import { isConnectionLoss, settle } from './connection.ts';
 import { check, type Operation, remove, StoreError, set } from './port.ts';
 import { readNow } from './read-now.ts';
+import { createPathRefresher } from './refresher.ts';
 import type { Requestable, RequestQueue } from './request-queue.ts';
 import type { StoredRequest } from './stored-request.ts';
 
@@ -28,6 +30,7 @@ export class Claim<T extends Requestable> {
   readonly #watches: readonly Disposable[];
   #previous: Promise<unknown> = Promise.resolve();
   #cancelMessage: Uint8Array | undefined;
+  #paused = false;
   #finished = false;
   #completing = false;
 
@@ -98,13 +101,29 @@ export class Claim<T extends Requestable> {
         (await queue.store.get(claimPath)) === undefined ? 'done' : undefined,
       );
       this.#finish();
-      if (outcome === 'done' && this.cancelled.aborted) await this.#dropCancel();
+      const { cancelPath, resumePath } = this.#marks();
+      if (outcome === 'done' && this.cancelled.aborted) await this.#drop(cancelPath);
+      if (outcome === 'done' && this.#paused) await this.#drop(resumePath);
       return outcome;
     } catch (error) {
       this.#completing = false;
       this.#check('synced');
       throw error;
     }
+  }
+
+  /** Resolves when the requester lets paused work go on, or when `ended` aborts. Never rejects: without the claim, {@link lost} aborts. */
+  async resumed(ended: AbortSignal): Promise<void> {
+    this.#paused = true;
+    const { store } = this.#deps.queue;
+    const { resumePath } = this.#marks();
+    const found = Promise.withResolvers<void>();
+    const read = async () => {
+      if ((await readNow(store, () => store.get(resumePath))) !== undefined) found.resolve();
+    };
+    using copy = createPathRefresher(store, resumePath, read, { onError: () => undefined });
+    void copy.touch();
+    await unlessAborted(() => found.promise, ended);
   }
 
   #bodyRemoval(): readonly Operation[] {
@@ -183,12 +202,16 @@ export class Claim<T extends Requestable> {
     for (const watch of this.#watches) watch[Symbol.dispose]();
   }
 
-  async #dropCancel(): Promise<void> {
+  #marks() {
+    const { queue, request } = this.#deps;
+    return { cancelPath: queue.cancelPath(request.uuid), resumePath: queue.resumePath(request.uuid) };
+  }
+
+  async #drop(mark: string): Promise<void> {
     try {
-      const { queue, request } = this.#deps;
-      await queue.store.multi([remove(queue.cancelPath(request.uuid))]);
+      await this.#deps.queue.store.multi([remove(mark)]);
     } catch (error) {
-      // The sweeper removes stale cancels: the result is stored, nothing else may fail now.
+      // The sweeper removes stale marks: the result is stored, nothing else may fail now.
       if (!(error instanceof StoreError)) throw error;
     }
   }

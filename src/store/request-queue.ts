@@ -5,6 +5,7 @@
  *     <path>/bodies/<uuid>                   what is asked for, written once; it goes with the request
  *     <path>/claimed/<uuid>                  ephemeral: its worker is alive
  *     <path>/cancelled/<uuid>                a taken request is to stop
+ *     <path>/resumed/<uuid>                  a taken request that paused is to go on
  *
  * A request is taken when its record says so *and* its claim exists; taken without a claim means its worker vanished.
  * A change to it is an `Operation` that rides in the requester's own multi and fails when a worker was first:
@@ -95,9 +96,19 @@ export class RequestQueue<T extends Requestable> {
     return `${this.cancelledPath}/${uuid}`;
   }
 
+  /** Parent of the marks of requests that are to go on. */
+  get resumedPath(): string {
+    return `${this.#deps.path}/resumed`;
+  }
+
+  /** Exists once a worker that paused is to go on. */
+  resumePath(uuid: string): string {
+    return `${this.resumedPath}/${uuid}`;
+  }
+
   /** Creates the parents; call once, before anything else. */
   async prepare(signal?: AbortSignal): Promise<void> {
-    for (const name of ['queue', 'bodies', 'claimed', 'cancelled']) {
+    for (const name of ['queue', 'bodies', 'claimed', 'cancelled', 'resumed']) {
       await ensureNode(this.store, `${this.#deps.path}/${name}`, signal);
     }
   }
@@ -195,6 +206,15 @@ export class RequestQueue<T extends Requestable> {
         return [remove(path, node.stat.version), ...(bodies.has(uuid) ? [remove(this.bodyPath(uuid))] : [])];
       return marks[index] === undefined ? [create(this.cancelPath(uuid), message(uuid))] : [];
     });
+  }
+
+  /** Lets those of these requests go on that exist. The multi fails with `NodeExists` when it was done before: call again. */
+  async resumeAll(uuids: readonly string[]): Promise<readonly Operation[]> {
+    const wanted = [...(await this.pathsOf(uuids)).keys()];
+    const marks = await this.store.getMany(wanted.map(uuid => this.resumePath(uuid)));
+    return wanted.flatMap((uuid, index) =>
+      marks[index] === undefined ? [create(this.resumePath(uuid))] : [],
+    );
   }
 
   /** The message sent with a request's cancel, until its worker has read it and completed. */

@@ -195,6 +195,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   AnsiblePlay: STEP,
   AnsibleTask: [...STEP, 'ansibleHost', 'ansibleModule', 'ansibleChanged', 'ansibleOutcome'],
   ScriptStep: [...STEP, 'exitCode'],
+  Pause: STEP,
   Cleanup: STEP,
   JobSpan: [...BUILD, 'originalParent'],
   Report: [...VCS, 'action', 'reportOutcome'],

@@ -90,6 +90,7 @@ export function pipelineEventLogFacts(event: PipelineEvent): LogFacts {
       return areUuids(event.trigger?.uuid) ? eventLogFacts(event.trigger.uuid) : { event: event.uuid };
     case 'build-started':
     case 'build-failing':
+    case 'build-paused':
     case 'build-result': {
       const { uuid, item, buildset, build } = event;
       return areUuids(item, buildset, build)

@@ -86,7 +86,9 @@ export function observe(deps: ObserverDeps): Observer {
   const items = () => [...(view?.items.values() ?? [])];
   const openBuilds = () =>
     new Set<string | null>(
-      items().flatMap(item => item.jobs.filter(job => job.state === 'started').map(job => job.build)),
+      items().flatMap(item =>
+        item.jobs.filter(job => job.state === 'started' && job.result !== 'PAUSED').map(job => job.build),
+      ),
     );
   const finished = () => api.get<readonly FinishedItem[]>(`/api/tenant/${TENANT}/items?limit=100`);
 

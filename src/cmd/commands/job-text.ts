@@ -28,13 +28,16 @@ export function jobText(job: LiveJob, now: number, paint: Paint): string {
 }
 
 function runningMark(job: LiveJob, paint: Paint): string {
+  if (job.result === 'PAUSED') return paint('‖', 'dim');
   return job.result === 'FAILING' ? paint('✗', 'red') : paint('●', 'cyan');
 }
 
 function running({ result, startedAt, expectedMs }: LiveJob, now: number, paint: Paint): string {
   const elapsed = durationText(Math.max(0, now - (startedAt ?? now)));
   const usual = expectedMs === null ? '' : paint(` of ~${durationText(expectedMs)}`, 'dim');
-  return `${result === 'FAILING' ? paint(' failing', 'red') : ''} ${paint(elapsed, 'cyan')}${usual}`;
+  const how =
+    result === 'FAILING' ? paint(' failing', 'red') : result === 'PAUSED' ? paint(' paused', 'dim') : '';
+  return `${how} ${paint(elapsed, 'cyan')}${usual}`;
 }
 
 function completed(

@@ -164,6 +164,7 @@ function styleOfCode(code: DecisionCode): readonly [string, ...Colour[]] {
     case 'retest':
     case 'moved-behind':
       return ['', 'yellow'];
+    case 'pause':
     case 'window-changed':
     case 'result-ignored':
       return ['', 'dim'];

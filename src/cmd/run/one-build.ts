@@ -95,6 +95,8 @@ function queueOf({ request, signal }: OneBuild, done: (event: BuildResultEvent) 
     lost: new AbortController().signal,
     cancelledAt: () => undefined,
     report: async () => undefined,
+    // Nothing that depends on it is run here.
+    resumed: async () => undefined,
     hold: async () => ({ release: async () => undefined }),
     async complete(event) {
       done(event);

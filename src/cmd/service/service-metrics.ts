@@ -104,8 +104,11 @@ export function executorMeasurements(
   running: Pick<Executor, 'running'>,
   slots: number,
 ): readonly Measurement[] {
+  const builds = running.running();
+  const paused = builds.filter(build => build.paused).length;
   return [
-    { metric: 'gatehouse_builds_running', labels: { executor }, value: running.running().length },
+    { metric: 'gatehouse_builds_running', labels: { executor }, value: builds.length - paused },
+    { metric: 'gatehouse_builds_paused', labels: { executor }, value: paused },
     { metric: 'gatehouse_build_slots', labels: { executor }, value: slots },
   ];
 }

@@ -7,6 +7,7 @@ import type { OpenedSecrets } from '../playbook-secrets.ts';
 import type { Runner, RunnerBuild } from '../runner.ts';
 import type { DataSeal } from './data-seal.ts';
 import { type ParsedReturn, parseReturned } from './parse-returned.ts';
+import { NO_ORDERS } from './zuul-members.ts';
 
 type Returning = Pick<RunnerBuild, 'request' | 'places' | 'masks'> & {
   readonly runner: Pick<Runner, 'returned'>;
@@ -32,7 +33,7 @@ async function parsedOf({ runner, places, request }: Returning): Promise<ParsedR
 
 function unread(reason: string): ParsedReturn {
   const warnings = [`what was returned could not be read: ${reason}`];
-  return { returned: { warnings }, secret: {}, orders: { retry: true } };
+  return { returned: { warnings }, secret: {}, orders: NO_ORDERS };
 }
 
 /** Undefined: the scheduler that requested it is older and did not say. */

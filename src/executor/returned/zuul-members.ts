@@ -9,13 +9,18 @@ import type { Artifact, Returned } from '../../model/returned.ts';
 
 /** What the build wants of its executor. */
 export interface ReturnedOrders {
+  /** `zuul.pause: true`: it waits after its run for those that depend on it. */
+  readonly pause: boolean;
   /** `zuul.retry: false`: a pre-run that failed is a failure of the build. */
   readonly retry: boolean;
 }
 
 const LONGEST_WARNING = 500;
 /** Without effect here. */
-const WITHOUT_EFFECT = ['pause', 'file_comments'] as const;
+const WITHOUT_EFFECT = ['file_comments'] as const;
+
+/** What a build that returned nothing wants. */
+export const NO_ORDERS: ReturnedOrders = { pause: false, retry: true };
 
 /** For the result of the build. @param children jobs that depend on it directly; undefined: they are not known. */
 export function storedMembers(
@@ -33,10 +38,11 @@ export function storedMembers(
 }
 
 /** For the executor. */
-export function ordersOf({ retry }: Variables, warnings: string[]): ReturnedOrders {
-  if (retry !== undefined && typeof retry !== 'boolean')
-    warnings.push('zuul.retry is neither true nor false; it is ignored');
-  return { retry: retry !== false };
+export function ordersOf({ pause, retry }: Variables, warnings: string[]): ReturnedOrders {
+  for (const [name, value] of Object.entries({ pause, retry }))
+    if (value !== undefined && typeof value !== 'boolean')
+      warnings.push(`zuul.${name} is neither true nor false; it is ignored`);
+  return { pause: pause === true, retry: retry !== false };
 }
 
 /** What the job itself wants to be said. */

@@ -25,6 +25,8 @@ export interface SandboxOptions {
   readonly readOnlyPaths: readonly string[];
   /** User id of the job in slot 0 (`job-users.ts`), the others follow; null: the service is not root, jobs are its own user. */
   readonly firstUser: number | null;
+  /** Slots with a user of their own; those beyond share them. Default: all. */
+  readonly userCount?: number;
   /** Sandboxes listen for their jobs (`relay/`): Node is mounted into them. Default false. */
   readonly listen?: boolean;
   readonly spawner: Spawner;
@@ -68,6 +70,7 @@ async function firstThatHolds(
       gitDir: options.gitDir,
       open: await isOpen(options),
       firstUser: options.firstUser,
+      userCount: options.userCount ?? Number.POSITIVE_INFINITY,
       path: options.path,
     });
     const { disableUserns } = found.runtime;
@@ -172,6 +175,7 @@ async function unsandboxed(options: SandboxOptions, because: string): Promise<Sa
     gitDir: options.gitDir,
     open: true,
     firstUser: options.firstUser,
+    userCount: options.userCount ?? Number.POSITIVE_INFINITY,
     path: options.path,
   });
 }

@@ -122,6 +122,8 @@ export interface SandboxFacts {
   readonly open: boolean;
   /** User id of the job in slot 0, the others follow; null: the service is not root, jobs are its own user. */
   readonly firstUser: number | null;
+  /** As in `SandboxOptions`. */
+  readonly userCount: number;
   /** `PATH` of the service, for jobs without a sandbox. */
   readonly path: string;
 }
@@ -130,7 +132,7 @@ export interface SandboxFacts {
 export function sandboxOf(facts: SandboxFacts): Sandbox {
   const { isolation } = facts;
   const stage = isolation.kind === 'bubblewrap' ? isolation.stage : null;
-  const { firstUser } = facts;
+  const { firstUser, userCount } = facts;
   const ownStage = facts.open ? null : stage;
   return {
     report: facts.report,
@@ -147,7 +149,11 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
       // The stage opens the path above the cache; the job's user must still get through the cache itself.
       return firstUser === null || closedDirectory(path, stage === null ? '/' : facts.gitDir) === undefined;
     },
-    ownerOf: slot => (firstUser === null ? null : { uid: firstUser + slot, gid: firstUser + slot }),
+    ownerOf(slot) {
+      if (firstUser === null) return null;
+      const id = firstUser + (slot % userCount);
+      return { uid: id, gid: id };
+    },
     view: places => (isolation.kind === 'none' ? hostView(places, facts.path) : INSIDE_VIEW),
     ownLoopback: ({ network }) => isolation.kind === 'bubblewrap' && !network,
     job: (command, owner) =>

@@ -16,7 +16,7 @@
 
 import { addMilliseconds } from '../../lib/clock.ts';
 import { pause } from '../../lib/pause.ts';
-import { createBodySweeper, staleCancels } from '../../store/abandoned-requests.ts';
+import { createBodySweeper, staleMarks } from '../../store/abandoned-requests.ts';
 import type { Fence } from '../../store/fence.ts';
 import { type Operation, StoreError } from '../../store/port.ts';
 import { sweepSeen } from '../../store/seen.ts';
@@ -147,7 +147,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
       });
     }
     await pass.part('Sweep', 'stale-cancels', async () => {
-      const stale = [mergeRequests, buildRequests].map(requests => staleCancels(requests));
+      const stale = [mergeRequests, buildRequests].map(requests => staleMarks(requests));
       return removeAll((await Promise.all(stale)).flat().map(operation => [operation]));
     });
     await pass.part('Sweep', 'signs-of-life', async () =>

@@ -61,7 +61,7 @@ export interface CommandContext
 }
 
 /**
- * Operations that withdraw requests. They fail when a worker took or finished one meanwhile: then the turn is retried.
+ * Operations that withdraw requests, and let paused ones go on. They fail when a worker took or finished one meanwhile: then the turn is retried.
  */
 export async function withdrawOperations(
   draft: Decided,
@@ -70,10 +70,14 @@ export async function withdrawOperations(
   const merges = draft.commands.flatMap(command =>
     command.kind === 'withdraw-merger-request' ? [command.request] : [],
   );
-  const builds = draft.commands.flatMap(command => (command.kind === 'cancel-build' ? [command.build] : []));
+  const named = (kind: 'cancel-build' | 'resume-build') =>
+    draft.commands.flatMap(command => (command.kind === kind ? [command.build] : []));
+  const builds = named('cancel-build');
+  const paused = named('resume-build');
   return [
     ...(merges.length === 0 ? [] : await mergeRequests.withdrawAll(merges)),
     ...(builds.length === 0 ? [] : await buildRequests.withdrawAll(builds, cancelMessages(draft))),
+    ...(paused.length === 0 ? [] : await buildRequests.resumeAll(paused)),
   ];
 }
 
@@ -123,6 +127,7 @@ function operationsOf(command: Command, draft: Decided, context: CommandContext)
       return buildOperations(command, draft, context);
     case 'withdraw-merger-request':
     case 'cancel-build':
+    case 'resume-build':
       return []; // all of a turn in one pass: withdrawOperations
     case 'report':
       return reportOperations(command, draft, context);

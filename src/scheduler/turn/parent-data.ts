@@ -3,6 +3,7 @@
  * artifacts in the order of the graph. As in Zuul.
  */
 import { changeOfJob } from '../../model/about-item.ts';
+import { returnedBy } from '../../model/build.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import { currentBuild } from '../../model/build-set.ts';
 import type { Change } from '../../model/change.ts';
@@ -18,7 +19,7 @@ export interface ParentData {
   readonly artifacts: readonly Json[];
 }
 
-/** @param job of the item, whose builds it depends on have ended. */
+/** @param job of the item, whose builds it depends on have ended or are paused. */
 export function parentDataOf(job: FrozenJob, item: QueueItem, { jobs }: JobGraph): ParentData {
   const parents = parentsOf(job, jobs);
   let data: Variables = {};
@@ -27,8 +28,8 @@ export function parentDataOf(job: FrozenJob, item: QueueItem, { jobs }: JobGraph
   for (const parent of jobs) {
     if (!parents.has(parent.name)) continue;
     const build = currentBuild(item.buildset, parent.name);
-    if (build?.state.state !== 'completed' || build.state.returned === undefined) continue;
-    const { returned } = build.state;
+    const returned = build === undefined ? undefined : returnedBy(build);
+    if (build === undefined || returned === undefined) continue;
     data = mergeVars(data, returned.data ?? {});
     if (returned.sealed !== undefined) sealedData.push({ build: build.uuid, sealed: returned.sealed });
     artifacts.push(...artifactsIn(returned, parent, changeOfJob(item, parent)));

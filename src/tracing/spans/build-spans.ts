@@ -191,6 +191,7 @@ function cancelText(cause: CancelCause): string {
     reset: 'the item is tested again',
     'item-left': 'the item left the queue',
     'fail-fast': 'another job of the buildset failed and fail-fast is set',
+    'parent-retried': 'a job it depends on, which was paused, is tried again',
     'needed-change-failing': 'a change the item depends on is failing',
   };
   if (cause.left !== undefined) return `${texts[cause.code]}: ${removalText(cause.left, cause.remover)}`;

@@ -129,7 +129,9 @@ function jobRow(item: LiveItem, job: LiveJob): HTMLElement {
     job.state === 'started'
       ? job.result === 'FAILING'
         ? 'bad'
-        : 'run'
+        : job.result === 'PAUSED'
+          ? 'wait'
+          : 'run'
       : job.state === 'waiting' || job.state === 'requested'
         ? 'wait'
         : resultKind(job.result);
@@ -172,6 +174,7 @@ function jobRow(item: LiveItem, job: LiveJob): HTMLElement {
 }
 
 function when(job: LiveJob): Child {
+  if (job.result === 'PAUSED') return 'paused';
   if (job.state === 'started') return element('span', { 'data-since': job.startedAt });
   if (job.startedAt !== null && job.endedAt !== null) return duration(job.endedAt - job.startedAt);
   return job.waitingFor === null
@@ -183,14 +186,19 @@ function when(job: LiveJob): Child {
       : 'waits';
 }
 
+const RUNNING_WORDS: { readonly [result: string]: string } = {
+  FAILING: 'failed, post-run is running',
+  PAUSED: 'paused for the jobs that depend on it',
+};
+
 function wordFor(job: LiveJob): string {
-  if (job.state === 'started') return job.result === 'FAILING' ? 'failed, post-run is running' : 'running';
+  if (job.state === 'started') return RUNNING_WORDS[job.result ?? ''] ?? 'running';
   if (job.result !== null) return resultWord(job.result);
   return job.waitingFor === null ? 'not started' : `waits for ${job.waitingFor}`;
 }
 
 function bar(job: LiveJob): HTMLElement {
-  if (job.state !== 'started') return element('span', { class: 'bar' });
+  if (job.state !== 'started' || job.result === 'PAUSED') return element('span', { class: 'bar' });
   return element('span', {
     class: `bar ${job.expectedMs === null ? 'is-unknown' : ''}`,
     'data-from': job.startedAt,

@@ -138,6 +138,7 @@ const WAITING: ReadonlySet<string> = new Set([
   'RequirementWait',
   'SemaphoreWait',
   'ExecutorQueue',
+  'Pause',
 ]);
 
 /** Class of the bar: see the legend in waterfall.ts. */

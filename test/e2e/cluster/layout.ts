@@ -10,6 +10,9 @@ export const PROJECTS = ['org/one', 'org/two'] as const;
 /** Seconds a job takes, at least: long enough for something to happen to it. */
 const WORK = 0.4;
 
+/** Of the job that another one is paused for: long enough to see both, and shorter than a session that ends. */
+const USE = 3;
+
 export const CONFIG_FILES: Files = {
   'zuul.yaml': `${gateYaml({ notes: ['failure', 'merge-conflict'] })}${QUEUE_YAML}
 - job:
@@ -28,11 +31,23 @@ export const CONFIG_FILES: Files = {
     run: playbooks/integration.sh
     required-projects: [org/one, org/two]
 
+- job:
+    name: registry
+    parent: base
+    run: playbooks/registry.sh
+    files: [paused.txt]
+
+- job:
+    name: user
+    parent: base
+    run: playbooks/user.sh
+    files: [paused.txt]
+
 - project:
     name: org/one
     queue: integrated
     gate:
-      jobs: [unit]
+      jobs: [unit, registry, user: {dependencies: [registry]}]
 
 - project:
     name: org/two
@@ -44,6 +59,12 @@ export const CONFIG_FILES: Files = {
 set -eu
 sleep ${WORK}
 [ ! -e broken.txt ] || { echo "this is broken"; exit 1; }
+`,
+  'playbooks/registry.sh': `#!/bin/sh
+gatehouse return '{"zuul": {"pause": true}}'
+`,
+  'playbooks/user.sh': `#!/bin/sh
+sleep ${USE}
 `,
   'playbooks/integration.sh': `#!/bin/sh
 set -eu

@@ -398,9 +398,9 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/model/build.ts',
-        find: "return build.state.state === 'completed' && build.state.result === 'RETRY';",
+        find: "return state.state === 'completed' && state.result === 'RETRY';",
         replace:
-          "return build.state.state === 'completed' && (build.state.result === 'RETRY' || build.state.result === 'FAILURE');",
+          "return state.state === 'completed' && (state.result === 'RETRY' || state.result === 'FAILURE');",
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },

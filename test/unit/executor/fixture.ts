@@ -17,6 +17,7 @@ import { createTreeSizes } from '../../../src/git/objects/tree-size.ts';
 import { type Nanoseconds, systemClock } from '../../../src/lib/clock.ts';
 import { createDiskRoom, type DiskRoom } from '../../../src/lib/disk-room.ts';
 import { randomIds, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
+import { unlessAborted } from '../../../src/lib/unless-aborted.ts';
 import type { BuildPlaybook, BuildProject, BuildRequest } from '../../../src/model/build-request.ts';
 import type { FrozenJob } from '../../../src/model/job.ts';
 import { type ProjectKey, parseCommitId, projectKey } from '../../../src/model/project.ts';
@@ -44,6 +45,8 @@ interface Submitted {
   cancel(): void;
   /** The claim is gone. */
   lose(): void;
+  /** What depends on it has ended. */
+  resume(): void;
   /** Resolves with the log once it holds `text`. */
   logHolds(text: string): Promise<string>;
 }
@@ -264,12 +267,14 @@ function createTestQueue(logDir: string) {
       const events: BuildEvent[] = [];
       let cancelledAt: Nanoseconds | undefined;
       const { promise, resolve } = Promise.withResolvers<Ended>();
+      const resumed = Promise.withResolvers<void>();
       const path = logPathOf(logDir, request.uuid);
       waiting.push({
         taken: {
           request,
           cancelled: cancelled.signal,
           lost: lost.signal,
+          resumed: async ended => void (await unlessAborted(() => resumed.promise, ended)),
           hold: async () => ({ release: async () => {} }),
           cancelledAt: () => cancelledAt,
           async report(event) {
@@ -291,6 +296,7 @@ function createTestQueue(logDir: string) {
           cancelled.abort();
         },
         lose: () => lost.abort(),
+        resume: () => resumed.resolve(),
         logHolds: text =>
           until(async () => {
             const log = await readFile(path, 'utf8').catch(() => '');

@@ -36,12 +36,12 @@ describe('what a build returns', () => {
         warnings: ['old'],
       },
       secret: { password: 'hunter2' },
-      orders: { retry: true },
+      orders: { pause: false, retry: true },
     });
   });
 
   test('is nothing where nothing is written', () => {
-    expect(parseReturned('')).toEqual({ returned: {}, secret: {}, orders: { retry: true } });
+    expect(parseReturned('')).toEqual({ returned: {}, secret: {}, orders: { pause: false, retry: true } });
   });
 
   test('keeps of child_jobs those that depend on the job, and counts the others in a warning', () => {
@@ -89,7 +89,7 @@ describe('what a build returns', () => {
       'zuul.child_jobs is not a list of names; it is ignored',
     ],
     ['{"data": {"zuul": {"retry": "hunter2"}}}', 'zuul.retry is neither true nor false; it is ignored'],
-    ['{"data": {"zuul": {"pause": true}}}', 'zuul.pause has no effect in this release'],
+    ['{"data": {"zuul": {"pause": "hunter2"}}}', 'zuul.pause is neither true nor false; it is ignored'],
   ])('and unusable (%s) gives a warning that does not quote it', (text, warning) => {
     const { returned } = parseReturned(text);
     expect(returned).toEqual({ warnings: [warning] });

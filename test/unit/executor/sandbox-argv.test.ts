@@ -132,6 +132,7 @@ describe('a sandbox that listens for its job', () => {
       gitDir: '/git',
       open: true,
       firstUser: null,
+      userCount: 1,
       path: '/usr/bin',
     }).job(
       {

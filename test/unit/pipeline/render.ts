@@ -53,6 +53,8 @@ function renderCommand(command: Command, known: ReadonlyMap<string, QueueItem>):
       return `build ${who} ${command.job}${command.attempt === 1 ? '' : `*${command.attempt}`}`;
     case 'cancel-build':
       return `cancel ${buildName(command.build, known)}`;
+    case 'resume-build':
+      return `resume ${buildName(command.build, known)}`;
     case 'report': {
       const about = command.item === null ? `change ${command.change.split('#')[1] ?? ''}` : who;
       const text = command.text === undefined ? '' : `: ${command.text}`;

@@ -39,6 +39,7 @@ import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-
 import { type CommitId, parseCommitId, projectKey } from '../../../src/model/project.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
+import type { Returned } from '../../../src/model/returned.ts';
 import type { SemaphoreRule } from '../../../src/model/semaphore.ts';
 import type { Takeover } from '../../../src/model/takeover.ts';
 import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
@@ -744,6 +745,18 @@ export class PipelineWorld {
       buildset: build.buildset,
       build: build.build,
       at: this.world.now,
+    };
+  }
+
+  pausedEvent(build: PendingBuild, returned?: Returned): PipelineEvent {
+    return {
+      kind: 'build-paused',
+      uuid: this.world.uuid(),
+      item: build.item.uuid,
+      buildset: build.buildset,
+      build: build.build,
+      at: this.world.now,
+      ...(returned === undefined ? {} : { returned }),
     };
   }
 

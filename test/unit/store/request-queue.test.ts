@@ -4,7 +4,7 @@ import {
   createBodySweeper,
   discarded,
   requeued,
-  staleCancels,
+  staleMarks,
 } from '../../../src/store/abandoned-requests.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { type BytesCodec, EventQueue } from '../../../src/store/event-queue.ts';
@@ -463,10 +463,52 @@ describe('stopping requests', () => {
     const claim = await hire().next();
     await claim.complete();
     await scheduler.multi([asking.cancel('x'), asking.cancel('y')]);
-    const stale = await staleCancels(asking);
+    const stale = await staleMarks(asking);
     expect(stale.map(operation => operation.path)).toEqual(['/requests/build/default/cancelled/x']);
     await scheduler.multi(stale);
     expect(await scheduler.children('/requests/build/default/cancelled')).toEqual(['y']);
+  });
+});
+
+describe('a request that paused', () => {
+  test('goes on once its requester lets it, also when that was before it asked, and leaves no mark', async () => {
+    await submit(job('x'));
+    const claim = await hire().next();
+    const never = new AbortController().signal;
+    const resumed = claim.resumed(never);
+    await scheduler.multi([...(await asking.resumeAll(['x', 'gone']))]);
+    await resumed;
+    await claim.resumed(never);
+    expect(await asking.resumeAll(['x'])).toEqual([]);
+    await claim.complete();
+    expect(await scheduler.children('/requests/build/default/resumed')).toEqual([]);
+  });
+
+  test('goes on after a mark that it missed while out of contact, and ends its wait when that is over', async () => {
+    await submit(job('x'), job('y'));
+    const worker = hire();
+    const claim = await worker.next();
+    const resumed = claim.resumed(new AbortController().signal);
+    await scheduler.sync();
+    worker.store.suspend();
+    await scheduler.multi([...(await asking.resumeAll(['x']))]);
+    worker.store.resume();
+    await resumed;
+    const ended = new AbortController();
+    const waiting = (await worker.next()).resumed(ended.signal);
+    ended.abort();
+    await waiting;
+  });
+
+  test('and was lost leaves a mark that is swept', async () => {
+    await submit(job('x'));
+    const claim = await hire().next();
+    await scheduler.multi([...(await asking.resumeAll(['x']))]);
+    await claim.complete();
+    const stale = await staleMarks(asking);
+    expect(stale.map(operation => operation.path)).toEqual(['/requests/build/default/resumed/x']);
+    await scheduler.multi(stale);
+    expect(await staleMarks(asking)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Buildsets and their builds. */
-import type { Build, BuildState, Execution, WorkerEnd } from '../../build.ts';
+import type { Build, BuildPause, BuildState, Execution, WorkerEnd } from '../../build.ts';
 import type {
   BuildSet,
   BuildSetStage,
@@ -77,9 +77,21 @@ export const returnedSchema = object<Returned>({
   warnings: optional(list(text)),
 });
 
+const pauseSchema = object<BuildPause>({
+  since: time,
+  until: nullable(time),
+  returned: optional(returnedSchema),
+});
+
 const buildState = tagged<BuildState, 'state'>('state', {
   requested: {},
-  started: { at: time, worker: text, failingSince: optional(time), earlyFailure: optional(text) },
+  started: {
+    at: time,
+    worker: text,
+    failingSince: optional(time),
+    earlyFailure: optional(text),
+    pause: optional(pauseSchema),
+  },
   completed: {
     startedAt: nullable(time),
     at: time,
@@ -118,6 +130,7 @@ const buildSchema = object<Build>({
   priority: optional(precedenceSchema),
   ownTrace: optional(mark),
   semaphores: optional(list(holdSchema)),
+  outdatedBy: optional(text),
   state: buildState,
 });
 

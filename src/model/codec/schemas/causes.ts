@@ -108,6 +108,7 @@ export const cancelCauseSchema = object<CancelCause>({
     'item-left': 1,
     'fail-fast': 1,
     'needed-change-failing': 1,
+    'parent-retried': 1,
   }),
   at: time,
   culprit: nullable(culpritSchema),

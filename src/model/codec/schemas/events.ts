@@ -171,6 +171,7 @@ export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
   },
   'build-started': { ...ofBuild, worker: text },
   'build-failing': { ...ofBuild, early: optional(text) },
+  'build-paused': { ...ofBuild, returned: optional(returnedSchema) },
   'build-result': {
     ...ofBuild,
     result: buildResultSchema,

@@ -57,6 +57,7 @@ const decision = object<Decision>({
     reset: 1,
     retry: 1,
     'early-failure': 1,
+    pause: 1,
     'waits-for-host': 1,
     'host-recovered': 1,
     retest: 1,

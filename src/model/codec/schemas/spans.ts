@@ -81,6 +81,7 @@ const stepKind = words<StepKind>({
   JobSetup: 1,
   Playbook: 1,
   SemaphoreWait: 1,
+  Pause: 1,
   Cleanup: 1,
   AnsiblePlay: 1,
   AnsibleTask: 1,
