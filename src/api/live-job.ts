@@ -1,6 +1,6 @@
 /** The jobs of an item's present buildset, in its document: each at its last attempt. */
 import { toMilliseconds } from '../lib/clock.ts';
-import { type Build, isPaused, resultOf, skipText } from '../model/build.ts';
+import { type Build, isPaused, resultOf, returnedBy, skipText } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
 import { culpritText, removalText } from '../model/cause.ts';
 import type { JobNode } from '../model/job.ts';
@@ -41,6 +41,7 @@ export const liveJobSchema = document({
   endedAt: nullable(milliseconds()),
   worker: nullable(text('The executor')),
   detail: nullable(text('Reason of the result, for people')),
+  warnings: list(text(), 'Left by the job, or about what it returned'),
 });
 /** One job of the present buildset, at its last attempt; before the job graph is frozen there is none. */
 export type LiveJob = Document<typeof liveJobSchema>;
@@ -77,6 +78,7 @@ function shownJob(
           requestedAt: null,
           worker: null,
           detail: null,
+          warnings: [],
         }
       : shownBuild(build)),
   };
@@ -101,6 +103,7 @@ function shownBuild(build: Build) {
     endedAt: ended ? toMilliseconds(state.at) : null,
     worker: 'worker' in state ? state.worker : null,
     detail: detailOfBuild(build),
+    warnings: returnedBy(build)?.warnings ?? [],
   };
 }
 

@@ -21,6 +21,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
     '0005-traces': { up: database => traces(database, dialect) },
     '0006-returned-data': { up: returnedData },
     '0007-provided': { up: provided },
+    '0008-warnings': { up: warnings },
   };
 }
 
@@ -164,6 +165,10 @@ async function returnedData(database: AnyDatabase): Promise<void> {
 
 async function provided(database: AnyDatabase): Promise<void> {
   await sql`alter table build add column provides text`.execute(database);
+}
+
+async function warnings(database: AnyDatabase): Promise<void> {
+  await sql`alter table build add column warnings text`.execute(database);
 }
 
 function numbered(dialect: Dialect) {

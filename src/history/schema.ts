@@ -93,6 +93,8 @@ export interface BuildTable {
   artifacts: string | null;
   /** JSON of the names that its job provides; null: none. */
   provides: string | null;
+  /** JSON of the warnings with its result; null: none. */
+  warnings: string | null;
 }
 
 interface DecisionTable {

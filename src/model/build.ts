@@ -119,7 +119,7 @@ export interface Build {
   readonly attempt: number;
   readonly voting: boolean;
   readonly requestedAt: Nanoseconds;
-  /** Its pipeline's when it was requested: which of several is taken first. Absent: it was skipped, or it is not recorded. */
+  /** Its pipeline's when it was requested, or `high` where a build pauses for it: which of several is taken first. Absent: it was skipped, or it is not recorded. */
   readonly priority?: Precedence;
   /** Its JobExecution is the root of a trace of its own, decided when it was requested: it was expected to take long. */
   readonly ownTrace?: true;

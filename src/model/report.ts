@@ -86,6 +86,8 @@ export interface Report {
   readonly fileComments: readonly FileComment[];
   /** Why the item was tested again, oldest first, one clause each. */
   readonly retests: readonly string[];
+  /** Left by jobs (`zuul.warnings`), or about what they returned: one line each, `<job>: <text>`. Absent: none, or the item is not over. */
+  readonly warnings?: readonly string[];
   readonly urls: {
     /** Page of the item; of a refusal the tenant's status page. */
     readonly item: string;
@@ -153,7 +155,7 @@ export interface ReportedBuild {
 /** What an intent stores of its report beside its own fields. */
 export type ReportDetails = Pick<
   Report,
-  'changes' | 'headline' | 'reason' | 'jobs' | 'fileComments' | 'retests' | 'footer' | 'reported'
+  'changes' | 'headline' | 'reason' | 'jobs' | 'fileComments' | 'retests' | 'warnings' | 'footer' | 'reported'
 > & {
   readonly queue: ReportedQueue | null;
   readonly traceUrl: string | null;

@@ -5,7 +5,7 @@
  * settles nothing; each walk but the last settles at least one job.
  */
 import { changesText, leadChange } from '../model/about-item.ts';
-import { type Build, resultOf } from '../model/build.ts';
+import { type Build, isPaused, resultOf } from '../model/build.ts';
 import type { StartHold } from '../model/build-set.ts';
 import type { JobNode } from '../model/job.ts';
 import {
@@ -117,7 +117,7 @@ function newBuilds(
       const build =
         standing.kind === 'skip'
           ? skip(draft, job, attempt, standing)
-          : request(draft, item, job, attempt, lacking);
+          : request(draft, item, job, attempt, { builds, ...lacking });
       if (build === undefined) continue;
       builds.set(job.name, build);
       added.push(build);
@@ -143,7 +143,7 @@ function request(
   item: QueueItem,
   job: JobNode,
   attempt: number,
-  { full, open }: Pick<JobPlan, 'full' | 'open'>,
+  { builds, full, open }: Pick<JobPlan, 'builds' | 'full' | 'open'>,
 ): Build | undefined {
   const required = requirementsOf(draft, item, job);
   if (required.kind === 'failed') return failedBuild(draft, job, attempt, required.text);
@@ -171,11 +171,19 @@ function request(
     attempt,
     voting: job.voting,
     requestedAt: draft.input.now,
-    priority: draft.input.pipeline.precedence,
+    priority: isAwaited(job, builds) ? 'high' : draft.input.pipeline.precedence,
     ...(hasOwnTrace(draft, item, job) ? { ownTrace: true } : {}),
     ...(taken.holds.length === 0 ? {} : { semaphores: taken.holds }),
     state: { state: 'requested' },
   };
+}
+
+/** As in Zuul it comes before others while a build pauses for it. */
+function isAwaited({ dependencies }: JobNode, builds: ReadonlyMap<JobName, Build>): boolean {
+  return dependencies.some(({ name }) => {
+    const parent = builds.get(name);
+    return parent !== undefined && (isPaused(parent) || parent.priority === 'high');
+  });
 }
 
 /** As in Zuul a job whose provider failed fails without a run. */

@@ -53,12 +53,15 @@ story(
     const said = (await world.notes('A')).at(-1);
     expect(said).toMatch(new RegExp(`- docs .* : SKIPPED ${left}`));
     expect(said).toMatch(/- publish .* : SKIPPED because of docs/);
+    const warning = 'zuul.child_jobs has a name of no job that depends directly on this one; ignored';
+    expect(said).toContain(`Warning:\n  build: ${warning}`);
     const builds = await world.api.get<readonly Build[]>(`/api/tenant/${TENANT}/builds`);
     const named = (job: string) => builds.find(({ job_name }) => job_name === job);
     expect(named('docs')).toMatchObject({ result: 'SKIPPED', error_detail: left });
     const log = await world.api.text(`/api/tenant/${TENANT}/build/${named('build')?.uuid}/log`);
     expect(log).toContain('children unit,docs');
-    expect(log).toContain('WARNING: zuul.child_jobs has a name of no job that depends directly');
+    expect(log).toContain(`WARNING: ${warning}`);
+    expect(named('build')).toMatchObject({ gatehouse: { warnings: [warning] } });
     const span = await world.observer.until('the span of the skipped build', () =>
       world.sink.spans.find(({ attributes }) => attributes['gatehouse.skipped_because'] === 'build'),
     );

@@ -42,6 +42,7 @@ export function reportSummary(report: Report, extra: readonly string[] = []): st
     ...(reason === null ? [] : [reasonText(reason)]),
     ...(isBeginning(report) && progress === undefined ? [] : retestText(retests)),
     ...(report.jobs.length === 0 ? [] : [jobsTable(report.jobs)]),
+    ...warningText(report),
     ...(footer === undefined ? [] : [footer]),
   ];
   return cutSummary(paragraphs.join('\n\n'), report, LONGEST_BODY);
@@ -94,6 +95,11 @@ function progressLines({ ahead, position, running, eta }: ReportedProgress): rea
 /** Readers are anywhere, and the text is not written anew for each of them: `16:40 UTC`. */
 function clockText(time: Nanoseconds): string {
   return `${new Date(toMilliseconds(time)).toISOString().slice(11, 16)} UTC`;
+}
+
+function warningText({ warnings = [] }: Report): readonly string[] {
+  if (warnings.length === 0) return [];
+  return [warnings.map(warning => `- Warning: ${markdownText(cutLine(warning, 1_000))}`).join('\n')];
 }
 
 function retestText(retests: readonly string[]): readonly string[] {

@@ -4,7 +4,7 @@
  */
 
 import { parseFormat } from '../../lib/format-text.ts';
-import { type Build, resultOf, skipText } from '../../model/build.ts';
+import { type Build, resultOf, returnedBy, skipText } from '../../model/build.ts';
 import { currentBuild, graphOf, testedBeforeOf } from '../../model/build-set.ts';
 import { resetText } from '../../model/cause.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
@@ -63,6 +63,7 @@ export function itemReport(
     jobs: (graphOf(item.buildset)?.jobs ?? []).map(node => reportedJob(node, item, around)),
     fileComments: configErrors.flatMap(error => fileComment(error, item.changes)),
     retests: retestsOf(item),
+    ...warningsOf(action, item),
     urls: { item: itemPage(root, item.tenant, item.uuid), trace: traceUrl },
     ...footerOf(pipeline),
   };
@@ -189,6 +190,21 @@ function detailOf({ state }: Build): Pick<ReportedJob, 'detail'> {
   if (state.state === 'skipped')
     return { detail: state.filtered === undefined ? `because of ${state.because}` : skipText(state) };
   return state.state === 'completed' && state.detail !== undefined ? { detail: state.detail } : {};
+}
+
+/** More are with their builds. */
+const SHOWN_WARNINGS = 10;
+
+function warningsOf(action: ReportAction, { buildset }: QueueItem): Pick<ReportFacts, 'warnings'> {
+  if (action === 'start' || action === 'enqueue') return {};
+  const all = (graphOf(buildset)?.jobs ?? []).flatMap(({ name }) => {
+    const build = currentBuild(buildset, name);
+    const { warnings = [] } = (build === undefined ? undefined : returnedBy(build)) ?? {};
+    return warnings.map(text => `${name}: ${text.replace(/\s+/g, ' ').trim()}`);
+  });
+  const shown = all.slice(0, SHOWN_WARNINGS);
+  const more = all.length - shown.length;
+  return shown.length === 0 ? {} : { warnings: more === 0 ? shown : [...shown, `and ${more} more`] };
 }
 
 /** Only errors in what one of the changes is made for: the host has no place for others. */

@@ -31,6 +31,7 @@ export function reportText(report: ReportFacts): string {
   if (isOver && urls.trace !== null) lines.push(`Trace: ${urls.trace}`);
   if (isOver) lines.push('', ...reasonLines(report));
   if (isOver && retests.length > 0) lines.push('', ...retests.map(cause => `Tested again because ${cause}.`));
+  for (const warning of report.warnings ?? []) lines.push('', 'Warning:', `  ${warning}`);
   if (footer !== undefined) lines.push('', footer);
   return lines.join('\n');
 }

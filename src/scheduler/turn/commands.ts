@@ -162,12 +162,14 @@ function buildOperations(
 ): readonly Operation[] {
   const item = itemOf(command.item, draft);
   const now = context.clock.now();
+  const { priority: precedence = context.pipeline.precedence } =
+    item.buildset.builds.find(({ uuid }) => uuid === command.build) ?? {};
   const outcome = buildRequestFor(command, item, {
     items: draft.state.items,
     pipeline: context.pipeline,
     graph: graphOfItem(item, context),
     now,
-    priority: priorityOf(context.pipeline.precedence) + rank(item, draft.state, context),
+    priority: priorityOf(precedence) + rank(item, draft.state, context),
     places: context.projects,
     semaphoreOf: context.semaphoreOf,
     tracing: context.tracePolicy() ?? null,

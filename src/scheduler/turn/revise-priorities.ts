@@ -6,6 +6,7 @@
  * after a commit conflict a worker has the request, and its rank no longer matters.
  */
 import type { Uuid } from '../../lib/ids.ts';
+import type { Precedence } from '../../model/pipeline.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import { ranksOf } from '../../pipeline/relative-priority.ts';
 import type { Fence } from '../../store/fence.ts';
@@ -29,7 +30,7 @@ export function createPriorityRevision() {
   ): Promise<void> => {
     const { relativeGroup, buildRequests } = context;
     if (relativeGroup === undefined) return;
-    const wanted = prioritiesOfWaiting(state, priorityOf(context.pipeline.precedence), relativeGroup);
+    const wanted = prioritiesOfWaiting(state, context.pipeline.precedence, relativeGroup);
     const before = seen;
     if ([...wanted].every(([build, priority]) => before.get(build) === priority)) return;
     for (const operations of await buildRequests.reprioritize(wanted)) {
@@ -45,12 +46,13 @@ export function createPriorityRevision() {
 
 function prioritiesOfWaiting(
   state: PipelineState,
-  base: number,
+  usual: Precedence,
   groupOf: Parameters<typeof ranksOf>[1],
 ): Wanted {
   const wanted = new Map<Uuid, number>();
   for (const [uuid, rank] of ranksOf(state, groupOf))
     for (const build of state.items.get(uuid)?.buildset.builds ?? [])
-      if (build.state.state === 'requested') wanted.set(build.uuid, base + rank);
+      if (build.state.state === 'requested')
+        wanted.set(build.uuid, priorityOf(build.priority ?? usual) + rank);
   return wanted;
 }

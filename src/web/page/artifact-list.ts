@@ -1,4 +1,4 @@
-/** What a build left somewhere, as links; only addresses of the web are links. */
+/** What a build left: artifacts somewhere, as links where they are addresses of the web, and warnings. */
 import type { BuildDocument } from '../../api/builds.ts';
 import { element, externalLink } from './dom.ts';
 
@@ -9,6 +9,13 @@ export function artifactList({ artifacts }: BuildDocument): Element | false {
     element('li', {}, isWebAddress(url) ? externalLink(url, name) : `${name}: ${url}`),
   );
   return element('ul', { class: 'meta', 'aria-label': 'Artifacts' }, ...items);
+}
+
+/** @returns false: it left none. */
+export function warningList({ gatehouse: { warnings } }: BuildDocument): Element | false {
+  if (warnings.length === 0) return false;
+  const items = warnings.map(text => element('li', {}, `Warning: ${text}`));
+  return element('ul', { class: 'meta', 'aria-label': 'Warnings' }, ...items);
 }
 
 function isWebAddress(text: string): boolean {

@@ -87,6 +87,7 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
         trace_id: uuidOf('schema'),
         span_id: uuidOf('schema', 'build', '1', 'unit-tests', '1').slice(0, 16),
         worker: 'executor-1',
+        warnings: [],
         waiting_ms: 4000,
         running_ms: 104_000,
         requested_at: build!.requested_at,

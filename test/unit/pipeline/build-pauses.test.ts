@@ -52,6 +52,11 @@ describe('a paused build', () => {
     });
     gate.turn([gate.resultEvent(buildOf(gate, 'unit'), 'SUCCESS')]);
     expect(standing(gate)).toEqual(['image paused', 'unit SUCCESS', 'docs requested']);
+    expect(gate.item('A').buildset.builds.map(({ priority }) => priority)).toEqual([
+      'normal',
+      'high',
+      'high',
+    ]);
     const turn = gate.turn([gate.resultEvent(buildOf(gate, 'docs'), 'FAILURE')]);
     expect(standing(gate)).toEqual(['image resumed', 'unit SUCCESS', 'docs FAILURE']);
     expect(turn.commands).toContainEqual({ kind: 'resume-build', build: buildOf(gate, 'image').build });

@@ -90,6 +90,7 @@ const details = object<ReportDetails>({
   jobs: list(job),
   fileComments: list(fileComment),
   retests: list(text),
+  warnings: optional(list(text)),
   footer: optional(text),
   reported: optional(reported),
   queue: nullable(

@@ -46,6 +46,23 @@ describe('the data of a report', () => {
     expect(urls).toEqual({ item: `http://gate.example/t/acme/item/${item.uuid}`, trace: context.traceUrl });
   });
 
+  test('has ten of the warnings of its jobs, each in one line, once it is over', () => {
+    const story = frozen('unit', 'lint').start('unit').finish('unit', 'SUCCESS');
+    const warnings = Array.from({ length: 12 }, (_, index) => `old\n- lint : FAILURE ${index}`);
+    const builds = story.item.buildset.builds.map(build => {
+      const { state } = build;
+      return state.state === 'completed' ? { ...build, state: { ...state, returned: { warnings } } } : build;
+    });
+    const item = { ...story.item, buildset: { ...story.item.buildset, builds } };
+    const report = itemReport({ action: 'success', result: 'SUCCESS' }, item, context);
+    expect(report.warnings).toEqual([
+      ...Array.from({ length: 10 }, (_, index) => `unit: old - lint : FAILURE ${index}`),
+      'and 2 more',
+    ]);
+    expect(reportText(report)).toContain('\nWarning:\n  unit: old - lint : FAILURE 0\n');
+    expect(itemReport({ action: 'start', result: '' }, item, context).warnings).toBeUndefined();
+  });
+
   test('comments on the lines of the change whose configuration is wrong, and on no other project', () => {
     const { item } = itemStory();
     const error = {
