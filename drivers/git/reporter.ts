@@ -5,6 +5,7 @@
  * log --notes=gatehouse`). It names the item, so that a repetition after a crash adds nothing.
  */
 import type { DriverLog } from '../../src/driver/connection.ts';
+import { textWithRemarks } from '../../src/driver/remarks-text.ts';
 import type { Reporter, ReportRequest } from '../../src/driver/reporter.ts';
 import { type ObjectId, parseObjectId } from '../../src/git/objects/object-id.ts';
 import { parseRefName, type RefName } from '../../src/git/objects/ref-name.ts';
@@ -74,7 +75,9 @@ async function bringHere(
 }
 
 /** One paragraph: git ends a paragraph at a blank line, and the notes compare whole paragraphs to find existing ones. */
-export function noteText({ text, place, action, result, item }: Report): string {
+export function noteText(report: Report): string {
+  const { place, action, result, item } = report;
+  const text = textWithRemarks(report);
   const lines = text.split('\n').map(line => line.trimEnd());
   const subject = [place.tenant, place.pipeline, action, result].filter(part => part !== '').join(' ');
   return [...lines, `Gatehouse: ${subject}, item ${item ?? ''}`].filter(line => line !== '').join('\n');

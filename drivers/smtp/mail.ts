@@ -1,6 +1,7 @@
 /** A report as a mail. Pure. */
 
 import { parsedBefore } from '../../src/driver/read-mapping.ts';
+import { textWithRemarks } from '../../src/driver/remarks-text.ts';
 import type { ReportRequest } from '../../src/driver/reporter.ts';
 import { messageKey } from '../../src/driver/unconfirmed.ts';
 import { cutLine } from '../../src/lib/cut-text.ts';
@@ -37,7 +38,7 @@ export function mailOf(
     from,
     to: addressesOf(to),
     subject: oneLine(subjectOf(subject, report.place.pipeline, changes)),
-    text: report.text,
+    text: textWithRemarks(report),
     messageId: `<${messageKey(request)}@${domain}>`,
   };
 }

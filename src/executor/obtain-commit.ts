@@ -58,6 +58,9 @@ function blame(project: ProjectKey, reason: HostTroubleReason, text: string): Ob
   return { reason: text, trouble: { project, reason, text } };
 }
 
+/** Bytes of a file whose lines are compared. */
+const LONGEST_FILE = 1024 * 1024;
+
 /** Builds that want the same commit at the same time wait for one fetch. */
 export function obtainedRepositories(deps: ObtainDeps): Repositories {
   const underway = new Map<string, Promise<Obstacle | undefined>>();
@@ -97,6 +100,14 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
     async checkoutSize(project, commit) {
       const { connection, name } = projectIdOf(project);
       return (await deps.repositories.repository(connection, name)).checkoutSize(parseObjectId(commit));
+    },
+    async fileLines(project, commit, path) {
+      const { connection, name } = projectIdOf(project);
+      const { reader } = await deps.repositories.repository(connection, name);
+      const id = parseObjectId(commit);
+      if ((await reader.header(id)) === undefined) return undefined;
+      const found = await reader.readPath(id, path, LONGEST_FILE);
+      return found.kind === 'file' ? found.data.toString('utf8').split('\n') : undefined;
     },
     async commitMessage(project, commit) {
       const key = `${project} ${commit}`;

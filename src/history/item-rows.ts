@@ -121,6 +121,7 @@ function buildRow(build: Build, provides: readonly string[] | undefined): BuildR
     cause: state.state === 'cancelled' ? JSON.stringify(state.cause) : null,
     log_url: storable(returned?.logUrl),
     provides: provides === undefined ? null : JSON.stringify(provides),
+    file_comments: returned?.fileComments === undefined ? null : JSON.stringify(returned.fileComments),
     warnings: returned?.warnings === undefined ? null : JSON.stringify(returned.warnings),
     artifacts: returned?.artifacts === undefined ? null : JSON.stringify(returned.artifacts),
   };

@@ -22,6 +22,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
     '0006-returned-data': { up: returnedData },
     '0007-provided': { up: provided },
     '0008-warnings': { up: warnings },
+    '0009-file-comments': { up: fileComments },
   };
 }
 
@@ -169,6 +170,10 @@ async function provided(database: AnyDatabase): Promise<void> {
 
 async function warnings(database: AnyDatabase): Promise<void> {
   await sql`alter table build add column warnings text`.execute(database);
+}
+
+async function fileComments(database: AnyDatabase): Promise<void> {
+  await sql`alter table build add column file_comments text`.execute(database);
 }
 
 function numbered(dialect: Dialect) {

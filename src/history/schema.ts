@@ -95,6 +95,8 @@ export interface BuildTable {
   provides: string | null;
   /** JSON of the warnings with its result; null: none. */
   warnings: string | null;
+  /** JSON of the ReturnedComments; null: none. */
+  file_comments: string | null;
 }
 
 interface DecisionTable {

@@ -14,6 +14,7 @@ import type { ConfigError } from './config-error.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
 import type { BuildResult } from './results.ts';
+import type { CommentRange } from './returned.ts';
 
 /** One job in a report. */
 export interface ReportedJob {
@@ -58,8 +59,12 @@ export interface FileComment {
   readonly file: string;
   /** From 1. */
   readonly line: number;
-  readonly severity: ConfigError['severity'];
+  readonly severity: ConfigError['severity'] | 'info';
   readonly text: string;
+  /** Absent: the line is all that is known. */
+  readonly range?: CommentRange;
+  /** That returned it; absent: an error of the configuration. */
+  readonly job?: JobName;
 }
 
 /** What a reporter gets. */

@@ -22,6 +22,25 @@ export function artifactVariables({ name, url, metadata }: Artifact): Variables 
   return { name, url, ...(metadata === undefined ? {} : { metadata }) };
 }
 
+/** A remark about a line of a file of the build's change. */
+export interface ReturnedComment {
+  /** Path in the repository. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly level: 'info' | 'warning' | 'error';
+  readonly message: string;
+  readonly range?: CommentRange;
+}
+
+/** Lines from 1, characters from 0; the last character is not part of it. */
+export interface CommentRange {
+  readonly startLine: number;
+  readonly startCharacter: number;
+  readonly endLine: number;
+  readonly endCharacter: number;
+}
+
 /** Part of the record `queue-item`. A member that is absent was not returned. */
 export interface Returned {
   /** `zuul.log_url`: an address of http or https. */
@@ -34,6 +53,8 @@ export interface Returned {
   readonly sealed?: string;
   /** `zuul.child_jobs`: of the jobs that depend on this one directly, those that run. Absent: all. */
   readonly childJobs?: readonly JobName[];
+  /** `zuul.file_comments`, with the lines of the change as it was proposed. */
+  readonly fileComments?: readonly ReturnedComment[];
   /** For people: `zuul.warnings`, and what of the above could not be kept. */
   readonly warnings?: readonly string[];
 }

@@ -116,6 +116,7 @@ async function workspaceTimes(
     repositories: {
       provide: async () => ({ kind: 'ready', gitDir: repository.path }),
       checkoutSize: async () => ({ entries: 0, bytes: 0 }),
+      fileLines: async () => undefined,
       commitMessage: async () => undefined,
     },
     sandbox,

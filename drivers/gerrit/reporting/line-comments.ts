@@ -6,6 +6,7 @@
 import { cutLine } from '../../../src/lib/cut-text.ts';
 import type { ProposedChange } from '../../../src/model/change.ts';
 import type { FileComment } from '../../../src/model/report.ts';
+import type { CommentRange } from '../../../src/model/returned.ts';
 import { withoutControls } from './without-controls.ts';
 
 /** Of one report. The item's page has all. */
@@ -19,6 +20,12 @@ interface LineComment {
   readonly line: number;
   readonly message: string;
   readonly unresolved: boolean;
+  readonly range?: {
+    readonly start_line: number;
+    readonly start_character: number;
+    readonly end_line: number;
+    readonly end_character: number;
+  };
 }
 
 /** What is sent beside the message. */
@@ -52,12 +59,21 @@ export function planLineComments(
 }
 
 // An open thread would stay open in later patch sets, and may hold back the submission of a change that is right by then.
-function commentOf({ line, text }: FileComment): LineComment {
+function commentOf({ line, text, range }: FileComment): LineComment {
   const message = withoutControls(text).slice(0, LONGEST_COMMENT);
   return {
-    line: Math.max(1, Math.trunc(line) || 1),
+    // With a range Gerrit takes its last line alone.
+    line: range?.endLine ?? Math.max(1, Math.trunc(line) || 1),
     message: message.trim() === '' ? '(no text)' : message,
     unresolved: false,
+    ...(range === undefined ? {} : { range: rangeOf(range) }),
+  };
+}
+
+function rangeOf({ startLine, startCharacter, endLine, endCharacter }: CommentRange) {
+  return {
+    ...{ start_line: startLine, start_character: startCharacter },
+    ...{ end_line: endLine, end_character: endCharacter },
   };
 }
 

@@ -24,7 +24,7 @@ export interface CheckAnnotation {
   readonly path: string;
   readonly start_line: number;
   readonly end_line: number;
-  readonly annotation_level: 'warning' | 'failure';
+  readonly annotation_level: 'notice' | 'warning' | 'failure';
   readonly message: string;
 }
 
@@ -67,13 +67,15 @@ export function planAnnotations(
   };
 }
 
-function annotationOf({ file, line, severity, text }: FileComment): CheckAnnotation {
+const LEVELS = { info: 'notice', warning: 'warning', error: 'failure' } as const;
+
+function annotationOf({ file, line, severity, text, range }: FileComment): CheckAnnotation {
   const at = Math.min(LAST_LINE, Math.max(1, Math.trunc(line) || 1));
   return {
     path: file,
-    start_line: at,
-    end_line: at,
-    annotation_level: severity === 'error' ? 'failure' : 'warning',
+    start_line: range?.startLine ?? at,
+    end_line: range?.endLine ?? at,
+    annotation_level: LEVELS[severity],
     message: cutBytes(text.trim() === '' ? '(no text)' : text, LONGEST_MESSAGE_BYTES),
   };
 }

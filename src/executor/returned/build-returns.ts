@@ -3,9 +3,11 @@ import type { BuildRequest } from '../../model/build-request.ts';
 import type { FrozenJob, Json, Variables } from '../../model/job.ts';
 import { mergeVars } from '../../model/merge-vars.ts';
 import type { Returned } from '../../model/returned.ts';
+import type { Repositories } from '../deps.ts';
 import type { OpenedSecrets } from '../playbook-secrets.ts';
 import type { Runner, RunnerBuild } from '../runner.ts';
 import type { DataSeal } from './data-seal.ts';
+import { mappedComments } from './file-comments.ts';
 import { type ParsedReturn, parseReturned } from './parse-returned.ts';
 import { NO_ORDERS } from './zuul-members.ts';
 
@@ -43,11 +45,16 @@ function childrenOf({ zuul: { child_jobs: names } }: BuildRequest): readonly str
 
 /** All of it so far, as it is stored with the build. @returns undefined: nothing was returned. */
 export async function finalReturned(
-  context: Returning,
+  context: Returning & { readonly deps: { readonly repositories: Pick<Repositories, 'fileLines'> } },
   seal: DataSeal | undefined,
 ): Promise<Returned | undefined> {
-  const { returned, secret } = await noteReturned(context);
-  const shown = context.masks.mask(returned);
+  const { returned, secret, orders } = await noteReturned(context);
+  const { fileComments = [] } = returned;
+  const moved =
+    fileComments.length > 0 && orders.mapLines
+      ? { fileComments: await mappedComments(fileComments, context.request, context.deps.repositories) }
+      : {};
+  const shown = context.masks.mask({ ...returned, ...moved });
   const all =
     Object.keys(secret).length === 0 ? shown : { ...shown, ...sealed(context, secret, shown, seal) };
   return Object.keys(all).length === 0 ? undefined : all;

@@ -7,7 +7,7 @@
  *     {"secret_data": {"password": "hunter2"}}
  *     →   data {version: {major: 1, minor: 2}}, secret {password: 'hunter2'}
  *
- * Mappings are merged, `zuul.artifacts` and `zuul.warnings` are joined, of all else the last counts. What cannot be used is left out, with a
+ * Mappings are merged, `zuul.artifacts`, `zuul.warnings` and the comments of a file are joined, of all else the last counts. What cannot be used is left out, with a
  * warning that never quotes it: it may be secret.
  */
 import { isNestedDeeperThan } from '../../lib/json-depth.ts';
@@ -82,7 +82,20 @@ function merged(before: Variables, after: Variables): Variables {
     return all.length === 0 ? [] : [[name, all] as const];
   });
   const both = mergeVars(before, after);
-  return lists.length === 0 ? both : mergeVars(both, { zuul: Object.fromEntries(lists) });
+  const joined = { ...Object.fromEntries(lists), ...joinedComments(zuul) };
+  return Object.keys(joined).length === 0 ? both : mergeVars(both, { zuul: joined });
+}
+
+/** Lists of one file are joined as well. */
+function joinedComments(zuul: readonly Variables[]): Variables {
+  const all = zuul.flatMap(({ file_comments: given }) => (isVariables(given) ? [given] : []));
+  const [before, after] = all;
+  if (before === undefined || after === undefined) return {};
+  const files = Object.entries(after).flatMap(([file, list]) => {
+    const known = before[file];
+    return Array.isArray(known) && Array.isArray(list) ? [[file, [...known, ...list]] as const] : [];
+  });
+  return files.length === 0 ? {} : { file_comments: Object.fromEntries(files) };
 }
 
 /** Without variables that no job can have. */

@@ -6,43 +6,45 @@
 import type { Json, Variables } from '../../model/job.ts';
 import { isVariables } from '../../model/merge-vars.ts';
 import type { Artifact, Returned } from '../../model/returned.ts';
+import { fileCommentsOf } from './file-comments.ts';
 
 /** What the build wants of its executor. */
 export interface ReturnedOrders {
   /** `zuul.pause: true`: it waits after its run for those that depend on it. */
   readonly pause: boolean;
+  /** Without `zuul.disable_file_comment_line_mapping`: lines of comments are those of what was tested. */
+  readonly mapLines: boolean;
   /** `zuul.retry: false`: a pre-run that failed is a failure of the build. */
   readonly retry: boolean;
 }
 
 const LONGEST_WARNING = 500;
-/** Without effect here. */
-const WITHOUT_EFFECT = ['file_comments'] as const;
 
 /** What a build that returned nothing wants. */
-export const NO_ORDERS: ReturnedOrders = { pause: false, retry: true };
+export const NO_ORDERS: ReturnedOrders = { pause: false, mapLines: true, retry: true };
 
 /** For the result of the build. @param children jobs that depend on it directly; undefined: they are not known. */
 export function storedMembers(
   own: Variables,
   children: readonly string[] | undefined,
   warnings: string[],
-): Pick<Returned, 'logUrl' | 'artifacts' | 'childJobs'> {
-  for (const name of WITHOUT_EFFECT)
-    if (own[name] !== undefined) warnings.push(`zuul.${name} has no effect in this release`);
+): Pick<Returned, 'logUrl' | 'artifacts' | 'childJobs' | 'fileComments'> {
+  const fileComments = fileCommentsOf(own, warnings);
   return {
     ...logUrlOf(own, warnings),
     ...artifactsOf(own, warnings),
     ...childJobsOf(own, children, warnings),
+    ...(fileComments.length === 0 ? {} : { fileComments }),
   };
 }
 
 /** For the executor. */
-export function ordersOf({ pause, retry }: Variables, warnings: string[]): ReturnedOrders {
+export function ordersOf(own: Variables, warnings: string[]): ReturnedOrders {
+  const { pause, retry, disable_file_comment_line_mapping: unmapped } = own;
   for (const [name, value] of Object.entries({ pause, retry }))
     if (value !== undefined && typeof value !== 'boolean')
       warnings.push(`zuul.${name} is neither true nor false; it is ignored`);
-  return { pause: pause === true, retry: retry !== false };
+  return { pause: pause === true, mapLines: unmapped !== true, retry: retry !== false };
 }
 
 /** What the job itself wants to be said. */

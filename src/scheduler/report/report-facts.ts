@@ -4,6 +4,7 @@
  */
 
 import { parseFormat } from '../../lib/format-text.ts';
+import { changeOfJob } from '../../model/about-item.ts';
 import { type Build, resultOf, returnedBy, skipText } from '../../model/build.ts';
 import { currentBuild, graphOf, testedBeforeOf } from '../../model/build-set.ts';
 import { resetText } from '../../model/cause.ts';
@@ -61,7 +62,10 @@ export function itemReport(
     headline: headline(action, item.changes, itemPage(root, item.tenant, item.uuid), around),
     reason: text === undefined ? reasonOf(action, item, root) : { kind: 'refused', text },
     jobs: (graphOf(item.buildset)?.jobs ?? []).map(node => reportedJob(node, item, around)),
-    fileComments: configErrors.flatMap(error => fileComment(error, item.changes)),
+    fileComments: [
+      ...configErrors.flatMap(error => fileComment(error, item.changes)),
+      ...returnedComments(action, item),
+    ],
     retests: retestsOf(item),
     ...warningsOf(action, item),
     urls: { item: itemPage(root, item.tenant, item.uuid), trace: traceUrl },
@@ -216,6 +220,28 @@ function fileComment(
   return project === undefined || branch === undefined || !isTheirs
     ? []
     : [{ project, branch, file, line, severity, text }];
+}
+
+/** Of one report: it is stored until it is carried out. */
+const MOST_COMMENTS = 200;
+
+/** Each is about the change of the job that returned it. */
+function returnedComments(action: ReportAction, item: QueueItem): readonly FileComment[] {
+  if (action === 'start' || action === 'enqueue') return [];
+  const all = (graphOf(item.buildset)?.jobs ?? []).flatMap(job => {
+    const build = currentBuild(item.buildset, job.name);
+    const { fileComments = [] } = (build === undefined ? undefined : returnedBy(build)) ?? {};
+    const { project, ...change } = changeOfJob(item, job);
+    const branch = change.kind === 'change' ? change.branch : undefined;
+    if (branch === undefined) return [];
+    return fileComments.map(
+      ({ file, line, level, message, range }): FileComment => ({
+        ...{ project, branch, file, line, severity: level, text: message, job: job.name },
+        ...(range === undefined ? {} : { range }),
+      }),
+    );
+  });
+  return all.slice(0, MOST_COMMENTS);
 }
 
 /** Why each buildset but the first was made. */

@@ -1,4 +1,4 @@
-/** What a build left: artifacts somewhere, as links where they are addresses of the web, and warnings. */
+/** What a build left: artifacts somewhere, as links where they are addresses of the web, warnings, and comments on lines. */
 import type { BuildDocument } from '../../api/builds.ts';
 import { element, externalLink } from './dom.ts';
 
@@ -11,11 +11,15 @@ export function artifactList({ artifacts }: BuildDocument): Element | false {
   return element('ul', { class: 'meta', 'aria-label': 'Artifacts' }, ...items);
 }
 
-/** @returns false: it left none. */
-export function warningList({ gatehouse: { warnings } }: BuildDocument): Element | false {
-  if (warnings.length === 0) return false;
-  const items = warnings.map(text => element('li', {}, `Warning: ${text}`));
-  return element('ul', { class: 'meta', 'aria-label': 'Warnings' }, ...items);
+/** Warnings, and comments on lines. @returns false: it left none. */
+export function remarkList({ gatehouse: { warnings, file_comments } }: BuildDocument): Element | false {
+  const lines = [
+    ...warnings.map(text => `Warning: ${text}`),
+    ...file_comments.map(({ file, line, message }) => `${file}:${line}: ${message}`),
+  ];
+  if (lines.length === 0) return false;
+  const items = lines.map(text => element('li', {}, text));
+  return element('ul', { class: 'meta', 'aria-label': 'Remarks' }, ...items);
 }
 
 function isWebAddress(text: string): boolean {

@@ -2,7 +2,7 @@
 
 import type { BuildDocument } from '../../api/builds.ts';
 import { api, errorTextOf, fetchJson, pages } from './address.ts';
-import { artifactList, warningList } from './artifact-list.ts';
+import { artifactList, remarkList } from './artifact-list.ts';
 import { backToQueues } from './back-to-queues.ts';
 import { element, externalLink, show } from './dom.ts';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
@@ -119,7 +119,7 @@ export class LogView implements View {
         externalLink(build.gatehouse.trace_url, 'open in the trace viewer'),
       ),
       artifactList(build),
-      warningList(build),
+      remarkList(build),
     );
     this.tick();
   }

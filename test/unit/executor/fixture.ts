@@ -156,6 +156,7 @@ export async function openBench(
           gitDir: mirrors.get(project) ?? repository.path,
         }),
         checkoutSize: async (project, commit) => sizeIn(mirrors.get(project) ?? repository.path, commit),
+        fileLines: async () => undefined,
         commitMessage: async () => undefined,
       },
       log: logInto(warnings),

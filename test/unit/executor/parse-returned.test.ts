@@ -36,12 +36,16 @@ describe('what a build returns', () => {
         warnings: ['old'],
       },
       secret: { password: 'hunter2' },
-      orders: { pause: false, retry: true },
+      orders: { pause: false, mapLines: true, retry: true },
     });
   });
 
   test('is nothing where nothing is written', () => {
-    expect(parseReturned('')).toEqual({ returned: {}, secret: {}, orders: { pause: false, retry: true } });
+    expect(parseReturned('')).toEqual({
+      returned: {},
+      secret: {},
+      orders: { pause: false, mapLines: true, retry: true },
+    });
   });
 
   test('keeps of child_jobs those that depend on the job, and counts the others in a warning', () => {

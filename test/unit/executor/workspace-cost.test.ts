@@ -56,6 +56,7 @@ function createSlot(overlays: boolean) {
     repositories: {
       provide: async () => ({ kind: 'ready', gitDir: join(folder, 'mirror.git') }),
       checkoutSize: async () => ({ entries: 1, bytes: 1 }),
+      fileLines: async () => undefined,
       commitMessage: async () => undefined,
     },
     sandbox: {

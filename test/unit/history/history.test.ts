@@ -88,6 +88,7 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
         span_id: uuidOf('schema', 'build', '1', 'unit-tests', '1').slice(0, 16),
         worker: 'executor-1',
         warnings: [],
+        file_comments: [],
         waiting_ms: 4000,
         running_ms: 104_000,
         requested_at: build!.requested_at,

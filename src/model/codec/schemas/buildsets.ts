@@ -13,7 +13,7 @@ import type {
 } from '../../build-set.ts';
 import type { Precedence } from '../../pipeline.ts';
 import type { RequirementWait } from '../../requirement.ts';
-import type { Artifact, Returned } from '../../returned.ts';
+import type { Artifact, CommentRange, Returned, ReturnedComment } from '../../returned.ts';
 import type { HolderOfOwnTenant, SemaphoreHold, SemaphoreHolder, SemaphoreWait } from '../../semaphore.ts';
 import {
   byName,
@@ -67,6 +67,25 @@ export const artifactsSchema = list(
   object<Artifact>({ name: text, url: text, metadata: optional(byName(json)) }),
 );
 
+/** {@link CommentRange} */
+export const commentRangeSchema = object<CommentRange>({
+  startLine: whole,
+  startCharacter: whole,
+  endLine: whole,
+  endCharacter: whole,
+});
+
+/** {@link ReturnedComment}'s level */
+export const commentLevelSchema = words<ReturnedComment['level']>({ info: 1, warning: 1, error: 1 });
+
+const commentSchema = object<ReturnedComment>({
+  file: text,
+  line: whole,
+  level: commentLevelSchema,
+  message: text,
+  range: optional(commentRangeSchema),
+});
+
 /** {@link Returned} */
 export const returnedSchema = object<Returned>({
   logUrl: optional(text),
@@ -74,6 +93,7 @@ export const returnedSchema = object<Returned>({
   data: optional(byName(json)),
   sealed: optional(text),
   childJobs: optional(list(text)),
+  fileComments: optional(list(commentSchema)),
   warnings: optional(list(text)),
 });
 

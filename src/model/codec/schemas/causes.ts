@@ -117,7 +117,7 @@ export const cancelCauseSchema = object<CancelCause>({
 });
 
 /** Of a {@link ConfigError}. */
-export const severitySchema = words<ConfigError['severity']>({ error: 1, warning: 1 });
+const severitySchema = words<ConfigError['severity']>({ error: 1, warning: 1 });
 
 /** {@link ConfigError} */
 export const configErrorSchema = object<ConfigError>({

@@ -28,7 +28,8 @@ import {
   whole,
   words,
 } from '../schema.ts';
-import { buildResultSchema, configErrorSchema, severitySchema } from './causes.ts';
+import { commentLevelSchema, commentRangeSchema } from './buildsets.ts';
+import { buildResultSchema, configErrorSchema } from './causes.ts';
 import { changeSchema } from './change.ts';
 import { reportActionSchema } from './items.ts';
 import { mergedBranchSchema } from './merges.ts';
@@ -57,8 +58,10 @@ const fileComment = object<FileComment>({
   branch: text,
   file: text,
   line: whole,
-  severity: severitySchema,
+  severity: commentLevelSchema,
   text,
+  range: optional(commentRangeSchema),
+  job: optional(text),
 });
 
 const reportedBuild = object<ReportedBuild>({

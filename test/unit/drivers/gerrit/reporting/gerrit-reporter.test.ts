@@ -252,9 +252,13 @@ describe('a remark about a line', () => {
     const world = createReviewWorld();
     const elsewhere = remark({ file: 'src/b.ts', text: 'too\nlong' });
     const foreign = remark({ branch: 'stable' });
-    const report = sampleReport({ fileComments: [remark(), elsewhere, foreign] });
+    const range = { startLine: 4, startCharacter: 0, endLine: 6, endCharacter: 2 };
+    const report = sampleReport({ fileComments: [remark(), remark({ line: 4, range }), elsewhere, foreign] });
     expect(await startProcess(world).report(deeds(), report)).toEqual({ kind: 'done' });
-    expect(world.changeOf().comments).toEqual([{ path: 'src/a.ts', line: 3, message: 'unused' }]);
+    expect(world.changeOf().comments).toEqual([
+      { path: 'src/a.ts', line: 3, message: 'unused' },
+      { path: 'src/a.ts', line: 6, message: 'unused' },
+    ]);
     const message = world.changeOf().messages[0]?.message ?? '';
     expect(message).toContain('not shown at their lines:\n- src/b.ts:3: too long');
     expect(message).not.toContain('stable');

@@ -185,6 +185,12 @@ describe('annotations', () => {
     expect(leftOut[1]?.split('\n')).toHaveLength(10);
   });
 
+  test('have the level of a remark, and its range', () => {
+    const range = { startLine: 2, startCharacter: 0, endLine: 4, endCharacter: 1 };
+    const { annotations } = planAnnotations([comment({ severity: 'info', line: 4, range })], place, null);
+    expect(annotations).toMatchObject([{ annotation_level: 'notice', start_line: 2, end_line: 4 }]);
+  });
+
   test('are all kept where the files are not known', () => {
     const { annotations, leftOut } = planAnnotations([comment({ file: 'other.ts' })], place, null);
     expect(annotations).toHaveLength(1);
