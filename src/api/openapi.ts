@@ -105,6 +105,7 @@ const REASONS: { readonly [status: number]: string } = {
   410: 'Pruned',
   413: 'The body is too large',
   415: 'The body is compressed or of the wrong type',
+  426: 'Only for a WebSocket',
   429: 'Too many requests; see Retry-After',
   500: 'Internal server error; see the log of the service',
   503: 'Not ready, overloaded, or the store is unreachable; see Retry-After',

@@ -266,6 +266,12 @@ const READ: readonly RouteDescription[] = [
     },
   ),
   read(
+    `${TENANT}/console-stream`,
+    "Zuul's WebSocket for the log of a build; any other request is refused",
+    { media: ['text/plain'] },
+    { answers: {}, refusals: [404, 426] },
+  ),
+  read(
     `${TENANT}/buildsets`,
     'Buildsets, newest first',
     { listOf: 'Buildset' },

@@ -18,7 +18,7 @@ type Headers = { readonly [name: string]: string };
 /** A 4xx or 5xx with the same body everywhere. Texts may quote the request, cut short, and hold no secret. */
 export interface HttpRefusal {
   readonly kind: 'refused';
-  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 410 | 413 | 415 | 429 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 410 | 413 | 415 | 426 | 429 | 500 | 503;
   /** The problem and its remedy. */
   readonly error: string;
   /** The part of the request at fault. */

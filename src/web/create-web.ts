@@ -20,6 +20,7 @@
  *     auth/                                         who sends a request, and what they may do (guard.ts before all routes, permission.ts, fits-rule.ts); tenant-access.ts,
  *                                                   client-address.ts
  *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent
+ *     log-stream/                                   logs of builds for many readers: shared-logs; console-streams (console-route, console-request): Zuul's WebSocket
  *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts    bounds, so that no client delays another;
  *                                                   headers.ts
  *     local-socket.ts, graceful-close.ts            listening and closing; store-contact.ts, lost-call.ts: the store is away
@@ -53,6 +54,9 @@ import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
 import { addKeyRoutes } from './key-routes.ts';
 import { type LocalSocket, listenLocally } from './local-socket.ts';
+import { addConsoleRoute, isForWebSocket } from './log-stream/console-route.ts';
+import { consoleStreams } from './log-stream/console-streams.ts';
+import { sharedLogs } from './log-stream/shared-logs.ts';
 import { refusalForLostCall } from './lost-call.ts';
 import { addMetricsRoute } from './metrics-route.ts';
 import { addOpenApiRoutes } from './openapi-routes.ts';
@@ -98,25 +102,32 @@ export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
   const proxies = addressRanges(limits.trustedProxies ?? []);
   const streams = eventStreams({ ...deps, expected, proxies, run: deps.clock.now() });
   const quota = spanQuota(deps.clock);
+  // Its own clock: it measures how old an answer is, not what it says.
+  const logs = sharedLogs({ readLog: deps.readLog, clock: { monotonic: () => performance.now() } });
+  const consoles = consoleStreams({ ...deps, logs, proxies });
   const parts = { streams, expected, quota };
+  const shared: WebDeps = { ...deps, readLog: question => logs.read(question) };
   const requestTimeout = limits.requestTimeout ?? 10_000;
-  const open = (app: Express): OpenServer => {
+  const open = (listener: ListenerKind): OpenServer => {
     const options = {
+      shouldUpgradeCallback: isForWebSocket,
       requestTimeout,
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.min(1000, requestTimeout),
       maxHeaderSize: 16_384,
       keepAliveTimeout: KEEP_ALIVE_MS,
     };
-    const server = createServer(options, takeTurns(app, deps.clock));
+    const server = createServer(options, takeTurns(application(shared, parts, listener), deps.clock));
+    const auth = { ...deps.auth, listener };
+    server.on('upgrade', (request, socket, head) => consoles.upgrade(request, socket, head, auth));
     server.timeout = limits.silenceTimeout ?? 120_000;
     server.maxRequestsPerSocket = limits.maxRequestsPerSocket ?? 1000;
     return { server, stopping: gracefulClose(server) };
   };
-  const port = open(application(deps, parts, 'port'));
+  const port = open('port');
   const { maxConnections = 2000, maxConnectionsPerAddress = 100 } = limits;
   limitConnections(port.server, { maxConnections, maxConnectionsPerAddress }, proxies);
-  const local = open(application(deps, parts, 'socket'));
+  const local = open('socket');
   let socket: LocalSocket | undefined;
   return {
     listen: where => listen(port.server, where),
@@ -128,6 +139,7 @@ export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
     },
     async close() {
       streams.close();
+      consoles.close();
       const timeout = limits.closeTimeout ?? 5000;
       await socket?.remove();
       await Promise.all([port.stopping.close(timeout), local.stopping.close(timeout)]);
@@ -213,6 +225,7 @@ function apiRoutes(
   addFreezeRoutes(tenant, deps);
   addKeyRoutes(tenant, deps);
   addTenantAuthorizationsRoute(tenant, auth);
+  addConsoleRoute(tenant, deps);
   tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {
     const name = request.params.tenant;
     if (deps.snapshot(name) === undefined)

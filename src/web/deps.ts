@@ -36,7 +36,7 @@ export interface WebConnection {
 }
 
 /** A piece of a build's log. */
-interface LogPiece {
+export interface LogPiece {
   readonly bytes: Uint8Array;
   /** The log ends with `bytes`. */
   readonly complete: boolean;

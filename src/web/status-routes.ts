@@ -131,6 +131,7 @@ const INDEX = {
     '/api/tenant/{tenant}/pipeline/{pipeline}/project/{project}/branch/{branch}/freeze-jobs',
   project_freeze_job:
     '/api/tenant/{tenant}/pipeline/{pipeline}/project/{project}/branch/{branch}/freeze-job/{job}',
+  console_stream: '/api/tenant/{tenant}/console-stream',
   builds: '/api/tenant/{tenant}/builds',
   build: '/api/tenant/{tenant}/build/{uuid}',
   build_log: '/api/tenant/{tenant}/build/{uuid}/log',

@@ -25,6 +25,8 @@ import { POST_SPAN } from '../fake/post-span.ts';
 import { noteStory } from '../fake/produced/note-story.ts';
 import { builtProgram } from '../setup/built-program.ts';
 
+/** Of routes that are asked for nothing: without a token, and not as a WebSocket. */
+const STATUSES: { readonly [ending: string]: number } = { '/authorizations': 401, '/console-stream': 426 };
 const DEADLINE = 60_000;
 
 type Place = 'collector' | 'log' | 'api' | 'job log';
@@ -282,7 +284,7 @@ async function knock(): Promise<void> {
 async function answer(route: string): Promise<string> {
   const response = await fetch(`${site.url}${route}`);
   // What a token lets its bearer do is asked with one; without, the refusal is the answer.
-  expect([route, response.status]).toEqual([route, route.endsWith('/authorizations') ? 401 : 200]);
+  expect([route, response.status]).toEqual([route, STATUSES[route.slice(route.lastIndexOf('/'))] ?? 200]);
   return response.text();
 }
 

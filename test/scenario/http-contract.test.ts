@@ -69,6 +69,7 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
       'jobs',
       'config-errors',
       'events',
+      'console-stream',
       'badge',
       'semaphores',
     ].map(name => `${TENANT}/${name}`),

@@ -8,7 +8,7 @@
  * Addresses grant no authority, not even loopback addresses: behind a reverse proxy all requests have one. A token counts on the
  * socket, too: the request then acts in the name of its user.
  */
-import type { Request } from 'express';
+import type { IncomingMessage } from 'node:http';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import type { HttpRefusal } from '../answer.ts';
 import type { AccessRules } from './access-rules.ts';
@@ -37,7 +37,10 @@ export interface Authentication extends Tokens {
 }
 
 /** @returns a refusal when the request has an invalid token. */
-export async function callerOf(auth: Authentication, request: Request): Promise<Caller | HttpRefusal> {
+export async function callerOf(
+  auth: Authentication,
+  request: { readonly headers: Pick<IncomingMessage['headers'], 'authorization'> },
+): Promise<Caller | HttpRefusal> {
   const { authorization } = request.headers;
   if (authorization === undefined) return { kind: auth.listener === 'socket' ? 'here' : 'anonymous' };
   const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization) ?? [];

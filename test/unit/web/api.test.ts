@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { LeftQuestion } from '../../../src/history/find-items.ts';
 import { spanIdOf } from '../../../src/lib/ids.ts';
 import { jobExecutionSpanId } from '../../../src/tracing/span-ids.ts';
@@ -568,9 +568,12 @@ describe('a log', () => {
     expect(first.response.headers.get('x-complete')).toBe('false');
 
     web.logs.set(build, { text: '<b>first</b>\nsecond\n', complete: true });
-    const rest = await get(`/api/tenant/main/build/${build}/log?offset=13`);
-    expect(rest.text).toBe('second\n');
-    expect(rest.response.headers.get('x-complete')).toBe('true');
+    // What was read is shared for a moment.
+    await vi.waitFor(async () => {
+      const rest = await get(`/api/tenant/main/build/${build}/log?offset=13`);
+      expect(rest.text).toBe('second\n');
+      expect(rest.response.headers.get('x-complete')).toBe('true');
+    });
   });
 
   test('of a build without output, or of another tenant, is not there', async () => {
