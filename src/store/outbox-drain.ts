@@ -55,8 +55,8 @@ export interface OutboxDrainDeps {
   readonly deliver: (rows: readonly Uint8Array[], signal: AbortSignal) => Promise<Delivery>;
   readonly clock: Clock;
   readonly bounds: OutboxBounds;
-  /** Largest batch; default 200 rows, 1 MB. A single larger row is a batch of its own. */
-  readonly batch?: { readonly rows: number; readonly bytes: number };
+  /** Largest batch; default 200 rows, 1 MB, 1 000 values, as rows may be packed. A single larger row is a batch of its own. */
+  readonly batch?: { readonly rows: number; readonly bytes: number; readonly values: number };
   readonly backoff?: Backoff;
   /** Uniform in [0, 1), for jitter. */
   readonly random: () => number;
@@ -91,7 +91,7 @@ export interface OutboxDrain {
   counters(): OutboxCounters;
 }
 
-const BATCH = { rows: 200, bytes: 1_000_000 };
+const BATCH = { rows: 200, bytes: 1_000_000, values: 1_000 };
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
 
 /** Reads nothing before `run`. */
@@ -211,10 +211,11 @@ class Drain implements OutboxDrain {
 
   #nextBatch(): readonly OutboxEntry[] {
     const limit = this.#deps.batch ?? BATCH;
-    let bytes = 0;
+    let [bytes, values] = [0, 0];
     const end = this.#waiting.findIndex((entry, index) => {
       bytes += entry.bytes;
-      return index > 0 && (index === limit.rows || bytes > limit.bytes);
+      values += entry.values;
+      return index > 0 && (index === limit.rows || bytes > limit.bytes || values > limit.values);
     });
     return end === -1 ? this.#waiting : this.#waiting.slice(0, end);
   }

@@ -12,10 +12,12 @@
  *     codec.decode(old.encode({ host: 'ci1' }))                 // { host: 'ci1', pid: 0 }
  *     old.decode(codec.encode({ host: 'ci1', pid: 7 }))         // throws RecordError, fault `newer`
  *
+ * A kind that is written once and read once may be stored packed (`"z"` instead of `"d"`, `pack.ts`).
  * What a reader does with a refused record, and when a version is raised: `doc/decisions/0017-record-versions.md`.
  */
 import { checkOf } from './check.ts';
 import { fillInOf } from './fill-in.ts';
+import { packed, unpacked } from './pack.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -58,6 +60,9 @@ export interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
+/** `packed`: larger ones are `{"k":…,"v":…,"z":"<pack.ts>"}`, which no process reads that knows only versions before the first packed one. */
+type RecordForm = 'plain' | 'packed';
+
 /** Makes the `d` of version n + 1 out of that of version n. */
 export type Upgrade = (value: unknown) => unknown;
 
@@ -81,6 +86,7 @@ export function recordCodec<T>(
   version: number,
   schema: Schema<T>,
   upgrades: readonly Upgrade[] = [],
+  form: RecordForm = 'plain',
 ): Codec<T> {
   const faultOf = checkOf(schema.node);
   const fillIn = fillInOf(schema.node);
@@ -89,12 +95,16 @@ export function recordCodec<T>(
   return {
     kind,
     version,
-    encode: value =>
-      encoder.encode(`{"k":${JSON.stringify(kind)},"v":${version},"d":${JSON.stringify(value)}}`),
+    encode(value) {
+      const data = JSON.stringify(value);
+      const small = form === 'packed' ? packed(data) : undefined;
+      const field = small === undefined ? `"d":${data}` : `"z":"${small}"`;
+      return encoder.encode(`{"k":${JSON.stringify(kind)},"v":${version},${field}}`);
+    },
     decode(bytes) {
       const envelope = parseEnvelope(kind, bytes);
       if (envelope.version > version) throw newer(kind, envelope.version, version);
-      let value = envelope.value;
+      let value = dataOf(kind, envelope);
       for (const upgrade of upgrades.slice(envelope.version - 1)) value = upgraded(kind, upgrade, value);
       const fault = faultOf(value);
       if (fault !== undefined) throw broken(kind, fault);
@@ -136,20 +146,33 @@ function upgraded(kind: string, upgrade: Upgrade, value: unknown): unknown {
   }
 }
 
-function parseEnvelope(
-  kind: string,
-  bytes: Uint8Array,
-): { readonly version: number; readonly value: unknown } {
-  const envelope = parse(kind, bytes);
-  if (envelope.k !== kind) throw broken(kind, `it says it is ${JSON.stringify(envelope.k) ?? 'of no kind'}`);
-  const { v: version, d: value } = envelope;
-  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1)
-    throw broken(kind, `its version is ${JSON.stringify(version) ?? 'missing'}`);
-  if (value === undefined) throw broken(kind, 'it holds no data');
-  return { version, value };
+interface Envelope {
+  readonly version: number;
+  readonly data: unknown;
+  readonly packed: unknown;
 }
 
-function parse(kind: string, bytes: Uint8Array): { k?: unknown; v?: unknown; d?: unknown } {
+function parseEnvelope(kind: string, bytes: Uint8Array): Envelope {
+  const envelope = parse(kind, bytes);
+  if (envelope.k !== kind) throw broken(kind, `it says it is ${JSON.stringify(envelope.k) ?? 'of no kind'}`);
+  const { v: version, d: data, z } = envelope;
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1)
+    throw broken(kind, `its version is ${JSON.stringify(version) ?? 'missing'}`);
+  return { version, data, packed: z };
+}
+
+/** Read in either form, whichever this process writes. */
+function dataOf(kind: string, { data, packed: small }: Envelope): unknown {
+  if (data !== undefined) return data;
+  if (typeof small !== 'string') throw broken(kind, 'it holds no data');
+  try {
+    return JSON.parse(unpacked(small));
+  } catch (error) {
+    throw broken(kind, `its data cannot be unpacked: ${textOf(error)}`, error);
+  }
+}
+
+function parse(kind: string, bytes: Uint8Array): { k?: unknown; v?: unknown; d?: unknown; z?: unknown } {
   if (bytes.byteLength === 0) throw broken(kind, 'it is empty');
   try {
     const value: unknown = JSON.parse(decoder.decode(bytes));

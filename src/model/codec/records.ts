@@ -50,18 +50,31 @@ export const jobGraphCodec = recordCodec('job-graph', 3, jobGraphSchema, [
 /** Configuration files of one branch, in the configuration cache. */
 export const branchConfigCodec = recordCodec('branch-config', 1, branchConfigSchema);
 /** A request to mergers. */
-export const mergerRequestCodec = recordCodec('merger-request', 2, mergerRequestSchema, [
-  upgradeFrom(sameForm),
-]);
+export const mergerRequestCodec = recordCodec(
+  'merger-request',
+  3,
+  mergerRequestSchema,
+  [upgradeFrom(sameForm), upgradeFrom(sameForm)],
+  'packed',
+);
 /** A request to executors. */
-export const buildRequestCodec = recordCodec('build-request', 3, buildRequestSchema, [
-  upgradeFrom(sameForm),
-  upgradeFrom(sameForm),
-]);
+export const buildRequestCodec = recordCodec(
+  'build-request',
+  4,
+  buildRequestSchema,
+  [upgradeFrom(sameForm), upgradeFrom(sameForm), upgradeFrom(sameForm)],
+  'packed',
+);
 /** A row of the span outbox. */
-export const spansCodec = recordCodec('spans', 1, spansSchema);
+export const spansCodec = recordCodec('spans', 2, spansSchema, [upgradeFrom(sameForm)], 'packed');
 /** A row of the history outbox. */
-export const historyRowsCodec = recordCodec('history-rows', 2, historyRowsSchema, [upgradeFrom(sameForm)]);
+export const historyRowsCodec = recordCodec(
+  'history-rows',
+  3,
+  historyRowsSchema,
+  [upgradeFrom(sameForm), upgradeFrom(sameForm)],
+  'packed',
+);
 /** What a driver keeps of its host between events; its own JSON. */
 export const driverMemoryCodec = recordCodec('driver-memory', 1, json);
 /** The answer of a merger to a request for configuration files. */

@@ -127,9 +127,20 @@ describe('an outbox drain', () => {
   test('makes batches of bounded rows and bytes; a larger row goes alone', async () => {
     const { batches, deliver } = receiver();
     await write('1', '2', '3', '4', 'x'.repeat(30), '5', 'y'.repeat(8), 'z'.repeat(8));
-    start(deliver, { batch: { rows: 3, bytes: 10 } });
+    start(deliver, { batch: { rows: 3, bytes: 10, values: 100 } });
     await eventually(async () => expect(await left()).toBe(0));
     expect(batches.map(batch => batch.map(row => row.length))).toEqual([[1, 1, 1], [1], [30], [1, 8], [8]]);
+  });
+
+  test('counts values as well, since a small row may hold many', async () => {
+    const { batches, deliver } = receiver();
+    const rows = [3, 3, 9, 1].map((values, at) =>
+      outboxOperation('/outbox', bytes(`${at}`), undefined, values),
+    );
+    await writer.multi(rows);
+    start(deliver, { batch: { rows: 9, bytes: 1000, values: 6 } });
+    await eventually(async () => expect(await left()).toBe(0));
+    expect(batches).toEqual([['0', '1'], ['2'], ['3']]);
   });
 
   test('keeps rows until they are delivered: same rows, growing waits', async () => {
@@ -230,14 +241,14 @@ describe('an outbox drain', () => {
     const theirs = receiver();
     const rows = Array.from({ length: 50 }, (_, n) => `${n}`);
     await write(...rows);
-    start(mine.deliver, { batch: { rows: 7, bytes: 1000 } });
+    start(mine.deliver, { batch: { rows: 7, bytes: 1000, values: 100 } });
     const second = createOutboxDrain({
       store: writer,
       path: PATH,
       deliver: theirs.deliver,
       clock,
       bounds: { maxAgeMs: 1e9, maxBytes: 1e9 },
-      batch: { rows: 5, bytes: 1000 },
+      batch: { rows: 5, bytes: 1000, values: 100 },
       random: () => 0,
     }).run(stop.signal);
     await eventually(async () => expect(await left()).toBe(0));

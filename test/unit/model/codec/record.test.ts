@@ -8,7 +8,7 @@ import {
   upgradeFrom,
 } from '../../../../src/model/codec/record.ts';
 import * as records from '../../../../src/model/codec/records.ts';
-import { object, text, whole } from '../../../../src/model/codec/schema.ts';
+import { list as listOf, object, text, whole } from '../../../../src/model/codec/schema.ts';
 import { newerRecord } from '../../../fake/newer-record.ts';
 
 interface Text {
@@ -86,6 +86,43 @@ describe('a record', () => {
     const whole = third.encode({ text: 'hello', length: 5 });
     for (let end = 0; end < whole.length; end++)
       expect(isBrokenRecord(refusal(() => third.decode(whole.subarray(0, end))))).toBe(true);
+  });
+});
+
+describe('a kind that is stored packed', () => {
+  const list = [
+    'one change and another',
+    ...Array.from({ length: 200 }, (_, n) => `one change and another ${n}, ä`),
+  ];
+  const plain = recordCodec('texts', 1, listOf(text));
+  const small = recordCodec('texts', 2, listOf(text), [value => value], 'packed');
+
+  test('takes a fraction of the bytes and comes back as it was', () => {
+    const bytes = small.encode(list);
+    expect(bytes.byteLength).toBeLessThan(plain.encode(list).byteLength / 4);
+    expect(small.decode(bytes)).toEqual(list);
+  });
+
+  test('stays as it is where there is little of it', () => {
+    expect(new TextDecoder().decode(small.encode(['a']))).toBe('{"k":"texts","v":2,"d":["a"]}');
+  });
+
+  test('reads what earlier releases wrote, and is left to upgraded processes by them', () => {
+    expect(small.decode(plain.encode(list))).toEqual(list);
+    expect(isNewerRecord(refusal(() => plain.decode(small.encode(list))))).toBe(true);
+  });
+
+  test.each([
+    ['was changed on the disk', (packed: string) => packed.replace('"z":"', '"z":"AAAA')],
+    ['is not text', (packed: string) => packed.replace(/"z":".*"/, '"z":7')],
+    ['lacks its end', (packed: string) => packed.replace(/.{40}"}$/, '"}')],
+    [
+      'holds data of another form',
+      () => new TextDecoder().decode(third.encode({ text: 'x'.repeat(9000), length: 9 })),
+    ],
+  ])('is broken when it %s', (_, damage) => {
+    const bytes = bytesOf(damage(new TextDecoder().decode(small.encode(list))));
+    expect(isBrokenRecord(refusal(() => small.decode(bytes)))).toBe(true);
   });
 });
 
