@@ -46,7 +46,7 @@ export function commitOrigin(request: RepositoryRequest, item: QueueItem | undef
 function mergedOrigin({ branch, base, commit, inputs }: MergedBranch): CommitOrigin {
   // A change the branch already holds adds no merge: what is tested is the tip.
   if (commit === base) return atRef(branchRef(branch), commit);
-  if (inputs === undefined) return unknown('it was merged by an earlier version, which did not record how');
+  if (inputs === undefined) return unknown('how it was merged is not recorded any more');
   return {
     kind: 'merged',
     recipe: {

@@ -40,7 +40,7 @@ export interface ObtainDeps {
     build: RepositoryRequest['build'],
     time: TimeStep,
   ) => ReturnType<FindRemote>;
-  /** The queue item a build is for, as stored now; undefined when it has left its queue. */
+  /** The queue item a build is for, as stored now, with all that was merged for it; undefined when it has left its queue. */
   readonly readItem: (build: RepositoryRequest['build']) => Promise<QueueItem | undefined>;
 }
 

@@ -2,12 +2,14 @@
  * The merger's end of the store: requests of the queue `requests/merge/default`, and their answers.
  *
  * A question about an item is answered by a `merger-result` event in its pipeline's queue, any other in a node of the
- * tenant (`answers/<request>`). The answer is stored and the request removed in one multi-write.
+ * tenant (`answers/<request>`). The answer is stored and the request removed in one multi-write; how a chain was merged goes into a
+ * blob of its own (chain-recipe.ts).
  */
 import type { Clock } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
 import { mergerOutcomeCodec, pipelineEventCodec } from '../model/codec/records.ts';
 import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
+import { recipeApart } from '../store/chain-recipe.ts';
 import { EventQueue } from '../store/event-queue.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, type Store, StoreError } from '../store/port.ts';
@@ -97,14 +99,16 @@ function answerTo(
     return [create(paths.tenant(tenant).answer(uuid), mergerOutcomeCodec.encode(outcome))];
   const path = paths.pipeline(tenant, item.pipeline).eventQueue;
   const events = new EventQueue({ store, path, codec: pipelineEventCodec, clock });
-  return events.put({
-    kind: 'merger-result',
+  const apart = recipeApart(paths, value, outcome);
+  const event = {
+    kind: 'merger-result' as const,
     uuid: derivedUuid(uuid, 'result'),
     item: item.item,
     buildset: item.buildset,
     request: uuid,
     at: clock.now(),
-    outcome,
+    outcome: apart.outcome,
     ...(losses === undefined ? {} : { losses }),
-  });
+  };
+  return [...apart.operations, ...events.put(event)];
 }

@@ -140,7 +140,7 @@ export interface BranchHead {
 }
 
 /** One merge of a chain: which commit was merged, where it can be fetched, and how. */
-type MergedInput = Pick<MergeInput, 'ref' | 'commit' | 'message' | 'mode'>;
+export type MergedInput = Pick<MergeInput, 'ref' | 'commit' | 'message' | 'mode'>;
 
 /** The exact state that is tested for one project and branch. */
 export interface MergedBranch {
@@ -161,9 +161,23 @@ export interface MergedBranch {
   readonly beforeTree: string | null;
   /**
    * All that was merged into `base`, oldest first: an executor that lacks `commit` makes it again from these, byte for byte, and
-   * asks no merger. Absent: not recorded. With a report: the change that lands alone.
+   * asks no merger. Absent: not recorded. With `recipe`: the item's own changes alone. With a report: the change that lands alone.
    */
   readonly inputs?: readonly MergedInput[];
+  /** SHA-256 of the stored {@link ChainRecipe} that has all of `inputs`. Absent: they are complete. */
+  readonly recipe?: string;
+}
+
+/**
+ * What was merged into the branches of one item, where items were tested ahead of it: written once, apart from the item, which is written
+ * with every step it takes. Stored as the record `chain-recipe`, a blob.
+ */
+export interface ChainRecipe {
+  /** Of the merge; makes every recipe another one. */
+  readonly request: Uuid;
+  readonly branches: readonly (Pick<MergedBranch, 'project' | 'branch'> & {
+    readonly inputs: readonly MergedInput[];
+  })[];
 }
 
 /** A change that git cannot merge, and the paths in conflict. */

@@ -59,6 +59,7 @@ const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['timers', '0.4.0'],
   ['tick', '0.4.0'],
   ['internal-event', '0.4.0'],
+  ['chain-recipe', '0.4.0'],
 ]);
 
 describe.each(trees)('%s', (_, tree) => {

@@ -6,8 +6,11 @@ import { expect, test } from 'vitest';
 import type { Cost } from './cost.ts';
 import { sim } from './run-command.ts';
 
-/** Of a ratio. What a turn, a reading of the host or a push takes in at once differs a little. */
-const SLACK = 1.1;
+/**
+ * Of a ratio. What a turn, a reading of the host or a push takes in at once differs a little, and what names every change that waits is
+ * packed. With the whole chain in the item the bytes come to 1.22.
+ */
+const SLACK = 1.15;
 
 async function costAmong(count: number): Promise<Cost> {
   const { code, output } = await sim('--cost', String(count));

@@ -6,6 +6,7 @@ import { obtainedRepositories } from '../../executor/obtain-commit.ts';
 import type { RepositoryCache } from '../../git/repository-cache.ts';
 import { queueItemCodec } from '../../model/codec/records.ts';
 import { projectIdOf } from '../../model/project.ts';
+import { withRecipe } from '../../store/chain-recipe.ts';
 import type { Store } from '../../store/port.ts';
 import { readNow } from '../../store/read-now.ts';
 import type { WorkerCore } from './worker-core.ts';
@@ -36,7 +37,7 @@ export function providedRepositories(
       // This session has seen the request, and the item was written no later.
       const path = paths.pipeline(tenant, pipeline).item(item);
       const node = await readNow(store, () => store.get(path));
-      return node === undefined ? undefined : queueItemCodec.decode(node.data);
+      return node === undefined ? undefined : withRecipe(store, paths, queueItemCodec.decode(node.data));
     },
   });
 }

@@ -15,7 +15,12 @@ import { pipelineCountersSchema, queueItemSchema } from './schemas/items.ts';
 import { buildRequestSchema, jobGraphSchema } from './schemas/jobs.ts';
 import { keystoreSchema, projectKeysSchema } from './schemas/keys.ts';
 import { layoutSummarySchema } from './schemas/layout.ts';
-import { branchConfigSchema, mergerOutcomeSchema, mergerRequestSchema } from './schemas/merges.ts';
+import {
+  branchConfigSchema,
+  chainRecipeSchema,
+  mergerOutcomeSchema,
+  mergerRequestSchema,
+} from './schemas/merges.ts';
 import { questionSchema } from './schemas/questions.ts';
 import {
   componentSchema,
@@ -32,14 +37,24 @@ export const connectionEventCodec = recordCodec('connection-event', 1, connectio
 /** An entry of a tenant's event queue. */
 export const tenantEventCodec = recordCodec('tenant-event', 2, tenantEventSchema, [upgradeFrom(sameForm)]);
 /** An entry of a pipeline's event queue. */
-export const pipelineEventCodec = recordCodec('pipeline-event', 3, pipelineEventSchema, [
+export const pipelineEventCodec = recordCodec('pipeline-event', 4, pipelineEventSchema, [
   upgradeFrom(sameForm),
   upgradeFrom(pipelineEventFrom2),
+  upgradeFrom(sameForm),
 ]);
 /** An item of a pipeline, one node each. */
-export const queueItemCodec = recordCodec('queue-item', 2, queueItemSchema, [upgradeFrom(sameForm)]);
+export const queueItemCodec = recordCodec('queue-item', 3, queueItemSchema, [
+  upgradeFrom(sameForm),
+  upgradeFrom(sameForm),
+]);
 /** A pipeline's queues and counters, one node. */
-export const pipelineCountersCodec = recordCodec('pipeline', 1, pipelineCountersSchema);
+export const pipelineCountersCodec = recordCodec(
+  'pipeline',
+  2,
+  pipelineCountersSchema,
+  [upgradeFrom(sameForm)],
+  'packed',
+);
 /** An entry of a connection's change cache. */
 export const changeRecordCodec = recordCodec('change', 1, changeRecordSchema);
 /** The frozen jobs of a buildset, a blob named by its hash. */
@@ -47,6 +62,8 @@ export const jobGraphCodec = recordCodec('job-graph', 3, jobGraphSchema, [
   upgradeFrom(sameForm),
   upgradeFrom(sameForm),
 ]);
+/** What was merged for one item behind others, a blob named by its hash. */
+export const chainRecipeCodec = recordCodec('chain-recipe', 1, chainRecipeSchema, [], 'packed');
 /** Configuration files of one branch, in the configuration cache. */
 export const branchConfigCodec = recordCodec('branch-config', 1, branchConfigSchema);
 /** A request to mergers. */
@@ -76,7 +93,7 @@ export const historyRowsCodec = recordCodec(
   'packed',
 );
 /** What a driver keeps of its host between events; its own JSON. */
-export const driverMemoryCodec = recordCodec('driver-memory', 1, json);
+export const driverMemoryCodec = recordCodec('driver-memory', 2, json, [upgradeFrom(sameForm)], 'packed');
 /** The answer of a merger to a request for configuration files. */
 export const mergerOutcomeCodec = recordCodec('merger-outcome', 1, mergerOutcomeSchema);
 /** The summary of a tenant's layout. Version 3 may say who may read the tenant: a web that ignored it would show it to all. */

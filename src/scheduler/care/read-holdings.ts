@@ -1,14 +1,15 @@
 /**
- * What is in use in the whole store: the job graphs, changes and slots of semaphores that items name, and the changes that waiting events name. For
+ * What is in use in the whole store: the job graphs and recipes, changes and slots of semaphores that items name, and the changes that waiting events name. For
  * the sweeper, which must know every pipeline, also those of other schedulers.
  */
 
 import { isOpen } from '../../model/build.ts';
-import { graphOf } from '../../model/build-set.ts';
+import { graphOf, testedMergeOf } from '../../model/build-set.ts';
 import type { ChangeKey } from '../../model/change.ts';
 import { isBrokenRecord, isNewerRecord } from '../../model/codec/record.ts';
 import { pipelineEventCodec, queueItemCodec, tenantEventCodec } from '../../model/codec/records.ts';
 import type { PipelineEvent, TenantEvent } from '../../model/event.ts';
+import type { MergedBranch } from '../../model/merge.ts';
 import type { PipelineName, TenantName } from '../../model/project.ts';
 import { nameOfNode, type StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
@@ -72,12 +73,14 @@ export async function readHoldings(store: Store, paths: StorePaths): Promise<Hol
     for (const name of (await store.children(paths.tenant(tenant).pipelines)) ?? []) {
       const pipeline = nameOfNode(name);
       const places = paths.pipeline(tenant, pipeline);
-      await each(places.eventQueue, pipelineEventCodec, event =>
-        addAll(changes, changesOfPipelineEvent(event)),
-      );
+      await each(places.eventQueue, pipelineEventCodec, event => {
+        addAll(changes, changesOfPipelineEvent(event));
+        addAll(blobs, recipesOfEvent(event));
+      });
       const items = await each(places.items, queueItemCodec, item => {
         addAll(changes, [...item.changes.map(change => change.key), ...item.dependsOn]);
         for (const { blob } of [graphOf(item.buildset)].flatMap(graph => graph ?? [])) blobs.add(blob);
+        addAll(blobs, recipesOf(testedMergeOf(item.buildset)?.branches ?? []));
         for (const { semaphores = [] } of item.buildset.builds.filter(isOpen))
           addAll(
             slots,
@@ -113,6 +116,16 @@ function changesOfTenantEvent(event: TenantEvent): readonly ChangeKey[] {
 function changesOfPipelineEvent(event: PipelineEvent): readonly ChangeKey[] {
   if (event.kind === 'enqueue') return [event.trigger.change.key];
   return 'change' in event ? [event.change] : [];
+}
+
+/** The answer of a merger waits for its item. */
+function recipesOfEvent(event: PipelineEvent): readonly string[] {
+  if (event.kind !== 'merger-result' || event.outcome.kind !== 'merged') return [];
+  return recipesOf(event.outcome.branches);
+}
+
+function recipesOf(branches: readonly MergedBranch[]): readonly string[] {
+  return branches.flatMap(({ recipe }) => recipe ?? []);
 }
 
 function addAll<T>(set: Set<T>, values: Iterable<T>): void {

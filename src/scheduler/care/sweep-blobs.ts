@@ -1,15 +1,18 @@
 /**
- * Job graphs that no item names any more.
+ * Job graphs and recipes of chains that no item names any more.
  *
  *     const seen = await blobs.candidates();               // first: which there are, and in which version
  *     const holdings = await readHoldings(store, paths);   // then: which are named
  *     commit(blobs.unused(seen, holdings.blobs))           // those unnamed now and at the previous sweep, in that version
  *
- * A turn writes a graph before the commit that names it. That commit checks that the graph is there and gives one that was
+ * A recipe is made once, with the event that names it; the item names it in the commit that takes the event. A turn writes a graph before the commit that names it. That commit checks that the graph is there and gives one that was
  * there before a new version, so it cannot be removed between the two: either removal fails or the turn is taken again.
  */
 import type { StorePaths } from '../../store/paths.ts';
 import { type Operation, remove, type Store } from '../../store/port.ts';
+
+/** As many recipes may be unused as changes have landed since the sweep before. */
+const READ_AT_ONCE = 200;
 
 interface BlobCandidates {
   readonly all: readonly string[];
@@ -20,7 +23,7 @@ interface BlobCandidates {
 /** One for each term of the sweeper: it remembers what was unused at the sweep before. */
 export interface BlobSweeper {
   candidates(): Promise<BlobCandidates>;
-  /** One removal for each; any of them may fail when a turn uses the graph again. */
+  /** One removal for each; that of a graph fails when a turn uses it again. */
   unused(candidates: BlobCandidates, used: ReadonlySet<string>): readonly Operation[];
 }
 
@@ -32,9 +35,13 @@ export function createBlobSweeper(store: Store, paths: StorePaths): BlobSweeper 
       const all = (await store.children(paths.blobs)) ?? [];
       const old = all.filter(blob => unusedBefore.has(blob));
       const versions = new Map<string, number>();
-      for (const blob of old) {
-        const node = await store.get(paths.blob(blob));
-        if (node !== undefined) versions.set(blob, node.stat.version);
+      for (let at = 0; at < old.length; at += READ_AT_ONCE) {
+        const chunk = old.slice(at, at + READ_AT_ONCE);
+        const nodes = await store.getMany(chunk.map(blob => paths.blob(blob)));
+        for (const [index, blob] of chunk.entries()) {
+          const node = nodes[index];
+          if (node !== undefined) versions.set(blob, node.stat.version);
+        }
       }
       return { all, versions };
     },

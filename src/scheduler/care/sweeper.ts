@@ -1,6 +1,6 @@
 /**
  * Background work of one scheduler at a time. Requests of lost workers are settled as soon as their claims go. Every few minutes
- * unused records are removed: old delivery ids, closed changes, unused job graphs, slots of semaphores without a build, late cancels,
+ * unused records are removed: old delivery ids, closed changes, unused job graphs and recipes, slots of semaphores without a build, late cancels,
  * old signs of life, leftovers of pipelines and tenants that are gone.
  *
  * What is in use is read from the store, never taken from this process's pipelines: other schedulers hold pipelines, too. Records
@@ -15,6 +15,7 @@
  */
 
 import { addMilliseconds } from '../../lib/clock.ts';
+import type { IdMaker } from '../../lib/ids.ts';
 import { pause } from '../../lib/pause.ts';
 import { createBodySweeper, staleMarks } from '../../store/abandoned-requests.ts';
 import type { Fence } from '../../store/fence.ts';
@@ -92,21 +93,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
   const bodies = [createBodySweeper(mergeRequests), createBodySweeper(buildRequests)];
   const slots = createSlotSweeper(store, paths);
 
-  /** One commit each: a record that was written meanwhile stays. @returns how many were removed. */
-  async function removeAll(
-    operations: readonly (readonly Operation[])[],
-  ): Promise<{ readonly removed: number }> {
-    let removed = 0;
-    for (const each of operations) {
-      try {
-        await fence.commit(each, ids.uuid());
-        removed += each.filter(({ kind }) => kind === 'delete').length;
-      } catch (error) {
-        if (!isCommitConflict(error)) throw error;
-      }
-    }
-    return { removed };
-  }
+  const { removeAll, removeEach } = removals(fence, ids);
 
   return async () => {
     const now = clock.now();
@@ -131,7 +118,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
       );
     else {
       await pass.part('CacheCleanup', 'job-graphs', () =>
-        removeAll(blobs.unused(candidates, holdings.blobs).map(operation => [operation])),
+        removeEach(blobs.unused(candidates, holdings.blobs)),
       );
       await pass.part('CacheCleanup', 'semaphores', () =>
         removeAll(slots.unused(seenSlots, holdings.slots).map(operation => [operation])),
@@ -157,6 +144,39 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
     const rows = pass.rows();
     if (rows.length > 0) await fence.commit(rows, ids.uuid());
   };
+}
+
+interface Removed {
+  readonly removed: number;
+}
+
+function removals(fence: Fence, ids: IdMaker) {
+  /** One commit each: a record that was written meanwhile stays. @returns how many were removed. */
+  async function removeAll(operations: readonly (readonly Operation[])[]): Promise<Removed> {
+    let removed = 0;
+    for (const each of operations) {
+      try {
+        await fence.commit(each, ids.uuid());
+        removed += each.filter(({ kind }) => kind === 'delete').length;
+      } catch (error) {
+        if (!isCommitConflict(error)) throw error;
+      }
+    }
+    return { removed };
+  }
+
+  /** In as few commits as possible; where one of many was written meanwhile, each alone. */
+  async function removeEach(operations: readonly Operation[]): Promise<Removed> {
+    let removed = 0;
+    for (const chunk of splitOperations(operations)) {
+      const together = await removeAll([chunk]);
+      const each = together.removed > 0 ? together : await removeAll(chunk.map(operation => [operation]));
+      removed += each.removed;
+    }
+    return { removed };
+  }
+
+  return { removeAll, removeEach };
 }
 
 function isCommitConflict(error: unknown): boolean {

@@ -104,7 +104,7 @@ function partsFor(
 }
 
 /** Landing needs the commit and how the change itself was merged, not every change ahead. */
-function withoutRecipe({ inputs, ...tested }: MergedBranch, change: Change): MergedBranch {
+function withoutRecipe({ inputs, recipe: _, ...tested }: MergedBranch, change: Change): MergedBranch {
   const own = inputs?.findLast(input => input.commit === commitOf(change) && input.ref === change.ref);
   return own === undefined ? tested : { ...tested, inputs: [own] };
 }

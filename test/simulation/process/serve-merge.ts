@@ -6,6 +6,7 @@ import type {
   BranchHead,
   ConfigFile,
   MergedBranch,
+  MergedInput,
   MergeRequest,
   MergerOutcome,
   MergerRequest,
@@ -92,9 +93,18 @@ type Answer =
   | Omit<Extract<MergerOutcome, { kind: 'conflict' }>, 'steps' | 'worker'>
   | Omit<Extract<MergerOutcome, { kind: 'failed' }>, 'steps' | 'worker'>;
 
+/** A branch under way. */
+interface Lane {
+  readonly base: ObjectId;
+  readonly before: ObjectId;
+  readonly at: ObjectId;
+  readonly own: boolean;
+  readonly inputs: readonly MergedInput[];
+}
+
 function merge(request: MergeRequest, tips: Tips, host: CodeHost): Answer {
   const { objects } = host;
-  const lanes = new Map<string, { readonly base: ObjectId; before: ObjectId; at: ObjectId; own: boolean }>();
+  const lanes = new Map<string, Lane>();
   const firstOwn = request.inputs.length - request.own;
   for (const [index, input] of request.inputs.entries()) {
     const { project, branch } = input;
@@ -106,7 +116,7 @@ function merge(request: MergeRequest, tips: Tips, host: CodeHost): Answer {
         retryable: false,
       };
     const key = `${project} ${branch}`;
-    const lane = lanes.get(key) ?? { base, before: base, at: base, own: false };
+    const lane = lanes.get(key) ?? { base, before: base, at: base, own: false, inputs: [] };
     const merged = objects.merge(lane.at, parseObjectId(input.commit), input.message);
     if (merged.kind === 'conflict')
       return { kind: 'conflict', change: input.change, project, files: merged.files };
@@ -116,9 +126,10 @@ function merge(request: MergeRequest, tips: Tips, host: CodeHost): Answer {
       at: merged.commit,
       before: isOwn ? lane.before : merged.commit,
       own: lane.own || isOwn,
+      inputs: [...lane.inputs, { ref: input.ref, commit: input.commit, message: input.message }],
     });
   }
-  const branches = [...lanes].map(([key, { base, before, at }]): MergedBranch => {
+  const branches = [...lanes].map(([key, { base, before, at, inputs }]): MergedBranch => {
     const [project, branch] = laneOf(key, request);
     return {
       project,
@@ -128,6 +139,7 @@ function merge(request: MergeRequest, tips: Tips, host: CodeHost): Answer {
       tree: objects.get(at).tree,
       before: parseCommitId(before),
       beforeTree: null,
+      inputs,
     };
   });
   const pinned = request.pinned.flatMap(({ project, branch, commit }) =>

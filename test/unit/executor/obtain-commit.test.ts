@@ -277,13 +277,13 @@ describe('a tested merge that a merger of another machine made', () => {
     );
   });
 
-  it('is refused where an earlier version did not record how it was made', async () => {
+  it('is refused where it is not recorded how it was made', async () => {
     await (await stage.host('app')).commit({ files: { a: '1' } });
     const tested = await merged([await stage.propose('app', '1', { one: '1' })]);
     const item = itemWith({ ...tested, branches: tested.branches.map(({ inputs: _, ...branch }) => branch) });
     const machine = await elsewhere(item);
     const provided = await machine.repositories.provide(requestFor(item, tested.branches[0]?.commit));
-    expect(reasonOf(provided)).toContain('merged by an earlier version');
+    expect(reasonOf(provided)).toContain('how it was merged is not recorded');
   });
 
   it('is refused, by name, when a change was pushed over and the code host has dropped it', async () => {

@@ -3,6 +3,7 @@ import { fromMilliseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid } from '../../../src/lib/ids.ts';
 import { createMerger, type Merger } from '../../../src/merger/merger.ts';
 import { createStoreRequests } from '../../../src/merger/store-requests.ts';
+import { testedMergeOf } from '../../../src/model/build-set.ts';
 import {
   mergerOutcomeCodec,
   mergerRequestCodec,
@@ -10,13 +11,15 @@ import {
 } from '../../../src/model/codec/records.ts';
 import type { MergerRequest } from '../../../src/model/merge.ts';
 import { abandonedRequests, requeued } from '../../../src/store/abandoned-requests.ts';
+import { withRecipe } from '../../../src/store/chain-recipe.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
 import { storePaths } from '../../../src/store/paths.ts';
-import type { Store } from '../../../src/store/port.ts';
+import { remove, type Store, set } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
 import { createRequestWorker } from '../../../src/store/request-worker.ts';
+import { itemStory } from '../../fake/queue-item.ts';
 import { configFilesRequest, key, type MergerStage, mergeRequest, openStage } from './merger-stage.ts';
 
 const paths = storePaths();
@@ -40,6 +43,7 @@ beforeEach(async () => {
   store = server.connect();
   queue = new RequestQueue({ store, path: paths.requests('merge'), codec: mergerRequestCodec });
   await queue.prepare();
+  await ensureNode(store, paths.blobs);
 });
 
 afterEach(async () => {
@@ -59,6 +63,13 @@ function start(): void {
   });
 }
 
+async function pipelineEvents() {
+  const path = paths.pipeline('acme', 'gate').eventQueue;
+  const events = new EventQueue({ store, path, codec: pipelineEventCodec, clock: stage.deps.clock });
+  await events.prepare();
+  return events;
+}
+
 const second = (seconds: number) => fromMilliseconds(1_795_000_000_000 + 1000 * seconds);
 
 const isEmpty = async () => (await queue.overview()).names.length === 0;
@@ -66,13 +77,7 @@ const isEmpty = async () => (await queue.overview()).names.length === 0;
 describe('the merger on a store', () => {
   it('answers questions about items in the queue of their pipeline', async () => {
     await (await stage.host('app')).commit({ files: { a: '1' } });
-    const events = new EventQueue({
-      store,
-      path: paths.pipeline('acme', 'gate').eventQueue,
-      codec: pipelineEventCodec,
-      clock: stage.deps.clock,
-    });
-    await events.prepare();
+    const events = await pipelineEvents();
     const request = { ...mergeRequest([await stage.propose('app', '1', { b: '1' })]), item: ITEM };
     await queue.submitNow(request);
     start();
@@ -86,6 +91,41 @@ describe('the merger on a store', () => {
       outcome: { kind: 'merged', worker: 'merger-1', branches: [{ project: key('app') }] },
     });
     expect((await queue.overview()).claimed.size).toBe(0);
+  });
+
+  it('writes what was merged ahead of an item once, apart from the answer', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const events = await pipelineEvents();
+    const inputs = [];
+    for (const name of ['1', '2', '3']) inputs.push(await stage.propose('app', name, { [name]: '1' }));
+    const request = { ...mergeRequest(inputs), own: 1, item: ITEM };
+    const served = await stage.serve(request);
+    await queue.submitNow(request);
+    start();
+    await vi.waitUntil(isEmpty, { timeout: 20_000 });
+    const [event] = (await events.list()).map(({ value }) => value);
+    if (event?.kind !== 'merger-result' || event.outcome.kind !== 'merged') throw new Error('not merged');
+    const [branch] = event.outcome.branches;
+    expect(branch?.inputs?.map(({ ref }) => ref)).toEqual([inputs[2]?.ref]);
+    expect(await store.children(paths.blobs)).toEqual([branch?.recipe]);
+
+    // What an executor reads of the item that has taken the answer is what the merger did.
+    const { item } = itemStory({});
+    const { branches, heads } = event.outcome;
+    const stored = {
+      ...item,
+      buildset: { ...item.buildset, stage: { state: 'merged', tested: { branches, heads } } as const },
+    };
+    expect(testedMergeOf((await withRecipe(store, paths, stored)).buildset)).toMatchObject({
+      branches: served.kind === 'merged' ? served.branches : [],
+    });
+    for (const damage of [new TextEncoder().encode('{"k":'), undefined]) {
+      const blob = paths.blob(branch?.recipe ?? '');
+      await store.multi([damage === undefined ? remove(blob) : set(blob, damage)]);
+      const [without] = testedMergeOf((await withRecipe(store, paths, stored)).buildset)?.branches ?? [];
+      expect(without).toMatchObject({ commit: branch?.commit });
+      expect(without?.inputs).toBeUndefined();
+    }
   });
 
   it('answers other questions in a node of the tenant', async () => {
@@ -138,13 +178,7 @@ describe('the merger on a store', () => {
   });
 
   it('answers with the losses of the mergers before, wherever the request went meanwhile', async () => {
-    const events = new EventQueue({
-      store,
-      path: paths.pipeline('acme', 'gate').eventQueue,
-      codec: pipelineEventCodec,
-      clock: stage.deps.clock,
-    });
-    await events.prepare();
+    const events = await pipelineEvents();
     await queue.submitNow({ ...configFilesRequest('app'), item: ITEM });
     const losses = [1, 3].map(seconds => ({ from: second(seconds), at: second(seconds + 1) }));
     for (const loss of losses) {

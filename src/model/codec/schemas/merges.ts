@@ -2,11 +2,13 @@
 import type {
   BranchConfig,
   BranchHead,
+  ChainRecipe,
   ConfigFile,
   ConfigFilesRequest,
   LeftOut,
   MergeConflict,
   MergedBranch,
+  MergedInput,
   MergeInput,
   MergeRequest,
   MergerOutcome,
@@ -111,6 +113,8 @@ export const branchConfigSchema = object<BranchConfig>({
 /** A list of {@link BranchHead}. */
 export const headsSchema = list(object<BranchHead>({ project, branch: text, commit }));
 
+const mergedInputs = list(object<MergedInput>({ ref: text, commit, message: text, mode: mergeMode }));
+
 /** {@link MergedBranch} */
 export const mergedBranchSchema = object<MergedBranch>({
   project,
@@ -120,16 +124,14 @@ export const mergedBranchSchema = object<MergedBranch>({
   tree: text,
   before: commit,
   beforeTree: added(nullable(text), () => null),
-  inputs: optional(
-    list(
-      object<NonNullable<MergedBranch['inputs']>[number]>({
-        ref: text,
-        commit,
-        message: text,
-        mode: mergeMode,
-      }),
-    ),
-  ),
+  inputs: optional(mergedInputs),
+  recipe: optional(text),
+});
+
+/** {@link ChainRecipe}, the record `chain-recipe`. */
+export const chainRecipeSchema = object<ChainRecipe>({
+  request: uuid,
+  branches: list(object<ChainRecipe['branches'][number]>({ project, branch: text, inputs: mergedInputs })),
 });
 
 const conflictFields = { change, project, files: list(text), with: optional(change), reason: optional(text) };

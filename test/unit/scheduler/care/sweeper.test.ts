@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { Uuid } from '../../../../src/lib/ids.ts';
 import {
   buildRequestCodec,
+  chainRecipeCodec,
   jobGraphCodec,
   layoutSummaryCodec,
   mergerRequestCodec,
   pipelineEventCodec,
   queueItemCodec,
 } from '../../../../src/model/codec/records.ts';
+import type { PipelineEvent } from '../../../../src/model/event.ts';
+import type { MergedBranch } from '../../../../src/model/merge.ts';
+import { parseCommitId } from '../../../../src/model/project.ts';
 import { createSweep } from '../../../../src/scheduler/care/sweeper.ts';
 import { openChangeCache } from '../../../../src/scheduler/changes/change-cache.ts';
 import type { SchedulerShared } from '../../../../src/scheduler/shared.ts';
@@ -16,7 +21,7 @@ import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { create, remove, set } from '../../../../src/store/port.ts';
 import { RequestQueue } from '../../../../src/store/request-queue.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
-import { itemStory, jobNode, proposedChange } from '../../../fake/queue-item.ts';
+import { APP, itemStory, jobNode, proposedChange } from '../../../fake/queue-item.ts';
 import { emptyBuildRequest, emptyLayout } from '../../../fake/records.ts';
 import { openStand, type Stand } from '../stand.ts';
 
@@ -48,6 +53,23 @@ async function open(stand: Stand, name = 'sweeper') {
 }
 
 const GRAPH = { jobs: [] };
+const COMMIT = parseCommitId('c'.repeat(40));
+const MERGED = {
+  ...{ project: APP, branch: 'main', base: COMMIT, commit: COMMIT, tree: COMMIT },
+  ...{ before: COMMIT, beforeTree: null, inputs: [] },
+};
+
+function mergedEvent(stand: Stand, branches: readonly MergedBranch[]): PipelineEvent {
+  const work = { filesChanged: [], config: [], heads: [], steps: [], worker: 'merger1' };
+  const [uuid, item, buildset, request] = [0, 1, 2, 3].map(() => stand.ids.uuid()) as [
+    Uuid,
+    Uuid,
+    Uuid,
+    Uuid,
+  ];
+  const outcome = { kind: 'merged', branches, ...work } as const;
+  return { kind: 'merger-result', uuid, item, buildset, request, at: stand.clock.now(), outcome };
+}
 
 /** An item of the stored pipeline that names the graph. */
 async function storeItem(stand: Stand, blob: string) {
@@ -66,6 +88,46 @@ async function storeItem(stand: Stand, blob: string) {
   await stand.store.multi([create(path, queueItemCodec.encode(named))]);
   return path;
 }
+
+describe('the recipe of a chain', () => {
+  test('stays while an answer or an item names it; unused ones go together, with the second sweep after', async () => {
+    await using stand = openStand();
+    const { shared, events } = await open(stand);
+    const fence = await stand.fence('other');
+    const commits: number[] = [];
+    const sweep = createSweep(shared, {
+      commit: (operations: Parameters<typeof fence.commit>[0], id: string) => {
+        const removed = operations.filter(({ path }) => path.startsWith(stand.paths.blobs)).length;
+        if (removed > 0) commits.push(removed);
+        return fence.commit(operations, id);
+      },
+    } as typeof fence);
+    const recipes = ['a', 'b', 'c'].map(digit => digit.repeat(64));
+    const bytes = chainRecipeCodec.encode({ request: stand.ids.uuid(), branches: [] });
+    await stand.store.multi(recipes.map(recipe => create(stand.paths.blob(recipe), bytes)));
+    const branches = recipes.map(recipe => ({ ...MERGED, recipe }));
+    await stand.store.multi(events.put(mergedEvent(stand, branches)));
+    for (let sweeps = 0; sweeps < 3; sweeps++) await sweep();
+    expect(await stand.store.children(stand.paths.blobs)).toEqual(recipes);
+
+    const { item } = itemStory();
+    const tested = { branches, heads: [] };
+    const path = stand.paths.pipeline('acme', 'gate').item(item.uuid);
+    const named = { ...item, buildset: { ...item.buildset, stage: { state: 'merged', tested } as const } };
+    const [event] = await events.list();
+    if (event === undefined) throw new Error('no event');
+    await stand.store.multi([create(path, queueItemCodec.encode(named)), events.ack(event)]);
+    for (let sweeps = 0; sweeps < 3; sweeps++) await sweep();
+    expect(await stand.store.children(stand.paths.blobs)).toEqual(recipes);
+
+    await stand.store.multi([remove(path)]);
+    await sweep();
+    expect(commits).toEqual([]);
+    await sweep();
+    expect(commits).toEqual([3]);
+    expect(await stand.store.children(stand.paths.blobs)).toEqual([]);
+  });
+});
 
 describe('a job graph', () => {
   test('that an item names stays, in the pipeline of any scheduler; it goes with the second sweep after', async () => {
