@@ -3,94 +3,133 @@
  * message to the thread that has the file open, or a round trip to the server.
  */
 import type { Transaction } from 'kysely';
-import { assertNever } from '../lib/assert-never.ts';
 import { laterOf } from '../lib/clock.ts';
 import { sha256 } from '../lib/ids.ts';
 import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
 import { endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
-import { rowsOfItem } from './item-rows.ts';
+import { type BuildsetRows, rowsOfItem } from './item-rows.ts';
 import type { Database, HistoryTables } from './schema.ts';
 
 /** @throws Error for an item that has not left its queue: nothing of the call is written. */
 export async function recordRows(database: Database, rows: readonly HistoryRow[]): Promise<void> {
   if (rows.length === 0) return;
+  const { item: items = [], decisions = [], trace: traces = [] } = byKind(rows);
   await database.transaction().execute(async transaction => {
-    for (const row of rows) {
-      switch (row.kind) {
-        case 'item':
-          await recordItem(transaction, row.item);
-          break;
-        case 'decisions':
-          await recordDecisions(transaction, row.decisions);
-          break;
-        case 'trace':
-          await recordTrace(transaction, row.spans);
-          break;
-        default:
-          assertNever(row);
-      }
-    }
+    await recordItems(
+      transaction,
+      items.map(({ item }) => item),
+    );
+    await recordDecisions(
+      transaction,
+      decisions.flatMap(row => row.decisions),
+    );
+    await recordTraces(
+      transaction,
+      traces.map(({ spans }) => spans),
+    );
   });
 }
 
-async function recordTrace(
-  transaction: Transaction<HistoryTables>,
-  spans: readonly SpanRecord[],
-): Promise<void> {
-  const [first] = spans;
-  if (first === undefined) return;
-  const document = JSON.stringify(spans);
-  const end = spans.reduce((latest, span) => laterOf(latest, span.end ?? span.start), first.start);
-  await transaction
-    .insertInto('trace')
-    .values({ digest: sha256(document), trace_id: first.traceId, ended_at: end, document })
-    .onConflict(conflict => conflict.column('digest').doNothing())
-    .execute();
+type RowsByKind = { readonly [Kind in HistoryRow['kind']]?: readonly Extract<HistoryRow, { kind: Kind }>[] };
+
+function byKind(rows: readonly HistoryRow[]): RowsByKind {
+  // TypeScript does not know that rows of one kind are alike.
+  return Object.groupBy(rows, ({ kind }) => kind) as RowsByKind;
 }
 
-async function recordItem(transaction: Transaction<HistoryTables>, item: QueueItem): Promise<void> {
+async function recordTraces(
+  transaction: Transaction<HistoryTables>,
+  traces: readonly (readonly SpanRecord[])[],
+): Promise<void> {
+  for (const some of chunks(traces.flatMap(traceRow)))
+    await transaction
+      .insertInto('trace')
+      .values([...some])
+      .onConflict(conflict => conflict.column('digest').doNothing())
+      .execute();
+}
+
+function traceRow(spans: readonly SpanRecord[]) {
+  const [first] = spans;
+  if (first === undefined) return [];
+  const document = JSON.stringify(spans);
+  const end = spans.reduce((latest, span) => laterOf(latest, span.end ?? span.start), first.start);
+  return [{ digest: sha256(document), trace_id: first.traceId, ended_at: end, document }];
+}
+
+async function recordItems(
+  transaction: Transaction<HistoryTables>,
+  items: readonly QueueItem[],
+): Promise<void> {
+  for (const some of chunks(items)) {
+    const inserted = await transaction
+      .insertInto('item')
+      .values(some.map(itemRow))
+      .onConflict(conflict => conflict.column('uuid').doNothing())
+      .returning('uuid')
+      .execute();
+    // One that is not among them was known already, and so is everything below it, since it was written in one transaction.
+    const byUuid = new Map(some.map(item => [item.uuid as string, item]));
+    await recordBuildsets(
+      transaction,
+      inserted.flatMap(({ uuid }) => byUuid.get(uuid) ?? []),
+    );
+  }
+}
+
+function itemRow(item: QueueItem) {
   const { phase } = item;
   if (phase.phase !== 'left')
     throw new Error(`item ${item.uuid} has not left its queue: it is no history yet`);
-  const inserted = await transaction
-    .insertInto('item')
-    .values({
-      uuid: item.uuid,
-      tenant: item.tenant,
-      pipeline: item.pipeline,
-      result: phase.result,
-      reason: phase.reason,
-      resets: item.earlier.length,
-      enqueued_at: item.enqueuedAt,
-      left_at: endOfItem(item) ?? item.enqueuedAt,
-      document: JSON.stringify(item),
-    })
-    .onConflict(conflict => conflict.column('uuid').doNothing())
-    .executeTakeFirst();
-  // Known already, and so is everything below it, since it was written in one transaction.
-  if (inserted.numInsertedOrUpdatedRows === 0n) return;
-  await recordBuildsets(transaction, item);
+  return {
+    uuid: item.uuid,
+    tenant: item.tenant,
+    pipeline: item.pipeline,
+    result: phase.result,
+    reason: phase.reason,
+    resets: item.earlier.length,
+    enqueued_at: item.enqueuedAt,
+    left_at: endOfItem(item) ?? item.enqueuedAt,
+    document: JSON.stringify(item),
+  };
 }
 
-async function recordBuildsets(transaction: Transaction<HistoryTables>, item: QueueItem): Promise<void> {
-  for (const { buildset, refs, builds } of rowsOfItem(item)) {
-    const { id } = await transaction
+/** Numbers are given in the order of the rows. */
+async function recordBuildsets(
+  transaction: Transaction<HistoryTables>,
+  items: readonly QueueItem[],
+): Promise<void> {
+  const all = items.flatMap(rowsOfItem);
+  const ids = new Map<string, number>();
+  for (const some of chunks(all)) {
+    const numbered = await transaction
       .insertInto('buildset')
-      .values(buildset)
-      .returning('id')
-      .executeTakeFirstOrThrow();
+      .values(some.map(({ buildset }) => buildset))
+      .returning(['id', 'uuid'])
+      .execute();
+    for (const { id, uuid } of numbered) ids.set(uuid, id);
+  }
+  const below = <T>(rowsOf: (each: BuildsetRows) => readonly T[]) =>
+    chunks(
+      all.flatMap(each => {
+        const id = ids.get(each.buildset.uuid);
+        if (id === undefined) throw new Error(`the database did not number buildset ${each.buildset.uuid}`);
+        return rowsOf(each).map(row => ({ ...row, buildset_id: id }));
+      }),
+    );
+  for (const refs of below(each => each.refs))
     await transaction
       .insertInto('buildset_ref')
-      .values(refs.map(ref => ({ ...ref, buildset_id: id })))
+      .values([...refs])
       .execute();
-    for (const some of chunks(builds))
-      await transaction
-        .insertInto('build')
-        .values(some.map(build => ({ ...build, buildset_id: id, tenant: item.tenant })))
-        .execute();
-  }
+  const builds = below(({ buildset: { tenant }, builds }) => builds.map(build => ({ ...build, tenant })));
+  for (const some of builds)
+    await transaction
+      .insertInto('build')
+      .values([...some])
+      .execute();
 }
 
 async function recordDecisions(

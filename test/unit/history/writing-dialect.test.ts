@@ -58,10 +58,10 @@ describe('a history that another thread writes', () => {
     const database = new Kysely<HistoryTables>({ dialect: writingDialect(threads.calls) });
     const history = await sqliteHistory(database, { kind: 'sqlite', path: file });
     const before = threads.statements();
-    threads.loseAfter(5);
+    threads.loseAfter(3);
     await expect(history.record(items())).rejects.toThrow('the transaction was lost');
     // The transaction had begun, and had written.
-    expect(threads.statements() - before).toBe(5);
+    expect(threads.statements() - before).toBe(3);
     expect([rowsIn('item'), rowsIn('buildset'), rowsIn('build')]).toEqual([0, 0, 0]);
     await history.record(items());
     expect(rowsIn('item')).toBe(finishedItems().length);
@@ -69,7 +69,7 @@ describe('a history that another thread writes', () => {
   });
 });
 
-test('decisions of a call are written by two statements, however many they are', async () => {
+test('rows of a call are written by one statement for each table, however many they are', async () => {
   const threads = lostAtWill(file);
   const database = new Kysely<HistoryTables>({ dialect: writingDialect(threads.calls) });
   const history = await sqliteHistory(database, { kind: 'sqlite', path: file });
@@ -78,6 +78,12 @@ test('decisions of a call are written by two statements, however many they are',
   // All of them with the beginning of the transaction, and its end.
   expect(threads.statements() - before).toBe(2);
   expect(sampleDecisions().length).toBeGreaterThan(1);
+  const beforeItems = threads.statements();
+  await history.record([...items(), ...decisions(), ...items()]);
+  // Items, their buildsets, refs and builds, and the decisions.
+  expect(threads.statements() - beforeItems).toBe(6);
+  expect(finishedItems().length).toBeGreaterThan(1);
+  expect(rowsIn('item')).toBe(finishedItems().length);
   // Again: each is written once.
   await history.record([...decisions(), ...decisions()]);
   expect(rowsIn('decision')).toBe(sampleDecisions().length);
