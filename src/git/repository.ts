@@ -113,7 +113,7 @@ export function openRepository({
   const counts = { fetches: 0, listings: 0, pushes: 0 };
   const looseRefs = createLooseRefs();
   const reader = createObjectReader(git, path, { budget });
-  const writer = createObjectWriter(path);
+  const writer = createObjectWriter(path, reader.wrote);
   const mergeTree = createMergeTree(git, path, mergeTreeMode, { budget });
   const serial = createSerial();
   const sizeOf = createTreeSizes(reader);

@@ -21,6 +21,7 @@ import type { Git } from '../process/git.ts';
 import { createLru } from '../support/lru.ts';
 import { type Commit, parseCommit } from './commit.ts';
 import { isObjectId, type ObjectId } from './object-id.ts';
+import type { ObjectKind } from './object-writer.ts';
 import { parseTree, pathBytes, type Tree, type TreeEntry } from './tree.ts';
 import { OverBudget } from './tree-budget.ts';
 
@@ -63,6 +64,8 @@ export interface ObjectReader {
   entry(tree: ObjectId, path: string): Promise<TreeEntry | undefined>;
   /** @param limit bytes beyond which the file is not read. @throws MissingObject when the commit is not here. */
   readPath(commit: ObjectId, path: string, limit: number): Promise<FileResult>;
+  /** An object that this process has written: what it holds needs not be asked for. */
+  wrote(id: ObjectId, type: ObjectKind, content: Buffer): Promise<void>;
   /** Pid of the running coprocess, for tests. */
   pid(): number | undefined;
   /** Clears the memory cache, after objects were pruned. */
@@ -151,7 +154,10 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   async function tree(id: ObjectId): Promise<Tree> {
     const known = trees.get(id);
     if (known !== undefined) return known.value;
-    const data = await structure(id, 'tree');
+    return keepTree(id, await structure(id, 'tree'));
+  }
+
+  async function keepTree(id: ObjectId, data: Buffer): Promise<Tree> {
     const value = await parseTree(data);
     trees.set(id, { value, bytes: data.length + value.size * ENTRY_BYTES });
     return value;
@@ -160,7 +166,10 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   async function commit(id: ObjectId): Promise<Commit> {
     const known = commits.get(id);
     if (known !== undefined) return known.value;
-    const data = await structure(id, 'commit');
+    return keepCommit(id, await structure(id, 'commit'));
+  }
+
+  function keepCommit(id: ObjectId, data: Buffer): Commit {
     const value = parseCommit(data);
     commits.set(id, { value, bytes: data.length + ENTRY_BYTES });
     return value;
@@ -199,6 +208,11 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
       if (found.kind !== 'file') return { kind: 'not-a-file', is: found.kind };
       const result = await read(found.id, limit);
       return result.kind === 'object' ? { kind: 'file', data: result.data } : result;
+    },
+    async wrote(id, type, content) {
+      headers.set(id, { id, type, size: content.length });
+      if (type === 'commit') keepCommit(id, content);
+      if (type === 'tree') await keepTree(id, content);
     },
     pid: () => process.pid(),
     forget,

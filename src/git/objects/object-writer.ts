@@ -14,18 +14,24 @@ import { constants, deflate as deflateInThread, deflateSync } from 'node:zlib';
 import { encodeCommit, type NewCommit } from './commit.ts';
 import { type ObjectId, parseObjectId } from './object-id.ts';
 
+/** What is written here; tags are not. */
+export type ObjectKind = 'commit' | 'tree' | 'blob';
+
 /** Writes loose objects to one repository. @throws Error of the file system. */
 export interface ObjectWriter {
   /** Resolves when readers find the object. */
-  write(type: 'commit' | 'tree' | 'blob', content: Uint8Array): Promise<ObjectId>;
+  write(type: ObjectKind, content: Uint8Array): Promise<ObjectId>;
   writeCommit(commit: NewCommit): Promise<ObjectId>;
 }
 
-/** @param gitDir a bare repository (or a `.git` directory). */
-export function createObjectWriter(gitDir: string): ObjectWriter {
+/** @param gitDir a bare repository (or a `.git` directory). @param wrote called for each object that is stored. */
+export function createObjectWriter(
+  gitDir: string,
+  wrote: (id: ObjectId, type: ObjectKind, content: Buffer) => Promise<void> = async () => {},
+): ObjectWriter {
   const objects = join(gitDir, 'objects');
 
-  async function write(type: string, content: Uint8Array): Promise<ObjectId> {
+  async function write(type: ObjectKind, content: Uint8Array): Promise<ObjectId> {
     const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]);
     const id = parseObjectId(createHash('sha1').update(whole).digest('hex'));
     const folder = join(objects, id.slice(0, 2));
@@ -34,6 +40,7 @@ export function createObjectWriter(gitDir: string): ObjectWriter {
     const place = { temporary, folder, name: id.slice(2) };
     if (whole.length <= SMALL) storeSmall(place, whole);
     else await storeLarge(place, whole);
+    await wrote(id, type, whole.subarray(whole.length - content.length));
     return id;
   }
 

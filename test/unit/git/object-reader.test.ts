@@ -9,7 +9,7 @@ import { createTreeBudget } from '../../../src/git/objects/tree-budget.ts';
 import { createTreeSizes } from '../../../src/git/objects/tree-size.ts';
 import { createByteFeed } from '../../../src/git/process/byte-reader.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
-import { openRepository } from './open-repository.ts';
+import { IDENTITY, openRepository } from './open-repository.ts';
 
 const NOWHERE = parseObjectId('1234567890123456789012345678901234567890');
 
@@ -35,6 +35,25 @@ describe('the object reader', () => {
       const file = await open.reader.readPath(commit, name, 1000);
       expect(file.kind === 'file' && file.data.toString()).toBe(`content of ${name}`);
     }
+  });
+
+  it('knows what this process has written, without a question to git', async () => {
+    await using repository = await createGitRepository();
+    await using open = openRepository(repository.path);
+    const blob = await open.writer.write('blob', Buffer.from('text'));
+    const entry = Buffer.concat([Buffer.from('100644 file\0'), Buffer.from(blob, 'hex')]);
+    const tree = await open.writer.write('tree', entry);
+    const made = { tree, parents: [NOWHERE], identity: IDENTITY, date: 1_800_000_000, message: 'Merge' };
+    const commit = await open.writer.writeCommit(made);
+    expect(await open.reader.missing([blob, tree, commit])).toEqual([]);
+    const found = await open.reader.commit(commit);
+    expect((await open.reader.entry(found.tree, 'file'))?.id).toBe(blob);
+    expect(open.reader.pid()).toBeUndefined();
+    // git itself finds the same.
+    open.reader.forget();
+    expect(await open.reader.commit(commit)).toEqual(found);
+    expect(await open.reader.readPath(commit, 'file', 10)).toMatchObject({ data: Buffer.from('text') });
+    expect(open.reader.pid()).toBeDefined();
   });
 
   it('says what else it finds: nothing, a directory, too much', async () => {

@@ -25,7 +25,7 @@ export interface OpenRepository extends AsyncDisposable {
 export function openRepository(gitDir: string, mode: MergeTreeMode = 'unbuffered-coprocess'): OpenRepository {
   const git = createGit({ identity: IDENTITY, start: startAside });
   const reader = createObjectReader(git, gitDir);
-  const writer = createObjectWriter(gitDir);
+  const writer = createObjectWriter(gitDir, reader.wrote);
   const mergeTree = createMergeTree(git, gitDir, mode);
   const isAncestor = createAncestry(git, gitDir, reader);
   const ownCommits = createOwnCommits(git, gitDir);
