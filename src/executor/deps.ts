@@ -103,7 +103,7 @@ export interface Repositories {
   checkoutSize(project: ProjectKey, commit: CommitId): Promise<TreeSize>;
   /** Content of a file in the commit; undefined when the commit is not here or the file is longer than 1 MiB. */
   commitMessage(project: ProjectKey, commit: CommitId): Promise<string | undefined>;
-  /** Of a text file; undefined when the commit is not here or has no such file, or it is longer than 1 MiB. */
+  /** Of a text file; undefined when the commit is not here or has no such file, or it is longer than 256 KiB. */
   fileLines(project: ProjectKey, commit: CommitId, path: string): Promise<readonly string[] | undefined>;
 }
 

@@ -59,7 +59,7 @@ function blame(project: ProjectKey, reason: HostTroubleReason, text: string): Ob
 }
 
 /** Bytes of a file whose lines are compared. */
-const LONGEST_FILE = 1024 * 1024;
+const LONGEST_FILE = 256 * 1024;
 
 /** Builds that want the same commit at the same time wait for one fetch. */
 export function obtainedRepositories(deps: ObtainDeps): Repositories {

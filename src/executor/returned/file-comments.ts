@@ -19,7 +19,7 @@ const MOST_COMMENTS = 100;
 const LONGEST_MESSAGE = 2_000;
 const LONGEST_PATH = 500;
 /** Files whose lines are mapped. */
-const MOST_FILES = 30;
+const MOST_FILES = 20;
 const LAST_LINE = 2 ** 31 - 1;
 
 /** All but what cannot be used, of which a warning says how many. */

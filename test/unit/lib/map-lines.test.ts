@@ -31,6 +31,17 @@ describe('lines of one text in another', () => {
     );
   });
 
+  test('take time in proportion to the texts, also where each line is found after another only', () => {
+    // 1 2 1 3 2 4 3 …: of each part one line alone occurs once.
+    const nested = Array.from(
+      { length: 40_000 },
+      (_, index) => `${index % 2 === 0 ? index / 2 : (index + 3) / 2}`,
+    );
+    const other = nested.flatMap((line, index) => [line, `other ${index}`]);
+    const found = mapLines(['first', ...nested], ['another', ...other]);
+    expect(found.size).toBeLessThan(nested.length);
+  }, 10_000);
+
   test('of a text with lines put in before it are all found', () => {
     const text = Array.from({ length: 5_000 }, (_, index) => `line ${index % 700}`);
     const found = mapLines(text, ['new', ...text]);
