@@ -109,3 +109,45 @@ story(
     expect(results).toEqual(['CANCELED', 'CANCELED', 'RETRY', 'SUCCESS']);
   },
 );
+
+const shared = `
+- queue: {name: integrated, allow-circular-dependencies: true}
+- job: {name: registry, run: playbooks/serve.sh, required-projects: [org/project1, org/project2]}
+- job: {name: unit}
+- job: {name: docs}
+- project:
+    name: org/project1
+    queue: integrated
+    gate: {jobs: [registry, unit: {dependencies: [registry]}, docs: {dependencies: [registry]}]}
+- project:
+    name: org/project2
+    queue: integrated
+    gate: {jobs: [registry, unit: {dependencies: [registry]}, docs: {dependencies: [registry]}]}
+`;
+
+story(
+  'of changes that land together one job pauses for the jobs of both, and leaves out those of both',
+  {
+    layout: layoutWith(shared),
+    configFiles: {
+      'playbooks/serve.sh': `#!/bin/sh
+gatehouse return '{"zuul": {"pause": true, "child_jobs": ["unit"]}, "port": 5000}'
+`,
+    },
+    maxBuilds: 2,
+  },
+  async world => {
+    await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });
+    await world.propose('B', { project: 'org/project2', message: 'Depends-On: org/project1@master/A' });
+    await world.approve('A');
+    await world.approve('B');
+    await world.runs('unit: A B', 'unit: A B');
+    const results = world.item('A')?.jobs.map(({ name, result }) => `${name.split('@')[0]} ${result}`);
+    expect(results?.filter(each => each === 'registry PAUSED')).toHaveLength(1);
+    expect(results?.filter(each => each.includes('SKIPPED'))).toHaveLength(2);
+    world.free();
+    await world.leaves('A', 'SUCCESS');
+    await world.leaves('B', 'SUCCESS');
+    expect(await buildsOf(world, 'registry')).toHaveLength(1);
+  },
+);
