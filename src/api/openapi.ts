@@ -48,7 +48,7 @@ function operation(route: RouteDescription): Json {
 /** `getApiTenantItemExplain` of `GET /api/tenant/{tenant}/item/{uuid}/explain`. */
 function operationId({ method, path }: RouteDescription): string {
   const words = path.replaceAll(/\{\w+\}/g, '').match(/[a-z0-9]+/g) ?? [];
-  const one = /\{uuid\}$/.test(path) ? 'One' : '';
+  const one = /\{(uuid|path)\}$/.test(path) ? 'One' : '';
   return method + words.map(word => word.slice(0, 1).toUpperCase() + word.slice(1)).join('') + one;
 }
 

@@ -124,6 +124,7 @@ export const PATH_PARAMETERS: {
   branch: { description: 'Name of a branch; slashes need no encoding', schema: text() },
   job: { description: 'Name of a job', schema: text() },
   project: { description: 'Name of a project; slashes need no encoding', schema: text() },
+  path: { description: 'Of a file below the log directory; slashes need no encoding', schema: text() },
   id: { description: 'Id of a component, such as executor-4', schema: text() },
   action: { description: 'Requested action', schema: oneOf([...STATE_ACTIONS.keys()]) },
   name: { description: 'Name of a connection', schema: text() },
@@ -264,6 +265,13 @@ const READ: readonly RouteDescription[] = [
         'X-Complete': 'true: the log ends with this piece',
       },
     },
+  ),
+  read(`${TENANT}/build/{uuid}/logs`, 'A page with links to what it left', { media: ['text/html'] }),
+  read(
+    `${TENANT}/build/{uuid}/logs/{path}`,
+    'A file that it left, or its log',
+    { media: ['text/html', 'text/plain', 'application/json', 'application/octet-stream'] },
+    { refusals: [400, 404] },
   ),
   read(
     `${TENANT}/console-stream`,

@@ -147,6 +147,8 @@ export interface ExecutorOptions {
   readonly diskLimitBytes: number | null;
   /** Files and directories a build may write; null: no limit. Default null. */
   readonly filesLimit?: number | null;
+  /** Bytes of what a build left in its log directory that are kept; null: no limit. Default null. */
+  readonly logsLimitBytes?: number | null;
   /** Bytes of memory of all processes of a build, where the system has control groups for us; null: no limit. Default null. */
   readonly memoryLimitBytes?: number | null;
   /** Seconds, for jobs without a timeout, for pre-run and run together and again for post-run. */

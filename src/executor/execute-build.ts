@@ -6,12 +6,14 @@ import type { SpanRecord } from '../model/span.ts';
 import type { Step } from '../model/step.ts';
 import { buildLogFacts } from '../tracing/log-facts.ts';
 import { failingEvent, pausedEvent, resultEvent, startedEvent } from './build-events.ts';
-import { placesOf } from './build-places.ts';
+import { type BuildPlaces, placesOf } from './build-places.ts';
 import type { Occupied } from './build-slots.ts';
 import type { BuildEvent, ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 import { createHalt } from './halt.ts';
+import { VARIABLES_FILE } from './job-environment.ts';
 import { type JobLog, openJobLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
+import { collectFiles } from './log-store/collect-files.ts';
 import { buildMasks } from './playbook-secrets.ts';
 import type { BuildRelay, Relay } from './relay/relay.ts';
 import { countsText } from './relay/relay-quota.ts';
@@ -155,6 +157,7 @@ async function runWithLog(
         deps.log.warn({}, 'the sandbox could not listen for its job; spans of the job are lost');
     }
     await Promise.all(reports);
+    if (!taken.lost.aborted) await keepFiles(machinery, taken, { places, log, masks: masks.list() });
     await runner.remove(places, deps.log);
   } finally {
     relay?.close();
@@ -188,6 +191,27 @@ async function pauseIn(
     await taken.resumed(ended);
   } finally {
     slot.resume();
+  }
+}
+
+/** A disk error loses them, but never changes the verdict. */
+async function keepFiles(
+  { deps, options }: Machinery,
+  { request, lost }: TakenBuild,
+  build: { readonly places: BuildPlaces; readonly log: JobLog; readonly masks: readonly string[] },
+): Promise<void> {
+  try {
+    await collectFiles({
+      ...build,
+      build: request.uuid,
+      logDir: options.logDir,
+      mostBytes: options.logsLimitBytes ?? null,
+      signal: lost,
+      variables: VARIABLES_FILE,
+    });
+  } catch (error) {
+    deps.log.warn({ error: messageOf(error) }, 'the files of a build could not be kept');
+    await build.log.line(`what is in ZUUL_LOG_DIR could not be kept: ${messageOf(error)}`);
   }
 }
 

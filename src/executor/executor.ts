@@ -21,7 +21,7 @@
  *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, borrow-access,
  *                          git-process)
  *     step-file.ts         the steps a playbook reports (reported-steps, time-step; open-plain-file)
- *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs)
+ *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs); log-store/: what jobs leave besides
  *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build, removals)
  *     walls.ts             the limits in force (disk-usage, small-usage, end-cgroup, and the folder cgroup/)
  *

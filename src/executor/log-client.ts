@@ -6,10 +6,13 @@
  * The address comes from the registry of components, which every process with write access to the store can fill: only a token for
  * this one log is sent there, no redirect is followed, and no more is read than was requested.
  */
+import { Readable } from 'node:stream';
 import type { Secret } from '../lib/secret.ts';
+import type { KeptFiles } from '../model/kept-files.ts';
 import { logAuthorization } from './log-access.ts';
 import type { LogPart } from './log-file.ts';
 import { COMPLETE_HEADER, NEXT_HEADER } from './log-server.ts';
+import { parseKeptFiles } from './log-store/kept-files.ts';
 
 /** The executor to ask: its registered address, and this machine's `[executor] log_token`. */
 export interface LogPlace {
@@ -51,4 +54,52 @@ export async function fetchLog(
   }
   const bytes = Buffer.from(await response.arrayBuffer());
   return { bytes, next, complete: response.headers.get(COMPLETE_HEADER) === 'true' };
+}
+
+/** Bytes of a list: ten thousand files with the longest paths. */
+const LONGEST_LIST = 50_000_000;
+
+/** @returns undefined when the executor has no files of the build. @throws Error when the answer is not as expected. */
+export async function fetchKeptFiles(
+  place: LogPlace,
+  build: string,
+  signal: AbortSignal,
+): Promise<KeptFiles | undefined> {
+  const response = await ask(place, build, '/files', signal);
+  if (response === undefined) return undefined;
+  if (!(Number(response.headers.get('content-length') ?? Number.NaN) <= LONGEST_LIST)) {
+    await response.body?.cancel();
+    throw new Error(`the server at ${place.address} is not an executor`);
+  }
+  return parseKeptFiles(await response.text());
+}
+
+/** Compressed by gzip. @returns undefined when the executor has no such file. @throws Error when the answer is not as expected. */
+export async function fetchKeptFile(
+  place: LogPlace,
+  build: string,
+  sha256: string,
+  signal: AbortSignal,
+): Promise<Readable | undefined> {
+  const response = await ask(place, build, `/files/${sha256}`, signal);
+  return response?.body == null ? undefined : Readable.fromWeb(response.body as NodeStream);
+}
+
+type NodeStream = Parameters<typeof Readable.fromWeb>[0];
+
+async function ask(
+  { address, secret }: LogPlace,
+  build: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<Response | undefined> {
+  const response = await fetch(`${address}/logs/${build}${path}`, {
+    redirect: 'error',
+    signal,
+    ...(secret === undefined ? {} : { headers: { authorization: logAuthorization(secret, build) } }),
+  });
+  if (response.status === 200) return response;
+  await response.body?.cancel();
+  if (response.status === 404) return undefined;
+  throw new Error(`the executor at ${address} answered ${response.status}`);
 }

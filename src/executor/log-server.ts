@@ -7,6 +7,9 @@
  *     200  the bytes from `offset`, at most `limit` (never more than 1 MiB)
  *          x-gatehouse-log-next: 4711              offset to continue from
  *          x-gatehouse-log-complete: false         true: nothing will follow
+ *     GET /logs/<build uuid>/files                 the list of what its job left, as kept (log-store/), JSON
+ *     GET /logs/<build uuid>/files/<sha256>        one of them, compressed by gzip
+ *
  *     404  there is no such log here (yet)
  *     400, 401, 405                                with the reason as one line of text
  *
@@ -15,11 +18,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { isUuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Secret } from '../lib/secret.ts';
 import { mayReadLog } from './log-access.ts';
 import { logPathOf, readLogPart } from './log-file.ts';
+import { openKept, readKeptFiles } from './log-store/kept-files.ts';
 
 /** Settings `log_dir`, `log_listen_address`, `log_port` and `log_token` of section `[executor]`. */
 export interface LogServerOptions {
@@ -96,14 +101,16 @@ async function answer(
 ): Promise<void> {
   if (request.method !== 'GET') return refuse(response, 405, 'logs can only be read (GET)');
   const url = URL.parse(request.url ?? '', 'http://executor');
-  const build = /^\/logs\/([0-9a-f]{32})$/.exec(url?.pathname ?? '')?.[1] ?? '';
-  if (url === null || !isUuid(build)) return refuse(response, 404, 'there is only /logs/<build>');
+  const [, build = '', files, sha256] = PATH.exec(url?.pathname ?? '') ?? [];
+  if (url === null || !isUuid(build))
+    return refuse(response, 404, 'there is only /logs/<build> and what is below it');
   if (!mayReadLog(secret, build, request.headers.authorization))
     return refuse(
       response,
       401,
       'the authorization is not one of this build; is [executor] log_token the same here?',
     );
+  if (files !== undefined) return answerFiles(logDir, build, sha256, response);
   const offset = whole(url.searchParams.get('offset'), 0);
   const limit = whole(url.searchParams.get('limit'), DEFAULT_LIMIT);
   if (offset === undefined || limit === undefined)
@@ -118,6 +125,32 @@ async function answer(
     [COMPLETE_HEADER]: String(part.complete),
   });
   response.end(part.bytes);
+}
+
+const PATH = /^\/logs\/([0-9a-f]{32})(\/files(?:\/([0-9a-f]{64}))?)?$/;
+
+async function answerFiles(
+  logDir: string,
+  build: string,
+  sha256: string | undefined,
+  response: ServerResponse,
+): Promise<void> {
+  if (sha256 === undefined) {
+    const kept = await readKeptFiles(logDir, build);
+    if (kept === undefined) return refuse(response, 404, `there are no files of build ${build} here`);
+    const text = Buffer.from(JSON.stringify(kept));
+    response.writeHead(200, {
+      ...COMMON,
+      'content-type': 'application/json',
+      'content-length': text.length,
+    });
+    response.end(text);
+    return;
+  }
+  const content = await openKept(logDir, build, sha256);
+  if (content === undefined) return refuse(response, 404, `build ${build} has no such file here`);
+  response.writeHead(200, { ...COMMON, 'content-type': 'application/gzip' });
+  await pipeline(content, response);
 }
 
 const COMMON = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };

@@ -2,12 +2,14 @@
  * Removes logs of builds that ended longer ago than `[executor] keep_logs`, one after the other. Directories that are not named
  * for a build are left alone, and so are logs that may still be written.
  */
-import { opendir, rm, stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { opendir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isUuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { completeMarkOf, logPathOf } from './log-file.ts';
+import { BLOBS } from './log-store/kept-files.ts';
 
 /** Milliseconds between two runs. */
 const INTERVAL = 3_600_000;
@@ -60,7 +62,25 @@ async function pruneOnce(keepMs: number, deps: PruneLogsDeps, signal: AbortSigna
     deps.onPruned(1);
     await pause(REST, signal);
   }
+  await removeUnlinked(join(deps.logDir, BLOBS), signal);
   return pruned;
+}
+
+/** Contents that no build has any more: the name among the blobs is their only one. */
+async function removeUnlinked(blobs: string, signal: AbortSignal): Promise<void> {
+  for (const entry of await readdir(blobs, { recursive: true, withFileTypes: true }).catch(missing)) {
+    if (signal.aborted) return;
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    if ((await stat(path)).nlink > 1) continue;
+    await rm(path, { force: true });
+    await pause(REST, signal);
+  }
+}
+
+function missing(error: unknown): readonly Dirent[] {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+  throw error;
 }
 
 /** Milliseconds since 1970; undefined: there is no such file. */

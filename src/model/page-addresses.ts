@@ -20,3 +20,8 @@ export function buildPage(root: string, tenant: TenantName, build: string): stri
 export function buildLog(root: string, tenant: TenantName, build: string): string {
   return `${root}/api/tenant/${encodeURIComponent(tenant)}/build/${build}/log`;
 }
+
+/** What the build left, its log included: `<root>/api/tenant/acme/build/<uuid>/logs/`. As in Zuul the names of files follow. */
+export function logsOfBuild(root: string, tenant: TenantName, build: string): string {
+  return `${root}/api/tenant/${encodeURIComponent(tenant)}/build/${build}/logs/`;
+}

@@ -166,6 +166,7 @@ export function readExecutor(
   const disk = read.integer('disk_limit_per_job', { min: -1 }, 250);
   const files = read.integer('files_limit_per_job', { min: -1 }, 250_000);
   const memory = read.integer('memory_limit_per_job', { min: -1 }, -1);
+  const logs = read.integer('logs_limit_per_job', { min: -1 }, 100);
   return {
     jobDir: read.path('job_dir', join(stateDir, 'jobs')),
     logDir: read.path('log_dir', join(stateDir, 'logs')),
@@ -181,6 +182,7 @@ export function readExecutor(
     diskLimitPerJob: noneForMinusOne(read, 'disk_limit_per_job', disk),
     filesLimitPerJob: noneForMinusOne(read, 'files_limit_per_job', files),
     memoryLimitPerJob: noneForMinusOne(read, 'memory_limit_per_job', memory),
+    logsLimitPerJob: logs === -1 ? undefined : logs,
     processesLimitPerJob: read.integer('processes_limit_per_job', { min: 16, max: 1_000_000 }, 1024),
     defaultTimeout: read.duration('default_timeout', { min: 1, max: 7 * 86_400 }, 1800),
     gitDir: read.path('git_dir', gitDir),

@@ -196,6 +196,8 @@ export interface ExecutorSettings {
   readonly filesLimitPerJob: number | undefined;
   /** Megabytes; undefined: no limit. */
   readonly memoryLimitPerJob: number | undefined;
+  /** Megabytes of what jobs leave in their log directory; undefined: no limit. Default 100. */
+  readonly logsLimitPerJob: number | undefined;
   /** Processes and threads of one build at a time. Default 1024. */
   readonly processesLimitPerJob: number;
   /** Seconds, for jobs that set no `timeout`. Default 1800. */

@@ -4,6 +4,8 @@
  *
  * A refusal is `{"error": "limit: \"abc\" is not a whole number", "description": <the same>, "place": "query parameter limit"}`.
  */
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import type { RequestHandler, Response } from 'express';
 import { assertNever } from '../lib/assert-never.ts';
 
@@ -11,6 +13,14 @@ import { assertNever } from '../lib/assert-never.ts';
 export type Answer =
   | { readonly kind: 'json'; readonly body: unknown; readonly headers?: Headers }
   | { readonly kind: 'text'; readonly body: Uint8Array | string; readonly headers?: Headers }
+  /** `content` of a file, compressed by gzip if `isGzipped`. */
+  | {
+      readonly kind: 'file';
+      readonly content: Readable;
+      readonly type: string;
+      readonly isGzipped: boolean;
+      readonly headers?: Headers;
+    }
   | HttpRefusal;
 
 type Headers = { readonly [name: string]: string };
@@ -83,6 +93,9 @@ export function send(response: Response, answer: Answer): void {
       response.setHeader('Content-Type', 'text/plain; charset=utf-8');
       response.end(answer.body);
       return;
+    case 'file':
+      sendFile(response, answer);
+      return;
     case 'refused':
       sendJson(response.status(answer.status), refusalBody(answer));
       return;
@@ -97,4 +110,22 @@ function sendJson(response: Response, body: unknown): void {
   if (method === 'GET' || method === 'HEAD') return void response.json(body);
   response.setHeader('Content-Type', 'application/json; charset=utf-8');
   response.end(JSON.stringify(body));
+}
+
+/** As it is kept for clients that take gzip. A failure on the way cuts the connection: the client sees that it is not whole. */
+function sendFile(response: Response, { content, type, isGzipped }: Extract<Answer, { kind: 'file' }>): void {
+  response.setHeader('Content-Type', type);
+  if (isGzipped) response.setHeader('Vary', 'Accept-Encoding');
+  if (response.req.method === 'HEAD') {
+    content.destroy();
+    response.end();
+    return;
+  }
+  const done = () => {};
+  if (isGzipped && response.req.acceptsEncodings('gzip') === false) {
+    pipeline(content, createGunzip(), response, done);
+    return;
+  }
+  if (isGzipped) response.setHeader('Content-Encoding', 'gzip');
+  pipeline(content, response, done);
 }

@@ -21,6 +21,7 @@
  *                                                   client-address.ts
  *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent
  *     log-stream/                                   logs of builds for many readers: shared-logs; console-streams (console-route, console-request): Zuul's WebSocket
+ *     log-files/                                    what builds left, below their log_url: log-files-route (file-type, manifest)
  *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts    bounds, so that no client delays another;
  *                                                   headers.ts
  *     local-socket.ts, graceful-close.ts            listening and closing; store-contact.ts, lost-call.ts: the store is away
@@ -54,6 +55,7 @@ import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
 import { addKeyRoutes } from './key-routes.ts';
 import { type LocalSocket, listenLocally } from './local-socket.ts';
+import { addLogFilesRoute } from './log-files/log-files-route.ts';
 import { addConsoleRoute, isForWebSocket } from './log-stream/console-route.ts';
 import { consoleStreams } from './log-stream/console-streams.ts';
 import { sharedLogs } from './log-stream/shared-logs.ts';
@@ -219,6 +221,7 @@ function apiRoutes(
   addStatusRoutes(tenant, deps, expected);
   addItemRoutes(tenant, deps, expected);
   addHistoryRoutes(tenant, deps);
+  addLogFilesRoute(tenant, deps);
   addChecksRoute(tenant, deps, expected);
   addDelaysRoute(tenant, deps);
   addBadgeRoute(tenant, deps);

@@ -4,6 +4,7 @@
  *
  * Functions that return no promise read memory and are called often.
  */
+import type { Readable } from 'node:stream';
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import type { NewConnectionEvent, WebhookIntake } from '../driver/intake.ts';
 import type { ExplainContext, Explanation } from '../explain/explain.ts';
@@ -13,6 +14,7 @@ import type { TraceId } from '../lib/ids.ts';
 import type { ComponentState } from '../model/component.ts';
 import type { ConnectionReport } from '../model/connection-health.ts';
 import type { FrozenJob } from '../model/job.ts';
+import type { KeptFile, KeptFiles } from '../model/kept-files.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -168,6 +170,12 @@ export interface WebDeps {
   readonly freezeBranch: (question: BranchQuestion) => Promise<FrozenBranch>;
   /** Undefined: the build has no log, or its executor is unreachable. */
   readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
+  /** Undefined: the job left nothing, it has not ended, or its executor is unreachable. */
+  readonly logFiles: (question: Pick<LogQuestion, 'build' | 'worker'>) => Promise<KeptFiles | undefined>;
+  /** Compressed by gzip. Undefined: likewise. */
+  readonly openLogFile: (
+    question: Pick<LogQuestion, 'build' | 'worker'> & Pick<KeptFile, 'sha256'>,
+  ) => Promise<Readable | undefined>;
   /** Absent: the route does not exist. */
   readonly dequeue?: (request: DequeueRequest) => Promise<void>;
   /** Absent: the route does not exist. False: items of the pipeline cannot be promoted. */

@@ -7,7 +7,7 @@ import { decisionsDocument } from '../api/service.ts';
 import type { BuildFacts } from '../history/build-facts.ts';
 import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
-import { buildLog } from '../model/page-addresses.ts';
+import { logsOfBuild } from '../model/page-addresses.ts';
 import { buildsetsOf } from '../model/queue-item.ts';
 import { buildTraceAddress } from '../tracing/trace-links.ts';
 import { jsonAnswer, notFound } from './answer.ts';
@@ -18,7 +18,7 @@ import { type FoundTenant, findBuild, findItemOfTenant, inTenant, liveItemWith }
 
 /** @param router of a tenant, so that every query is restricted to it. */
 export function addHistoryRoutes(router: Router, deps: WebDeps): void {
-  const logUrl: LogUrl = (tenant, build) => buildLog(deps.root(), tenant, build);
+  const logUrl: LogUrl = (tenant, build) => logsOfBuild(deps.root(), tenant, build);
 
   router.get(
     '/builds',

@@ -135,6 +135,7 @@ const INDEX = {
   builds: '/api/tenant/{tenant}/builds',
   build: '/api/tenant/{tenant}/build/{uuid}',
   build_log: '/api/tenant/{tenant}/build/{uuid}/log',
+  build_logs: '/api/tenant/{tenant}/build/{uuid}/logs/{path}',
   buildsets: '/api/tenant/{tenant}/buildsets',
   buildset: '/api/tenant/{tenant}/buildset/{uuid}',
   badge: '/api/tenant/{tenant}/badge',

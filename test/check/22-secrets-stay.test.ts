@@ -242,6 +242,7 @@ async function allRoutes(): Promise<readonly string[]> {
       .replace('{project}', APP)
       .replace('{branch}', 'master')
       .replace('{job}', 'app-unit-tests')
+      .replace('{path}', 'zuul-info/inventory.yaml')
       .replace('{change}', change)
       // What was asked of a change needs its project.
       .replace(/checks$/, `checks?project=${encodeURIComponent(APP)}`)

@@ -95,7 +95,16 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
       ['', '/trace', '/explain'].map(part => `${TENANT}/item/${uuid}${part}`),
     ),
     ...[running, builds[0]?.uuid, UNKNOWN_UUID].flatMap(uuid =>
-      ['', '/log', '/log?offset=3&limit=2', '/log?offset=-1'].map(part => `${TENANT}/build/${uuid}${part}`),
+      [
+        '',
+        '/log',
+        '/log?offset=3&limit=2',
+        '/log?offset=-1',
+        '/logs',
+        '/logs/job-output.txt',
+        '/logs/zuul-manifest.json',
+        '/logs/x',
+      ].map(part => `${TENANT}/build/${uuid}${part}`),
     ),
     ...[sets[0]?.uuid, UNKNOWN_UUID].map(uuid => `${TENANT}/buildset/${uuid}`),
     ...['status', 'items', 'badge'].map(name => `/api/tenant/nobody/${name}`),

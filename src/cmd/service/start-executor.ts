@@ -128,6 +128,7 @@ function executorOptions({ settings: { executor, store }, host }: WorkerCore): E
     outputMaxBytes: executor.outputMaxBytes,
     diskLimitBytes: executor.diskLimitPerJob === undefined ? null : executor.diskLimitPerJob * 1_000_000,
     filesLimit: executor.filesLimitPerJob ?? null,
+    logsLimitBytes: executor.logsLimitPerJob === undefined ? null : executor.logsLimitPerJob * 1_000_000,
     memoryLimitBytes:
       executor.memoryLimitPerJob === undefined ? null : executor.memoryLimitPerJob * 1_000_000,
     maxProcesses: executor.processesLimitPerJob,

@@ -26,7 +26,7 @@ import { createWeb, type Web } from '../../web/create-web.ts';
 import type { ComponentHealth, WebDeps } from '../../web/deps.ts';
 import { VERSION } from '../version.ts';
 import { accessRules } from './access-rules.ts';
-import { readBuildLog } from './build-logs.ts';
+import { buildLogs } from './build-logs.ts';
 import { type Contact, followContact } from './contact.ts';
 import type { Component } from './core.ts';
 import { type FrozenBranches, frozenBranches } from './frozen-branches.ts';
@@ -242,7 +242,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     },
     freezeBranch: question => insides.frozen.freeze(question),
     keepLogs: settings.executor.keepLogs,
-    readLog: question => readBuildLog({ settings: settings.executor, components, log }, question),
+    ...buildLogs({ settings: settings.executor, components, log }),
     dequeue: request => storeDequeue(core, store, request),
     promote: request => storePromote(core, store, request),
     spanIntake: createSpanIntake(core, store),

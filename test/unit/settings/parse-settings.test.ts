@@ -81,6 +81,7 @@ describe('defaults', () => {
         diskLimitPerJob: 250,
         filesLimitPerJob: 250_000,
         memoryLimitPerJob: undefined,
+        logsLimitPerJob: 100,
         processesLimitPerJob: 1024,
         defaultTimeout: 1800,
         gitDir: '/var/lib/gatehouse/git',

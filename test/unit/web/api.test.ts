@@ -262,7 +262,7 @@ describe('history', () => {
     expect(json[0]).toMatchObject({
       job_name: 'lint',
       result: 'SUCCESS',
-      log_url: `${web.url}/api/tenant/main/build/${json[0].uuid}/log`,
+      log_url: `${web.url}/api/tenant/main/build/${json[0].uuid}/logs/`,
       ref: { project: 'acme/lib' },
     });
     expect((await get('/api/tenant/main/builds?project=acme/lib&project=acme/app')).json).toHaveLength(8);

@@ -3,12 +3,14 @@ import { Buffer } from 'node:buffer';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import type { TenantSnapshot } from '../../../src/api/tenant-snapshot.ts';
 import type { WebhookVerdict } from '../../../src/driver/intake.ts';
 import { explainItem } from '../../../src/explain/explain.ts';
 import { type History, openHistory } from '../../../src/history/history.ts';
 import { addMilliseconds, type Clock, fromMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
-import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
+import { sha256, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import { createListeners } from '../../../src/lib/listeners.ts';
 import { createMetrics } from '../../../src/metrics/registry.ts';
 import { OPEN_ACCESS, type RootAccess, type TenantAccess } from '../../../src/model/authorization.ts';
@@ -85,6 +87,8 @@ export interface FakeWeb {
   access: { readonly [tenant: string]: TenantAccess };
   rootAccess: RootAccess;
   logs: Map<string, { text: string; complete: boolean }>;
+  /** What builds left, by path. */
+  files: Map<string, { readonly [path: string]: string }>;
   close(): Promise<void>;
 }
 
@@ -229,6 +233,23 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       const bytes = Buffer.from(log.text).subarray(offset, offset + limit);
       return { bytes, complete: log.complete && offset + bytes.length >= Buffer.byteLength(log.text) };
     },
+    async logFiles({ build }) {
+      const files = fake.files.get(build);
+      if (files === undefined) return undefined;
+      const listed = Object.entries(files).toSorted(([a], [b]) => (a < b ? -1 : 1));
+      return {
+        files: listed.map(([path, text]) => ({
+          path,
+          bytes: Buffer.byteLength(text),
+          sha256: sha256(text),
+          modified: 1_795_200_000,
+        })),
+      };
+    },
+    async openLogFile({ build, sha256: wanted }) {
+      const text = Object.values(fake.files.get(build) ?? {}).find(each => sha256(each) === wanted);
+      return text === undefined ? undefined : Readable.from([gzipSync(text)]);
+    },
     async dequeue({ item, context }) {
       fake.dequeued.push(item.uuid);
       fake.contexts.push(context);
@@ -290,6 +311,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     access: {},
     rootAccess: OPEN_ACCESS,
     logs: new Map(),
+    files: new Map(),
     async close() {
       await web.close();
       await rm(directory, { recursive: true });

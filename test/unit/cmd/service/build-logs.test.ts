@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readBuildLog } from '../../../../src/cmd/service/build-logs.ts';
+import { buildLogs } from '../../../../src/cmd/service/build-logs.ts';
 import { startLogServer } from '../../../../src/executor/log-server.ts';
 import { parseNanoseconds } from '../../../../src/lib/clock.ts';
 import type { Log } from '../../../../src/lib/log.ts';
@@ -50,7 +50,7 @@ const serve = (name: string) =>
 function read(components: readonly RegisteredComponent[], worker: string | null = 'ci2') {
   const settings = { logDir: at('web'), logToken: secret };
   const deps = { settings, components: () => components, log };
-  return readBuildLog(deps, { build: BUILD, worker, offset: 2, limit: 3 });
+  return buildLogs(deps).readLog({ build: BUILD, worker, offset: 2, limit: 3 });
 }
 
 test('a log of this machine is read from its directory', async () => {
