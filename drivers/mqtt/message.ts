@@ -103,8 +103,12 @@ function buildBody(build: ReportedBuild, lead: Change) {
     ...timesBody(build),
     execute_time: build.requestedAt === null ? null : seconds(build.requestedAt),
     dependencies: [...build.dependencies],
-    artifacts: [],
+    artifacts: (build.artifacts ?? []).map(artifactBody),
   };
+}
+
+function artifactBody({ name, url, metadata }: NonNullable<ReportedBuild['artifacts']>[number]) {
+  return { name, url, ...(metadata === undefined ? {} : { metadata }) };
 }
 
 function timesBody({ uuid, startedAt, endedAt, log, url, result }: ReportedBuild) {

@@ -15,6 +15,7 @@ import type { HeldSlots, SlotWait } from '../store/hold-slots.ts';
 import type { ProjectKeysForSecrets } from './playbook-secrets.ts';
 import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
 import type { DataSeal } from './returned/data-seal.ts';
+import type { ProjectSshKeys } from './ssh-agent/build-agent.ts';
 import type { TimeStep } from './time-step.ts';
 
 /** `build-started`, `build-failing`, `build-paused` and `build-result`, as the scheduler's turn consumes them. */
@@ -115,6 +116,8 @@ export interface ExecutorDeps {
   readonly log: Pick<Log, 'info' | 'warn' | 'child'>;
   /** Absent: no `[keystore] password`; builds with encrypted secrets are left to other executors. */
   readonly secretKeys?: ProjectKeysForSecrets;
+  /** Of the same keystore, for builds after review. Absent: likewise, and none of them gets one. */
+  readonly sshKeys?: ProjectSshKeys;
   /** Of the same keystore, for secret data that jobs return. Absent: likewise. */
   readonly dataSeal?: DataSeal;
   /** Room on the disks with builds, logs and mirrors. */

@@ -26,7 +26,7 @@
  *     walls.ts             the limits in force (disk-usage, small-usage, end-cgroup, and the folder cgroup/)
  *
  *     spawner/ starts processes in a small helper process · sandbox/ isolates them · cgroup/ limits them · relay/ takes their
- *     spans · returned/ is what they return · ansible/ and job-tools/ are what they find
+ *     spans · returned/ is what they return · ssh-agent/ signs with the key of their project · ansible/ and job-tools/ are what they find
  *
  * Only `spawner/` starts processes, and nothing here reads the store but `store-builds.ts`.
  *

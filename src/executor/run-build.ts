@@ -23,6 +23,7 @@ import { planPlaybooks } from './plan-playbooks.ts';
 import { finalReturned } from './returned/build-returns.ts';
 import { type PhasedBuild, type PhaseProgress, runPhases } from './run-phases.ts';
 import { type SplitTrace, splitTrace } from './split-trace.ts';
+import { type BuildAgent, openBuildAgent } from './ssh-agent/build-agent.ts';
 
 /** What a running build reports before its end. */
 export interface RunBuildDeps {
@@ -116,10 +117,25 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
   );
   if (typeof plan === 'string') return { result: 'ERROR', detail: plan };
-  const { ends, orders } = await runPhases({ ...progress, ...deps }, context, workspace, plan);
+  const agent = await agentFor(context);
+  if (agent.kind === 'unavailable') return { result: 'RETRY', detail: agent.reason };
+  const build: PhasedBuild = agent.kind === 'open' ? { ...context, sshAgent: true } : context;
+  let phases: Awaited<ReturnType<typeof runPhases>>;
+  try {
+    phases = await runPhases({ ...progress, ...deps }, build, workspace, plan);
+  } finally {
+    if (agent.kind === 'open') await agent.close();
+  }
+  const { ends, orders } = phases;
   const returned = await finalReturned(context, context.deps.dataSeal);
   for (const warning of returned?.warnings ?? []) await log.line(`WARNING: ${warning}`);
   return { ...outcomeOf(ends, orders), ...(returned === undefined ? {} : { returned }) };
+}
+
+/** Where jobs are not kept apart, and untrusted ones are not allowed for that reason, none gets a key. */
+async function agentFor({ request, places, slot, runner, options, deps }: PhasedBuild): Promise<BuildAgent> {
+  const isKept = runner.isolated || (options.untrustedWithoutSandbox ?? true);
+  return await openBuildAgent(isKept ? request : {}, places, runner.ownerOf(slot), deps.sshKeys);
 }
 
 function refusal({ request, runner, options }: PhasedBuild): string | undefined {

@@ -13,7 +13,10 @@ import type { Workspace } from './workspace.ts';
 
 /** One build with its executor's machinery: what all functions of a running build need. */
 export interface BuildContext extends RunnerBuild {
-  readonly deps: Pick<ExecutorDeps, 'clock' | 'room' | 'repositories' | 'secretKeys' | 'dataSeal'>;
+  readonly deps: Pick<
+    ExecutorDeps,
+    'clock' | 'room' | 'repositories' | 'secretKeys' | 'sshKeys' | 'dataSeal'
+  >;
   readonly options: ExecutorOptions;
   readonly runner: Runner;
   /** Resolves when the build's start is stored, which no playbook may precede; rejects when it cannot be. */

@@ -36,6 +36,7 @@ import type { BuildRelay } from './relay/relay.ts';
 import type { ReportedSteps, StepBudget } from './reported-steps.ts';
 import type { ReturnedText } from './returned/result-file.ts';
 import type { JobView } from './sandbox/sandbox.ts';
+import type { Owner } from './sandbox/stage.ts';
 import type { ProcessEnd, StopMode } from './spawner/protocol.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -49,6 +50,8 @@ export interface RunnerBuild {
   readonly halt: Halt;
   /** Null: spans of its jobs are not collected. */
   readonly relay: BuildRelay | null;
+  /** An agent with the ssh key of its project is there for it. Absent: none. */
+  readonly sshAgent?: true;
   /** Secrets that its playbooks got so far. */
   readonly masks: BuildMasks;
 }
@@ -93,6 +96,8 @@ export interface Runner {
   readonly jobDir: string;
   /** The paths of a build as its jobs see them. */
   view(places: BuildPlaces): JobView;
+  /** The Unix user of the builds in a slot; null: the service's own. */
+  ownerOf(slot: number): Owner | null;
   /** @throws WorkspaceFailure when a commit cannot be obtained or checked out, CheckoutTooLarge. */
   prepare(build: RunnerBuild, steps: BuildSteps): Promise<Workspace>;
   /** @returns the part of the workspace that an earlier playbook removed or replaced; nothing may be started then. */

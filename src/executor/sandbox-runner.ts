@@ -20,6 +20,7 @@ import type { EndedProcess, PlaybookRun, Runner, RunnerBuild, RunningPlaybook } 
 import type { Sandbox } from './sandbox/sandbox.ts';
 import { removeSecretFile, secretFileText, writeSecretFile } from './secret-file.ts';
 import type { RunningProcess, Spawner } from './spawner/spawner.ts';
+import { AGENT_SOCKET } from './ssh-agent/build-agent.ts';
 import { takeStepFile } from './step-file.ts';
 import { prepareWorkspace, tamperedPlace, type Workspace, type WorkspaceDeps } from './workspace.ts';
 
@@ -77,6 +78,10 @@ class SandboxRunner implements Runner {
 
   view(places: BuildPlaces) {
     return this.#deps.sandbox.view(places);
+  }
+
+  ownerOf(slot: number) {
+    return this.#deps.sandbox.ownerOf(slot);
   }
 
   async prepare({ request, places, slot }: RunnerBuild, steps: BuildSteps): Promise<Workspace> {
@@ -181,6 +186,7 @@ class SandboxRunner implements Runner {
           ...(run.secrets === undefined || run.reader !== 'script'
             ? {}
             : { ZUUL_SECRETS_FILE: view.secrets }),
+          ...(build.sshAgent === undefined ? {} : { SSH_AUTH_SOCK: join(view.info, AGENT_SOCKET) }),
           ...relay?.environment(sandbox.ownLoopback(request.job)),
         },
         cwd: workingDirectory(request, view),

@@ -11,7 +11,7 @@ import { pipelineEventCodec, spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { SemaphoreHolder } from '../model/semaphore.ts';
 import { EventQueue } from '../store/event-queue.ts';
-import { holdSlots } from '../store/hold-slots.ts';
+import { type HeldSlots, holdSlots, type SlotWait } from '../store/hold-slots.ts';
 import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { type Operation, type Store, StoreError } from '../store/port.ts';
@@ -29,6 +29,11 @@ export interface StoreBuildsDeps {
   readonly ids: IdMaker;
   /** Shown as the worker of its builds. */
   readonly worker: string;
+  /** Called when a playbook has taken its semaphores, and with -1 when it has freed them. */
+  readonly onHeld?: (
+    held: { readonly tenant: string; readonly semaphores: readonly string[] },
+    by: 1 | -1,
+  ) => void;
 }
 
 /** @param queue the build requests this executor takes from. @returns the queue for `createExecutor`. */
@@ -61,8 +66,7 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
       await claim.report(events.put(event), deps.ids.uuid());
     },
     resumed: ended => claim.resumed(ended),
-    hold: (playbook, wait) =>
-      holdSlots(deps, playbook.holds ?? [], holderOf(request, playbook, deps.clock.now()), wait),
+    hold: (playbook, wait) => holdCounted(request, playbook, wait, deps),
     cancelledAt: () => cancelTime(claim),
     async complete(event: BuildResultEvent, spans) {
       const result = events.put(withCancelTime(event, cancelTime(claim)));
@@ -70,6 +74,28 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
       const [first, ...rest] = splitOperations([...result, ...rows]);
       const outcome = await claim.complete(first);
       return outcome === 'lost' || (await storeAll(deps.store, rest)) ? 'whole' : 'spans-cut';
+    },
+  };
+}
+
+async function holdCounted(
+  request: BuildRequest,
+  playbook: BuildPlaybook,
+  wait: SlotWait,
+  deps: StoreBuildsDeps,
+): Promise<HeldSlots | undefined> {
+  const wanted = playbook.holds ?? [];
+  const slots = await holdSlots(deps, wanted, holderOf(request, playbook, deps.clock.now()), wait);
+  if (slots === undefined) return undefined;
+  const held = { tenant: request.tenant, semaphores: wanted.map(({ name }) => name) };
+  deps.onHeld?.(held, 1);
+  return {
+    async release() {
+      try {
+        await slots.release();
+      } finally {
+        deps.onHeld?.(held, -1);
+      }
     },
   };
 }

@@ -65,6 +65,11 @@ export const METRICS = {
     help: 'Builds that hold a slot of a semaphore',
     labels: [...PIPELINE, 'semaphore'],
   },
+  gatehouse_semaphore_playbook_holders: {
+    kind: 'gauge',
+    help: 'Playbooks of an executor that hold a slot of a semaphore',
+    labels: ['executor', 'tenant', 'semaphore'],
+  },
   gatehouse_semaphore_waiting_jobs: {
     kind: 'gauge',
     help: 'Jobs that could start but for a semaphore',

@@ -84,6 +84,8 @@ export interface BuildRequest {
   readonly roles?: readonly BuildRole[];
   /** All that the playbooks name, encrypted. Absent: none. */
   readonly secrets?: SecretsByHash;
+  /** Project of the change, where the pipeline runs after review: its playbooks may sign with its ssh key. Absent: none. */
+  readonly sshKeyOf?: ProjectKey;
   /** In the order in which they are read, over `parentData`. Absent: none. */
   readonly includeVars?: readonly BuildVarsFile[];
   /** Returned by the jobs it depends on; its own variables win. Absent: nothing. */

@@ -14,7 +14,7 @@ import type { ConfigError } from './config-error.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
 import type { BuildResult } from './results.ts';
-import type { CommentRange } from './returned.ts';
+import type { Artifact, CommentRange } from './returned.ts';
 
 /** One job in a report. */
 export interface ReportedJob {
@@ -153,8 +153,10 @@ export interface ReportedBuild {
   readonly endedAt: Nanoseconds | null;
   /** Its page. */
   readonly url: string | null;
-  /** Its log as text; null: it did not start. */
+  /** Where it says that its logs are, else its log as text; null: it did not start. */
   readonly log: string | null;
+  /** Absent: it returned none. */
+  readonly artifacts?: readonly Artifact[];
 }
 
 /** What an intent stores of its report beside its own fields. */

@@ -24,6 +24,8 @@ const holders = async (world: World) =>
     )
   ).flatMap(({ gatehouse }) => gatehouse.holders);
 
+const metrics = async (world: World) => (await fetch(`${world.service.url}/metrics`)).text();
+
 /** The log of its build says so. */
 async function isWaiting(world: World, topic: string): Promise<void> {
   await vi.waitUntil(
@@ -50,6 +52,8 @@ storyOnBothStores(
     await isWaiting(world, 'B');
     expect(begun(world)).toEqual(['A']);
     expect(await holders(world)).toMatchObject([{ job: 'migrate', playbook: 'playbooks/job.sh' }]);
+    const held = /^gatehouse_semaphore_playbook_holders\{.*semaphore="staging".*\} 1$/m;
+    expect(await metrics(world)).toMatch(held);
     world.release(/migrate: A/);
     await world.leaves('A', 'SUCCESS', 'check');
     await world.observer.until('B to begin', () => begun(world).includes('B'));
@@ -61,6 +65,7 @@ storyOnBothStores(
     const above = world.sink.spans.find(({ spanId }) => spanId === wait.parentSpanId);
     expect(above?.name).toBe('Playbook playbooks/job.sh');
     expect(await holders(world)).toEqual([]);
+    expect(await metrics(world)).not.toMatch(held);
     const builds = await world.api.get<readonly { readonly uuid: string }[]>(`/api/tenant/${TENANT}/builds`);
     const log = await world.api.text(`/api/tenant/${TENANT}/build/${builds[0]?.uuid}/log`);
     expect(log).toMatch(

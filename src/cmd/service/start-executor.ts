@@ -16,6 +16,7 @@ import { buildRequestCodec } from '../../model/codec/records.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
 import { gitBounds } from './git-bounds.ts';
+import { countPlaybookHolders } from './playbook-holders.ts';
 import { providedRepositories } from './provided-repositories.ts';
 import { executorMeasurements } from './service-metrics.ts';
 import type { WorkerCore } from './worker-core.ts';
@@ -51,14 +52,18 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   await mkdir(settings.logDir, { recursive: true });
   await mkdir(settings.jobDir, { recursive: true });
   const room = workerRoom([settings.jobDir, settings.logDir, settings.gitDir], log, core.trouble);
+  const holders = countPlaybookHolders();
   const executor = await createExecutor(
     {
       clock: core.clock,
-      queue: createStoreBuilds(queue, { store, paths: core.paths, clock: core.clock, ids: core.ids, worker }),
+      queue: createStoreBuilds(queue, {
+        ...{ store, paths: core.paths, clock: core.clock, ids: core.ids, worker },
+        onHeld: holders.onHeld,
+      }),
       repositories: providedRepositories(core, store, repositories),
       log,
       room,
-      ...(keystore === undefined ? {} : { secretKeys: keystore, dataSeal: keystore }),
+      ...(keystore === undefined ? {} : { secretKeys: keystore, sshKeys: keystore, dataSeal: keystore }),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
     },
     executorOptions(core),
@@ -66,6 +71,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   opening.defer(() => executor.stop('immediate'));
   builds = () => executor.running().length;
   opening.use(core.metrics.source(() => executorMeasurements(core.host, executor, settings.maxBuilds)));
+  opening.use(core.metrics.source(() => holders.measurements(core.host)));
   opening.defer(startPruningLogs(core, log));
   if (core.paused) executor.pause();
   const address = logServer?.address ?? null;

@@ -187,8 +187,12 @@ function parseOptions(
 }
 
 function extraPaths(read: MappingReader): readonly string[] {
+  // A name may look like a number, a path that Zuul takes may not.
+  const written = new Map(read.list('extra-config-paths')?.map(node => [node.offset, node]));
   return (read.names('extra-config-paths') ?? []).map(({ name, offset }) => {
-    const refusal = refusedExtraPath(name);
+    const node = written.get(offset);
+    const isText = node?.kind === 'scalar' && typeof node.value === 'string';
+    const refusal = isText ? refusedExtraPath(name) : 'is a number and has to be a path, in quotes';
     if (refusal !== undefined)
       read.refuse(
         offset,

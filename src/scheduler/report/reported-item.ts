@@ -42,10 +42,12 @@ function reportedBuild(
 ): ReportedBuild {
   const { uuid, voting, requestedAt } = build;
   const startedAt = startOfBuild(build);
+  const { artifacts = [], logUrl } = (build.state.state === 'completed' && build.state.returned) || {};
   return {
     ...{ job: name, voting, dependencies: dependencies.map(each => each.name) },
     ...{ uuid, result: resultOf(build) ?? null, requestedAt, startedAt, endedAt: endOfBuild(build) },
     url: buildPage(root, tenant, uuid),
-    log: startedAt === null ? null : buildLog(root, tenant, uuid),
+    log: logUrl ?? (startedAt === null ? null : buildLog(root, tenant, uuid)),
+    ...(artifacts.length === 0 ? {} : { artifacts }),
   };
 }

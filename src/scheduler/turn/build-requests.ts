@@ -91,6 +91,7 @@ export function buildRequestFor(
     ...withHolds(found.playbooks, item, context),
     ...(found.roles === undefined ? {} : { roles: found.roles }),
     ...secretsFor(job, context.graph),
+    ...(context.pipeline.postReview ? { sshKeyOf: of.project } : {}),
     ...(files.files.length === 0 ? {} : { includeVars: files.files }),
     ...parents.request,
     zuul: zuulVariables({

@@ -134,6 +134,7 @@ export async function openBench(
     readonly folder?: string;
     readonly room?: DiskRoom;
     readonly secretKeys?: ExecutorDeps['secretKeys'];
+    readonly sshKeys?: ExecutorDeps['sshKeys'];
     readonly dataSeal?: ExecutorDeps['dataSeal'];
   } = {},
 ): Promise<Bench> {
@@ -162,6 +163,7 @@ export async function openBench(
       log: logInto(warnings),
       room: places.room ?? createDiskRoom([folder], { onChange: () => {} }),
       ...(places.secretKeys === undefined ? {} : { secretKeys: places.secretKeys }),
+      ...(places.sshKeys === undefined ? {} : { sshKeys: places.sshKeys }),
       ...(places.dataSeal === undefined ? {} : { dataSeal: places.dataSeal }),
     },
     {

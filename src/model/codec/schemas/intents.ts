@@ -28,7 +28,7 @@ import {
   whole,
   words,
 } from '../schema.ts';
-import { commentLevelSchema, commentRangeSchema } from './buildsets.ts';
+import { artifactsSchema, commentLevelSchema, commentRangeSchema } from './buildsets.ts';
 import { buildResultSchema, configErrorSchema } from './causes.ts';
 import { changeSchema } from './change.ts';
 import { reportActionSchema } from './items.ts';
@@ -75,6 +75,7 @@ const reportedBuild = object<ReportedBuild>({
   endedAt: nullable(time),
   url: nullable(text),
   log: nullable(text),
+  artifacts: optional(artifactsSchema),
 });
 
 const reported = object<ReportedItem>({

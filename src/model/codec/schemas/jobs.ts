@@ -211,6 +211,7 @@ export const buildRequestSchema = object<BuildRequest>({
     list(object<BuildRole>({ ...roleFields, canonicalName: text, branch: nullable(text), commit })),
   ),
   secrets: optional(secrets),
+  sshKeyOf: optional(project),
   includeVars: optional(
     list(
       object<BuildVarsFile>({

@@ -99,6 +99,10 @@ const reported = {
         endedAt: at(-10),
         url: 'http://gate/b/3',
         log: 'http://gate/b/3/log',
+        artifacts: [
+          { name: 'image', url: 'https://logs/image.tar', metadata: { type: 'container_image' } },
+          { name: 'docs', url: 'https://logs/docs/' },
+        ],
       },
     },
     {
@@ -154,7 +158,10 @@ test('a report is one message in the schema of Zuul, to the topic that the repor
                 log_url: 'http://gate/b/3/log',
                 web_url: 'http://gate/b/3',
                 dependencies: ['compile'],
-                artifacts: [],
+                artifacts: [
+                  { name: 'image', url: 'https://logs/image.tar', metadata: { type: 'container_image' } },
+                  { name: 'docs', url: 'https://logs/docs/' },
+                ],
               },
             },
             { job_name: 'docs', voting: false },
