@@ -17,7 +17,7 @@ import { CONFIG_FILES, CONFIG_PROJECT, CONNECTION, PROJECT_FILES, PROJECTS, TENA
 import type { PlannedChange } from './load.ts';
 import { type ClusterProcess, createProcess, type Role } from './process.ts';
 import { type Pushed, pushChange, pushChanges, type Webhooks } from './push-change.ts';
-import { type HostedProject, hostProject } from './repositories.ts';
+import { type Files, type HostedProject, hostProject } from './repositories.ts';
 import { SESSION_TIMEOUT, settingsText, tenantsText } from './settings-text.ts';
 import { anyOf, openSightings, type Sightings } from './sightings.ts';
 import { openTransactionLog, type TransactionLog } from './transaction-log.ts';
@@ -38,6 +38,8 @@ export interface ClusterOptions {
   /** How many of each; default two. */
   readonly count?: Partial<Record<Role, number>>;
   readonly separateMirrors?: boolean;
+  /** Of org/config; default {@link CONFIG_FILES}. */
+  readonly configFiles?: Files;
   /** How the service reaches its repositories; default by path. */
   readonly codeHost?: 'path' | 'http';
   /** Seconds between polls; default 0, never. */
@@ -103,7 +105,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const journalFile = path.join(root, 'journal');
   const journal = stack.use(await openJournal(journalFile));
   const projects = new Map<string, HostedProject>();
-  projects.set(CONFIG_PROJECT, await hostProject(root, CONFIG_PROJECT, CONFIG_FILES, journalFile));
+  const { configFiles = CONFIG_FILES } = options;
+  projects.set(CONFIG_PROJECT, await hostProject(root, CONFIG_PROJECT, configFiles, journalFile));
   for (const name of PROJECTS) projects.set(name, await hostProject(root, name, PROJECT_FILES, journalFile));
 
   const repositories = path.join(root, 'repositories');
