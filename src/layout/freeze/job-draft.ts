@@ -9,25 +9,17 @@
  *               last one written
  */
 import type { ConfigError } from '../../model/config-error.ts';
-import type { JobRole, JobVarsFile, RequiredProject, Variables } from '../../model/job.ts';
-import { mergeNamedVars, mergeVars } from '../../model/merge-vars.ts';
+import type { JobRole } from '../../model/job.ts';
 import { type JobName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { JobSemaphore } from '../../model/semaphore.ts';
 import { errorAt, placeText } from '../model/config-place.ts';
 import type { Layout, LayoutFile } from '../model/layout.ts';
-import type { Matcher } from '../reading/matcher.ts';
 import { joinedSemaphores } from '../stanzas/parse-semaphore.ts';
-import type {
-  DependencyEntry,
-  JobAttributes,
-  JobStanza,
-  NodesetReference,
-  PlaybookEntry,
-} from '../stanzas/stanzas.ts';
+import type { JobAttributes, JobStanza, NodesetReference, PlaybookEntry } from '../stanzas/stanzas.ts';
 import type { ProjectResolver } from '../tenant/resolve-project.ts';
 import { type DraftPlaybook, rolesOf, withRoles } from './job-roles.ts';
 import { exposes, givenSecrets, passed } from './job-secrets.ts';
-import { withVarsFiles } from './job-vars-files.ts';
+import { type JoinedAttributes, joinedAttributes } from './joined-attributes.ts';
 
 /** Attributes whose last definition wins. */
 type Overridden = Pick<
@@ -51,7 +43,7 @@ type Overridden = Pick<
 >;
 
 /** The values after the definitions applied so far; `frozenJob` adds defaults for those that none sets. */
-export interface JobDraft {
+export interface JobDraft extends JoinedAttributes {
   readonly name: JobName;
   readonly settings: Overridden;
   readonly preRun: readonly DraftPlaybook[];
@@ -59,25 +51,10 @@ export interface JobDraft {
   readonly postRun: readonly DraftPlaybook[];
   /** Those that playbooks of the next definition get. */
   readonly roles: readonly JobRole[];
-  readonly dependencies: readonly DependencyEntry[];
   /** The file that defines `dependencies`. */
   readonly dependenciesFile: LayoutFile | undefined;
-  /** Empty: any file. The last definition replaces those before. */
-  readonly files: readonly Matcher[];
-  readonly irrelevantFiles: readonly Matcher[];
-  /** In the order in which they are read. */
-  readonly includeVars: readonly JobVarsFile[];
-  readonly vars: Variables;
-  readonly extraVars: Variables;
-  readonly hostVars: { readonly [node: string]: Variables };
-  readonly groupVars: { readonly [group: string]: Variables };
-  readonly requiredProjects: readonly RequiredProject[];
   /** The only projects that may list it; undefined: any. */
   readonly allowedProjects: readonly ProjectKey[] | undefined;
-  readonly tags: readonly string[];
-  readonly provides: readonly string[];
-  readonly requires: readonly string[];
-  readonly failureOutput: readonly string[];
   readonly semaphores: readonly JobSemaphore[];
   readonly nodeset: NodesetReference | undefined;
   readonly abstract: boolean;
@@ -180,19 +157,11 @@ export function applyStanza(
       ...pass(before.postRun),
     ],
     roles,
-    dependencies: attributes.dependencies ?? before.dependencies,
+    ...joinedAttributes(before, attributes, file, resolve),
     dependenciesFile: attributes.dependencies === undefined ? before.dependenciesFile : file,
-    files: attributes.files ?? before.files,
-    irrelevantFiles: attributes.irrelevantFiles ?? before.irrelevantFiles,
-    ...mergedVariables(before, attributes, file, resolve),
-    requiredProjects: addProjects(before.requiredProjects, attributes, resolve),
     allowedProjects: given.restricts
       ? intersected(before.allowedProjects, [file.project])
       : stillAllowed(before.allowedProjects, attributes, resolve),
-    tags: union(before.tags, attributes.tags),
-    provides: union(before.provides, attributes.provides),
-    requires: union(before.requires, attributes.requires),
-    failureOutput: union(before.failureOutput, attributes.failureOutput).toSorted(),
     semaphores: joinedSemaphores([...before.semaphores, ...(attributes.semaphores ?? [])]),
     nodeset: attributes.nodeset ?? before.nodeset,
     // These two are not inherited; within a job, one variant sets them for all.
@@ -214,25 +183,6 @@ export function applyStanza(
 /** Of the playbooks that the next definition names. */
 function levelAfter({ definedAt }: JobDraft): Pick<DraftPlaybook, 'level'> {
   return definedAt.length === 0 ? {} : { level: definedAt.length };
-}
-
-function mergedVariables(
-  before: JobDraft,
-  attributes: JobAttributes,
-  file: LayoutFile,
-  resolve: ProjectResolver,
-): Pick<JobDraft, 'includeVars' | 'vars' | 'extraVars' | 'hostVars' | 'groupVars'> {
-  return {
-    includeVars: withVarsFiles(before.includeVars, attributes, file, resolve),
-    vars: mergeVars(before.vars, attributes.vars ?? {}),
-    extraVars: mergeVars(before.extraVars, attributes.extraVars ?? {}),
-    hostVars: mergeNamedVars(before.hostVars, attributes.hostVars ?? {}),
-    groupVars: mergeNamedVars(before.groupVars, attributes.groupVars ?? {}),
-  };
-}
-
-function union(before: readonly string[], more: readonly string[] = []): readonly string[] {
-  return [...new Set([...before, ...more])];
 }
 
 /** Attributes that change what is executed, by their names in the file. A final job refuses them. */
@@ -364,20 +314,4 @@ function intersected(
   named: readonly ProjectKey[],
 ): readonly ProjectKey[] {
   return before === undefined ? named : before.filter(project => named.includes(project));
-}
-
-function addProjects(
-  before: readonly RequiredProject[],
-  { requiredProjects = [] }: JobAttributes,
-  resolve: ProjectResolver,
-): readonly RequiredProject[] {
-  const projects = new Map(before.map(required => [required.project, required]));
-  for (const { name, overrideCheckout } of requiredProjects) {
-    const resolved = resolve(name);
-    // Unknown names broke the definition when the layout was built.
-    if (resolved.kind === 'unknown') continue;
-    const { project } = resolved;
-    projects.set(project, { project, ...(overrideCheckout === undefined ? {} : { overrideCheckout }) });
-  }
-  return [...projects.values()];
 }

@@ -13,6 +13,8 @@ export interface RegexBudget {
 export interface ParseContext {
   /** In a stanza, all but a warning breaks the stanza; in the tenant file, any refuses the file. */
   problem(problem: YamlProblem): void;
+  /** Takes back that `!override` or `!inherit` at this offset is misplaced. Absent: it is. */
+  allowsControl?(offset: number): void;
   readonly regexes: RegexBudget;
   /** For all hints of the file. */
   readonly hints: HintBudget;

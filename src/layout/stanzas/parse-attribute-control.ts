@@ -1,6 +1,7 @@
-/** `attribute-control` of a job: which of its attributes nothing may set after it. */
+/** `attribute-control` of a job: which of its attributes nothing may set after it. And the tags that say how one joins what was there. */
 import { type MappingReader, mappingReader } from '../reading/mapping-reader.ts';
 import type { ParseContext } from '../reading/parse-context.ts';
+import type { AttributeControls } from './stanzas.ts';
 
 /** The attributes that Zuul can make final one by one. */
 const CONTROLLED = [
@@ -31,4 +32,16 @@ export function parseAttributeControl(
   });
   controls.finish();
   return final;
+}
+
+/** `!override` and `!inherit` at the values of these attributes, by the attribute's name. */
+export function parseControls(read: MappingReader, context: ParseContext): AttributeControls | undefined {
+  const controls: { [key: string]: 'override' | 'inherit' } = {};
+  for (const key of CONTROLLED) {
+    const control = read.has(key) ? read.node(key)?.control : undefined;
+    if (control === undefined) continue;
+    context.allowsControl?.(control.offset);
+    controls[key] = control.tag;
+  }
+  return Object.keys(controls).length === 0 ? undefined : controls;
 }

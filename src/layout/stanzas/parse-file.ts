@@ -4,7 +4,7 @@ import { didYouMean, type HintBudget, hintBudget } from '../../lib/nearest-name.
 import { type ParseContext, regexBudget } from '../reading/parse-context.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from '../yaml/yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from '../yaml/yaml-node.ts';
-import { MISPLACED_SECRET } from '../yaml/yaml-tree.ts';
+import { MISPLACED_CONTROL, MISPLACED_SECRET } from '../yaml/yaml-tree.ts';
 import { parseJob } from './parse-job.ts';
 import { parseNodeset } from './parse-nodeset.ts';
 import { parsePipeline } from './parse-pipeline.ts';
@@ -134,11 +134,15 @@ function parseWhole(
   file: ParseContext,
 ): ParsedStanza {
   const problems = yamlProblems.filter(({ code }) => kind !== 'secret' || code !== MISPLACED_SECRET);
+  const allowed = new Set<number>();
   const stanza = parserOf(kind)(value, offset, {
     ...file,
+    allowsControl: at => void allowed.add(at),
     problem: problem => (problem.severity === 'warning' ? file.problem(problem) : problems.push(problem)),
   });
-  const [first, ...rest] = problems.toSorted((a, b) => a.offset - b.offset);
+  const [first, ...rest] = problems
+    .filter(problem => problem.code !== MISPLACED_CONTROL || !allowed.has(problem.offset))
+    .toSorted((a, b) => a.offset - b.offset);
   if (stanza !== undefined && first === undefined) return stanza;
   const name = nameIn(value);
   const branches = stanza?.kind === 'job' ? stanza.branches : undefined;

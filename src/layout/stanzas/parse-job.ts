@@ -3,7 +3,7 @@ import { type MappingReader, mappingReader, type PlacedName } from '../reading/m
 import type { ParseContext } from '../reading/parse-context.ts';
 import { readPatterns } from '../reading/read-patterns.ts';
 import type { YamlMapping, YamlNode } from '../yaml/yaml-node.ts';
-import { parseAttributeControl } from './parse-attribute-control.ts';
+import { parseAttributeControl, parseControls } from './parse-attribute-control.ts';
 import { parseIncludeVars } from './parse-include-vars.ts';
 import { parseNodesetReference } from './parse-nodeset.ts';
 import { parseCleanupRun, parsePlaybooks } from './parse-playbooks.ts';
@@ -112,6 +112,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     semaphores: parseJobSemaphores(read, subject, context),
     roles: parseRoles(read, subject, context),
     failureOutput: parseFailureOutput(read, subject, context),
+    controls: parseControls(read, context),
     finalAttributes: parseAttributeControl(read, subject, context),
     workspaceScheme: read.oneOf('workspace-scheme', ['golang', 'flat', 'unique']),
     workspaceCheckout: parseBooleanOrAuto(read, 'workspace-checkout'),

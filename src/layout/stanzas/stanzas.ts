@@ -162,6 +162,11 @@ export interface IncludeVarsEntry {
   readonly useRef: boolean;
 }
 
+/** By the name of an attribute in the file: `override` puts its value in place of what was there, `inherit` adds it. */
+export interface AttributeControls {
+  readonly [key: string]: 'override' | 'inherit';
+}
+
 /** Attributes of a job or of a project's override of it; undefined: not written, inherited. */
 export interface JobAttributes {
   readonly description?: string | undefined;
@@ -208,6 +213,8 @@ export interface JobAttributes {
   readonly roles?: readonly RoleEntry[] | undefined;
   /** Expressions of RE2. */
   readonly failureOutput?: readonly string[] | undefined;
+  /** Of attributes whose value is not joined with what was there in the usual way. */
+  readonly controls?: AttributeControls | undefined;
   /** Names of attributes, as in the file, that `attribute-control` makes final. */
   readonly finalAttributes?: readonly string[] | undefined;
   readonly workspaceScheme?: WorkspaceScheme | undefined;

@@ -11,6 +11,15 @@ interface CommonNode {
   readonly size: number;
   /** Levels of nesting in it, aliases included; 1 for a scalar. */
   readonly depth: number;
+  /** Absent: no such tag. */
+  readonly control?: YamlControl;
+}
+
+/** `!override` or `!inherit`: allowed for some attributes of jobs, a problem of the document elsewhere. */
+interface YamlControl {
+  readonly tag: 'override' | 'inherit';
+  /** Of the tag. */
+  readonly offset: number;
 }
 
 interface YamlScalar extends CommonNode {

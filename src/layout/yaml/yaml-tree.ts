@@ -14,6 +14,8 @@ const MAX_NODES = 250_000;
 const ENCRYPTED = '!encrypted/pkcs1-oaep';
 /** Code of the problem that every encrypted value is, until it is found to be in a secret. */
 export const MISPLACED_SECRET = 'misplaced-secret';
+/** Likewise of `!override` and `!inherit`, until they are found at an attribute that takes them. */
+export const MISPLACED_CONTROL = 'misplaced-control';
 
 /** A mistake in a text whose file is not known yet: `code` is stable, for machines, `text` says what to do. */
 export interface YamlProblem {
@@ -85,11 +87,9 @@ export class TreeBuilder {
       case EVENT_ID.SEQUENCE:
         if (this.#tagOf(event) === ENCRYPTED)
           return this.#anchored(event, () => this.#encrypted(this.#sequence(event.start), event.tagStart));
-        this.#refuseTag(event);
-        return this.#anchored(event, () => this.#sequence(event.start));
+        return this.#anchored(event, () => this.#controlled(event, () => this.#sequence(event.start)));
       case EVENT_ID.MAPPING:
-        this.#refuseTag(event);
-        return this.#anchored(event, () => this.#mapping(event.start));
+        return this.#anchored(event, () => this.#controlled(event, () => this.#mapping(event.start)));
       case EVENT_ID.ALIAS:
         return this.#alias(event.anchorStart, event.anchorEnd);
       default:
@@ -107,7 +107,15 @@ export class TreeBuilder {
     const tag = this.#tagOf(event);
     if (tag === '!!str') return scalar(text);
     if (tag === ENCRYPTED) return this.#encrypted(scalar(text), event.tagStart);
-    this.#refuseTag(event);
+    return this.#controlled(event, () => this.#plain(text, plain, offset, scalar));
+  }
+
+  #plain(
+    text: string,
+    plain: boolean,
+    offset: number,
+    scalar: (value: null | boolean | number | string) => YamlNode,
+  ): YamlNode {
     if (text.includes('\0')) this.#complain(offset, 'bad-character', 'a NUL character is not allowed');
     if (!plain) return scalar(text);
     const meaning = plainScalar(text);
@@ -248,6 +256,19 @@ export class TreeBuilder {
       throw new TreeError(node.offset, 'too-deep', `more than ${MAX_DEPTH} levels with aliases expanded`);
     }
     return node;
+  }
+
+  /** Where it may stand is not known here: `parse-file.ts` drops the problem for attributes that take it. */
+  #controlled(event: { readonly tagStart: number; readonly tagEnd: number }, make: () => YamlNode): YamlNode {
+    const tag = this.#tagOf(event);
+    if (tag !== '!override' && tag !== '!inherit') {
+      this.#refuseTag(event);
+      return make();
+    }
+    const offset = event.tagStart;
+    const text = `${tag} is for attributes of jobs that are combined with those of parents; remove it here`;
+    this.#complain(offset, MISPLACED_CONTROL, text);
+    return { ...make(), control: { tag: tag === '!override' ? 'override' : 'inherit', offset } };
   }
 
   #refuseTag({ tagStart, tagEnd }: { readonly tagStart: number; readonly tagEnd: number }): void {
