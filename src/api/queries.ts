@@ -59,6 +59,9 @@ export const QUERIES = {
       description: 'A time such as 2026-11-20T12:00:00Z or a duration such as 24h, the default',
     },
   },
+  calibration: {
+    since: { kind: 'text', description: 'A time or a duration, as of delays; by default 7d' },
+  },
   log: {
     offset: { ...number, default: 0, description: 'First byte' },
     limit: { kind: 'integer', min: 1, max: MAX_LOG_PIECE, default: 256 * 1024, description: 'Bytes' },

@@ -8,7 +8,7 @@
  *     routes.ts, queries.ts           the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     builds.ts, delays.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
+ *     builds.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -22,6 +22,7 @@ import { componentsSchema, requestedStateSchema, STATE_ACTIONS } from './compone
 import { connectionsSchema } from './connections.ts';
 import { delaysSchema } from './delays.ts';
 import { explanationSchema } from './explanation.ts';
+import { calibrationSchema, forecastSchema } from './forecast.ts';
 import { frozenJobSchema, frozenJobsSchema } from './frozen-jobs-schema.ts';
 import { finishedItemSchema, liveItemSchema } from './live-item.ts';
 import { livePipelineSchema, liveTenantSchema } from './live-view.ts';
@@ -51,6 +52,7 @@ export const DOCUMENTS = {
   Authorizations: authorizationsSchema,
   Build: buildSchema,
   Buildset: buildsetSchema,
+  Calibration: calibrationSchema,
   ChangeChecks: changeChecksSchema,
   Components: componentsSchema,
   ConfigErrors: configErrorsSchema,
@@ -59,6 +61,7 @@ export const DOCUMENTS = {
   Delays: delaysSchema,
   Explanation: explanationSchema,
   FinishedItem: finishedItemSchema,
+  Forecast: forecastSchema,
   FrozenJob: frozenJobSchema,
   FrozenJobs: frozenJobsSchema,
   Health: healthSchema,
@@ -195,7 +198,7 @@ const READ: readonly RouteDescription[] = [
   read(`${TENANT}/status/change/{change}`, 'The items of one change', { listOf: 'StatusItem' }),
   read(
     `${TENANT}/events`,
-    'Live stream of the documents LiveTenant, LivePipeline and Item',
+    'Live stream of the documents LiveTenant, LivePipeline, Item and Forecast',
     {
       media: ['text/event-stream'],
     },
@@ -209,6 +212,15 @@ const READ: readonly RouteDescription[] = [
       document: 'Delays',
     },
     { query: QUERIES.delays },
+  ),
+  read(`${TENANT}/pipeline/{pipeline}/forecast`, 'When its items will probably leave', {
+    document: 'Forecast',
+  }),
+  read(
+    `${TENANT}/pipeline/{pipeline}/forecast/calibration`,
+    'How right forecasts were',
+    { document: 'Calibration' },
+    { query: QUERIES.calibration },
   ),
   read(
     `${TENANT}/pipeline/{pipeline}/project/{project}/branch/{branch}/freeze-jobs`,

@@ -16,7 +16,7 @@
  *
  *     create-web.ts, deps.ts, answer.ts, query.ts   the server, its dependencies, answers, query parameters: read these first
  *     *-route, *-routes                             one route, or a group of routes, each; documents come from `src/api`. What they share:
- *                                                   named-item.ts, project-named.ts, history-filter.ts, since.ts, operator-request.ts, expected-durations.ts
+ *                                                   named-item.ts, named-pipeline.ts, project-named.ts, history-filter.ts, finished-of-pipeline.ts, forecasts.ts, since.ts, operator-request.ts, expected-durations.ts
  *     auth/                                         who sends a request, and what they may do (guard.ts before all routes, permission.ts, fits-rule.ts); tenant-access.ts,
  *                                                   client-address.ts
  *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent
@@ -47,6 +47,8 @@ import type { WebDeps } from './deps.ts';
 import { dequeueRoute } from './dequeue-route.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { expectedDurations } from './expected-durations.ts';
+import { addForecastRoutes } from './forecast-routes.ts';
+import { type Forecasts, forecasts } from './forecasts.ts';
 import { addFreezeRoutes } from './freeze-routes.ts';
 import { type GracefulClose, gracefulClose } from './graceful-close.ts';
 import { readableFromAnywhere, securityHeaders } from './headers.ts';
@@ -102,12 +104,13 @@ const KEEP_ALIVE_MS = 5000;
 export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
   const expected = expectedDurations(deps);
   const proxies = addressRanges(limits.trustedProxies ?? []);
-  const streams = eventStreams({ ...deps, expected, proxies, run: deps.clock.now() });
+  const forecast = forecasts(deps);
+  const streams = eventStreams({ ...deps, expected, forecasts: forecast, proxies, run: deps.clock.now() });
   const quota = spanQuota(deps.clock);
   // Its own clock: it measures how old an answer is, not what it says.
   const logs = sharedLogs({ readLog: deps.readLog, clock: { monotonic: () => performance.now() } });
   const consoles = consoleStreams({ ...deps, logs, proxies });
-  const parts = { streams, expected, quota };
+  const parts = { streams, expected, forecast, quota };
   const shared: WebDeps = { ...deps, readLog: question => logs.read(question) };
   const requestTimeout = limits.requestTimeout ?? 10_000;
   const open = (listener: ListenerKind): OpenServer => {
@@ -157,6 +160,7 @@ interface OpenServer {
 interface Parts {
   readonly streams: EventStreams;
   readonly expected: ReturnType<typeof expectedDurations>;
+  readonly forecast: Forecasts;
   readonly quota: SpanQuota;
 }
 
@@ -181,7 +185,7 @@ function application(deps: WebDeps, parts: Parts, listener: ListenerKind): Expre
 
 function apiRoutes(
   deps: WebDeps & { readonly auth: Authentication },
-  { streams, expected, quota }: Parts,
+  { streams, expected, forecast, quota }: Parts,
 ): Router {
   const api = Router();
   const { auth } = deps;
@@ -224,6 +228,7 @@ function apiRoutes(
   addLogFilesRoute(tenant, deps);
   addChecksRoute(tenant, deps, expected);
   addDelaysRoute(tenant, deps);
+  addForecastRoutes(tenant, deps, forecast);
   addBadgeRoute(tenant, deps);
   addFreezeRoutes(tenant, deps);
   addKeyRoutes(tenant, deps);

@@ -6,38 +6,28 @@
  * answer has `truncated` and the time from which everything is `covered`. The route needs no token, so answers are shared and
  * computed one at a time, with a bounded number of waiting requests (shared-answers.ts).
  */
-import { setImmediate } from 'node:timers/promises';
 import type { Router } from 'express';
 import { type DelaysAnswer, delaysDocument } from '../api/delays.ts';
 import { QUERIES } from '../api/queries.ts';
 import type { PipelineSnapshot } from '../api/tenant-snapshot.ts';
 import { type DelayedItem, delayedItem } from '../explain/delayed-item.ts';
 import { delaysOf } from '../explain/delays.ts';
-import type { History } from '../history/history.ts';
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
-import { didYouMean } from '../lib/nearest-name.ts';
 import { itemPage } from '../model/page-addresses.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
-import {
-  type Answer,
-  badRequest,
-  type HttpRefusal,
-  jsonAnswer,
-  notFound,
-  type ReadRequest,
-} from './answer.ts';
+import { type Answer, badRequest, jsonAnswer, type ReadRequest } from './answer.ts';
 import type { WebDeps } from './deps.ts';
+import { takeFinished } from './finished-of-pipeline.ts';
+import { pipelineNamed } from './named-pipeline.ts';
 import { readQuery } from './query.ts';
-import { KEEP_MS, RETRY_AFTER_S, type SharedAnswers, sharedAnswers } from './shared-answers.ts';
+import { KEEP_MS, type SharedAnswers, sharedAnswers, tooManyWait } from './shared-answers.ts';
 import { parseSince } from './since.ts';
 import { type FoundTenant, inTenant } from './tenant-access.ts';
 
 /** Finished items read for one answer, newest first; a bound of time and memory, since each is a whole record. */
 export const MOST_ITEMS = 2000;
 const PAGE = 50;
-/** Pages of the history to read; a page of a quiet pipeline may be empty. */
-const MOST_PAGES = 500;
 
 type DelaysDeps = Pick<WebDeps, 'snapshot' | 'tenants' | 'auth' | 'history' | 'clock' | 'root' | 'traceUi'>;
 
@@ -62,28 +52,13 @@ async function delays(
   const now = deps.clock.now();
   const read = parseSince(text, now);
   if (read.kind === 'wrong') return badRequest(`since: ${read.reason}`, 'query parameter since');
-  const name = request.parameter('pipeline');
-  const live = tenant.snapshot.pipelines.find(({ pipeline }) => pipeline.name === name);
-  if (live === undefined) {
-    const names = tenant.snapshot.pipelines.map(({ pipeline }) => pipeline.name);
-    const hint = didYouMean(name, names) || `; it has: ${names.join(', ') || 'none'}`;
-    return notFound(
-      `tenant ${tenant.name} has no pipeline ${JSON.stringify(name.slice(0, 64))}${hint}`,
-      'path: pipeline',
-    );
-  }
-  const key = JSON.stringify([tenant.name, name, rounded(read.since)]);
+  const found = pipelineNamed(tenant, request);
+  if (found.kind === 'refused') return found;
+  const { live } = found;
+  const key = JSON.stringify([tenant.name, live.pipeline.name, rounded(read.since)]);
   const made = shared(key, () => answer(deps, tenant.name, live, { since: read.since, until: now }));
-  return made === undefined ? TOO_MANY : jsonAnswer(delaysDocument(await made));
+  return made === undefined ? tooManyWait('delays') : jsonAnswer(delaysDocument(await made));
 }
-
-const TOO_MANY: HttpRefusal = {
-  kind: 'refused',
-  status: 503,
-  error: 'too many requests for delays; try again later',
-  place: 'request',
-  headers: { 'Retry-After': String(RETRY_AFTER_S) },
-};
 
 /** Requests share an answer if their beginnings differ by less than the time an answer is kept. */
 function rounded(since: Nanoseconds): number {
@@ -110,7 +85,12 @@ async function answer(
   };
   for (const item of state.items.values()) take(item);
   // After the items in the queue: an item that has left meanwhile counts as finished.
-  const covered = await takeFinished(deps.history, { tenant, pipeline: pipeline.name, ...period }, take);
+  const { since } = period;
+  const question = { tenant, pipeline: pipeline.name, since, most: MOST_ITEMS, page: PAGE };
+  const covered = await takeFinished(deps.history, question, item => {
+    take(item);
+    return true;
+  });
   const { slowest, ...rest } = delaysOf([...found.values()], { ...period, covered });
   return {
     tenant,
@@ -123,30 +103,4 @@ async function answer(
       traceUrl: links.get(slow.item) ?? null,
     })),
   };
-}
-
-/** @returns the time from which every item is covered. */
-async function takeFinished(
-  history: Pick<History, 'itemsLeft'>,
-  question: Period & { readonly tenant: string; readonly pipeline: string },
-  take: (item: QueueItem) => void,
-): Promise<Nanoseconds> {
-  let before: number | undefined;
-  let taken = 0;
-  for (let pages = 1; ; pages++) {
-    const { items, next, reached } = await history.itemsLeft({
-      tenant: question.tenant,
-      pipeline: question.pipeline,
-      since: question.since,
-      limit: Math.min(PAGE, MOST_ITEMS - taken),
-      ...(before === undefined ? {} : { before }),
-    });
-    items.forEach(take);
-    taken += items.length;
-    // Other requests are served between two pages.
-    await setImmediate();
-    if (next === null || reached === null) return question.since;
-    if (taken >= MOST_ITEMS || pages >= MOST_PAGES) return reached;
-    before = next;
-  }
 }

@@ -13,6 +13,7 @@ import { refusalBody } from './answer.ts';
 import { clientOf } from './client-address.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
+import type { Forecasts } from './forecasts.ts';
 import { type LiveFeed, liveFeed, type Update } from './live-feed.ts';
 
 /** The streams of both listeners together, with one feed for each tenant that a reader ever asked for. */
@@ -30,6 +31,7 @@ type StreamDeps = Pick<
   'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'onChange' | 'sse' | 'auth'
 > & {
   readonly expected: ExpectedJobDurations;
+  readonly forecasts: Forecasts;
   /** Trusted proxies, whose clients count one by one. */
   readonly proxies: AddressRanges;
   /** Unique per process. */

@@ -10,7 +10,7 @@ import type { FrozenJob } from '../model/job.ts';
 import { type Answer, type HttpRefusal, jsonAnswer, notFound, type ReadRequest } from './answer.ts';
 import type { FrozenBranch, WebDeps } from './deps.ts';
 import { projectNamed } from './project-named.ts';
-import { RETRY_AFTER_S, type SharedAnswers, sharedAnswers } from './shared-answers.ts';
+import { askLater, type SharedAnswers, sharedAnswers, tooManyWait } from './shared-answers.ts';
 import { type FoundTenant, inTenant } from './tenant-access.ts';
 
 type FreezeDeps = Pick<WebDeps, 'snapshot' | 'tenants' | 'auth' | 'clock' | 'freezeBranch'>;
@@ -61,7 +61,7 @@ async function jobsOf(
     branch: parameter('branch'),
   };
   const answer = await shared(JSON.stringify(question), () => freezeBranch(question));
-  if (answer === undefined) return later('too many requests for frozen jobs; try again later');
+  if (answer === undefined) return tooManyWait('frozen jobs');
   switch (answer.kind) {
     case 'frozen':
       return answer.jobs;
@@ -70,11 +70,6 @@ async function jobsOf(
     case 'unusable':
       return notFound(`the jobs cannot be frozen: ${answer.text}`, 'configuration');
     case 'costly':
-      return later(answer.text);
+      return askLater(answer.text);
   }
-}
-
-function later(error: string): HttpRefusal {
-  const headers = { 'Retry-After': String(RETRY_AFTER_S) };
-  return { kind: 'refused', status: 503, error, place: 'request', headers };
 }

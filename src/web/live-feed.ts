@@ -4,6 +4,7 @@
  *     tenant              queue lengths, errors, tracing
  *     pipeline/gate       its queues with the uuids of their items, in order
  *     item/3f2a...        one item ({@link liveItem})
+ *     forecast/gate       when its items will probably leave
  *
  * Changes come in bursts (a reset of twenty items is twenty records), so they are gathered briefly; the documents that differ from the
  * last ones sent are one update. Updates are numbered and the latest are kept, so that a reader that reconnects gets only the ones
@@ -12,6 +13,7 @@
 import { createListeners } from '../lib/listeners.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
+import type { Forecasts } from './forecasts.ts';
 import { type KnownTexts, tenantDocuments } from './tenant-documents.ts';
 
 /** Milliseconds for which changes are gathered. */
@@ -45,8 +47,9 @@ export interface LiveFeed {
   close(): void;
 }
 
-type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components' | 'log'> & {
+type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock'> & {
   readonly expected: ExpectedJobDurations;
+  readonly forecasts: Forecasts;
 };
 
 /** Reads nothing before the first {@link LiveFeed.refresh}. */

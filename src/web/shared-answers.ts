@@ -3,14 +3,15 @@
  * number of waiting requests. A client that varies its requests cannot fill the memory or run more than one query at a time.
  *
  *     const shared = sharedAnswers<DelaysAnswer>(clock);
- *     const answer = shared(key, () => make());     // undefined: too many wait, ask again after RETRY_AFTER_S
+ *     const answer = shared(key, () => make());     // undefined: too many wait, see tooManyWait
  */
 import type { Clock } from '../lib/clock.ts';
+import type { HttpRefusal } from './answer.ts';
 
 /** Milliseconds for which an answer is reused. */
 export const KEEP_MS = 10_000;
 /** `Retry-After` of a refused request, in seconds. */
-export const RETRY_AFTER_S = 10;
+const RETRY_AFTER_S = 10;
 /** Limit of answers that are not computed yet. */
 export const MOST_WAITING_ANSWERS = 8;
 const MOST_KEPT = 100;
@@ -18,6 +19,17 @@ const MOST_KEPT = 100;
 interface Entry<T> {
   readonly until: number;
   readonly answer: Promise<T>;
+}
+
+/** 503. @param what was asked for, in the plural. */
+export function tooManyWait(what: string): HttpRefusal {
+  return askLater(`too many requests for ${what}; try again later`);
+}
+
+/** 503. @param error for people. */
+export function askLater(error: string): HttpRefusal {
+  const headers = { 'Retry-After': String(RETRY_AFTER_S) };
+  return { kind: 'refused', status: 503, error, place: 'request', headers };
 }
 
 /** Undefined: too many wait. Rejects as `make` does, for all that share it. @param key all that the answer depends on, besides the time. */

@@ -127,6 +127,8 @@ const INDEX = {
   pipelines: '/api/tenant/{tenant}/pipelines',
   semaphores: '/api/tenant/{tenant}/semaphores',
   delays: '/api/tenant/{tenant}/pipeline/{pipeline}/delays',
+  forecast: '/api/tenant/{tenant}/pipeline/{pipeline}/forecast',
+  forecast_calibration: '/api/tenant/{tenant}/pipeline/{pipeline}/forecast/calibration',
   project_freeze_jobs:
     '/api/tenant/{tenant}/pipeline/{pipeline}/project/{project}/branch/{branch}/freeze-jobs',
   project_freeze_job:

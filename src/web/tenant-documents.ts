@@ -1,12 +1,16 @@
+import { forecastDocument } from '../api/forecast.ts';
 import { liveItem } from '../api/live-item.ts';
 import { livePipeline, liveTenant } from '../api/live-view.ts';
+import { toMilliseconds } from '../lib/clock.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceLinks } from '../tracing/trace-links.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
+import type { Forecasts } from './forecasts.ts';
 
-type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components'> & {
+type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components' | 'clock'> & {
   readonly expected: ExpectedJobDurations;
+  readonly forecasts: Forecasts;
   readonly known: KnownTexts;
 };
 
@@ -29,6 +33,13 @@ export async function tenantDocuments(
     documents.set(`pipeline/${live.pipeline.name}`, JSON.stringify(livePipeline(live, position)));
     for (const item of live.state.items.values())
       documents.set(`item/${item.uuid}`, await itemDocument(deps, item));
+    const forecasts = await deps.forecasts.of(tenant, live);
+    if (forecasts.size === 0) continue;
+    const now = toMilliseconds(deps.clock.now());
+    documents.set(
+      `forecast/${live.pipeline.name}`,
+      JSON.stringify(forecastDocument(live.pipeline, forecasts, now)),
+    );
   }
   return documents;
 }

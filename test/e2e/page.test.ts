@@ -5,6 +5,7 @@ import { addMilliseconds, type Clock } from '../../src/lib/clock.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { describeOnChromium } from '../setup/chromium.ts';
+import { busyMoment } from '../unit/forecast/busy-days.ts';
 import { type FakeOptions, type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
 import { checkItems, gateItems, NOW } from '../unit/web/sample-gate.ts';
 import { at, sampleChange, sampleItem, uuidOf } from '../unit/web/sample-item.ts';
@@ -134,6 +135,25 @@ describeOnChromium('the page', executablePath => {
     expect(await card('retry-budget').locator('.chip').innerText()).toMatch(/^awaits code host/);
     await card('retry-budget').locator('a.title').click();
     await page.locator('main .trouble', { hasText: notice }).waitFor();
+  });
+
+  test('says when items will land, on the board and on their own pages', async () => {
+    const { at: now, queued, left } = busyMoment();
+    await web.close();
+    web = await fakeWeb({
+      snapshot: sampleSnapshot({ gate: queued, check: [] }),
+      limits: { closeTimeout: 200 },
+    });
+    web.setNow(now);
+    await web.history.record(left.map(item => ({ kind: 'item', item }) as const));
+    await page.goto(web.url);
+    const line = /place 1\s*lands about \d\d:\d\d(:\d\d)? \(\d\d:\d\d(:\d\d)? – \d\d:\d\d(:\d\d)?\)/;
+    await page.locator('.forecast:visible').first().waitFor();
+    expect(await page.locator('.forecast').first().innerText()).toMatch(line);
+    expect(await page.locator('.forecast:visible').count()).toBe(queued.length);
+    await page.locator(`#link-${queued[0]!.uuid}`).click();
+    await page.locator('.item-head .forecast:visible').waitFor();
+    expect(await page.locator('.item-head .forecast').innerText()).toMatch(line);
   });
 
   test('follows what happens without being loaded again', async () => {

@@ -86,6 +86,12 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
       name => `${TENANT}/pipeline/${name}`,
     ),
     ...[
+      'gate/forecast',
+      'nothing/forecast',
+      'gate/forecast/calibration',
+      'gate/forecast/calibration?since=soon',
+    ].map(name => `${TENANT}/pipeline/${name}`),
+    ...[
       'check/project/org/project/branch/master/freeze-jobs',
       'nothing/project/org/project/branch/master/freeze-jobs',
       'check/project/org/project/branch/nothing/freeze-job/unit',
@@ -160,7 +166,12 @@ async function streamed(contract: Contract, { api }: World): Promise<void> {
   stop.abort();
   const data = text.split('\n').find(line => line.startsWith('data: ')) ?? '';
   const { set }: { set: { readonly [name: string]: unknown } } = JSON.parse(data.slice('data: '.length));
-  const kinds = { tenant: 'LiveTenant', pipeline: 'LivePipeline', item: 'Item' } as const;
+  const kinds = {
+    tenant: 'LiveTenant',
+    pipeline: 'LivePipeline',
+    item: 'Item',
+    forecast: 'Forecast',
+  } as const;
   for (const [name, document] of Object.entries(set)) {
     const [kind = ''] = name.split('/');
     const schema = Object.entries(kinds).find(([each]) => each === kind)?.[1] ?? kind;

@@ -1,4 +1,5 @@
 /** Follows a tenant over server-sent events: the current documents first, then every change. */
+import type { ForecastDocument, ItemForecast } from '../../api/forecast.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 import { type Api, ApiError } from './api.ts';
@@ -9,6 +10,8 @@ export interface FollowedTenant {
   readonly tenant: LiveTenant | null;
   readonly pipelines: readonly LivePipeline[];
   readonly items: ReadonlyMap<string, LiveItem>;
+  /** By uuid; an item that runs no jobs has none. */
+  readonly forecasts: ReadonlyMap<string, ItemForecast>;
   readonly tracing: LiveTenant['tracing'];
   /** The service's clock when it sent this, milliseconds since the epoch: times in the view count on that clock. */
   readonly sentAt: number;
@@ -81,15 +84,18 @@ async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
 function viewOf(documents: ReadonlyMap<string, unknown>, sentAt: number): FollowedTenant {
   const pipelines: LivePipeline[] = [];
   const items = new Map<string, LiveItem>();
+  const forecasts: [string, ItemForecast][] = [];
   for (const [name, document] of documents) {
     if (name.startsWith('pipeline/')) pipelines.push(document as LivePipeline);
     if (name.startsWith('item/')) items.set(name.slice('item/'.length), document as LiveItem);
+    if (name.startsWith('forecast/')) forecasts.push(...Object.entries((document as ForecastDocument).items));
   }
   const tenant = (documents.get('tenant') ?? null) as LiveTenant | null;
   return {
     tenant,
     pipelines: pipelines.sort((a, b) => a.position - b.position),
     items,
+    forecasts: new Map(forecasts),
     tracing: tenant?.tracing ?? null,
     sentAt,
   };

@@ -8,7 +8,7 @@
  * Map of this folder:
  *
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
- *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, log.ts     commands that read; find-item.ts: the item a user names;
+ *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, log.ts     commands that read; find-item.ts: the item a user names;
  *                                         lines-of.ts: a stream by lines
  *     dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
@@ -39,6 +39,7 @@ import { addCreateAuthTokenCommand } from './create-auth-token.ts';
 import { addDelaysCommand } from './delays.ts';
 import { addDequeueCommand } from './dequeue.ts';
 import { addEncryptCommand } from './encrypt.ts';
+import { addEtaCommand } from './eta.ts';
 import { addExplainCommand } from './explain.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
 import { addFreezeCommands } from './freeze.ts';
@@ -136,6 +137,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addTraceCommand(program, io, done);
   addExplainCommand(program, io, done);
   addDelaysCommand(program, io, done);
+  addEtaCommand(program, io, done);
   addLogCommand(program, io, done);
   addWhyCommand(program, io, done);
   addDequeueCommand(program, io, done);

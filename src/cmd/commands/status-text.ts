@@ -5,6 +5,7 @@
  *
  *     gate  dependent · queue integrated · window 20
  *      1 ● acme/app master/login,3f2a91c0                       running              42s of  1m 02s  5b1c09aa
+ *          ◷ lands in about 4m 10s (2m 20s to 9m 00s)
  *          ✓ unit-tests 3.1s   ● integration-tests 39s of ~60s
  *      2 ✗ acme/api master/basket,deadbeef                      awaits its turn     2.0s of     58s  77aa3c01
  *          ✗ unit-tests FAILURE 4.0s
@@ -21,6 +22,7 @@ import { padded, printable, toWidth, widthOf } from '../../lib/text-width.ts';
 import type { FollowedTenant } from '../client/follow.ts';
 import type { TerminalStyle } from '../terminal/style.ts';
 import { wrapWords } from '../terminal/wrap-text.ts';
+import { forecastText } from './forecast-text.ts';
 import { itemNotes } from './item-notes.ts';
 import { itemState } from './item-state.ts';
 
@@ -171,8 +173,16 @@ function itemLines(
     ...(item.active && without.length > 0
       ? [paint(`${INDENT}tested without ${placesText(without)}`, 'dim')]
       : []),
+    ...forecastLines(item, drawing),
     ...itemNotes(item, { width, paint, now, indent: INDENT }),
   ];
+}
+
+function forecastLines({ uuid }: LiveItem, { view, width, paint, now }: Drawing): readonly string[] {
+  const forecast = view.forecasts.get(uuid);
+  if (forecast === undefined) return [];
+  const text = printable(forecastText(forecast, now));
+  return wrapWords(text, `${INDENT}◷ `, width).map(line => paint(line, 'dim'));
 }
 
 function placesText(places: readonly number[]): string {

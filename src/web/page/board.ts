@@ -1,8 +1,9 @@
 /** All pipelines and their queues, and the items that finished recently. */
-import type { FinishedItem } from '../../api/live-item.ts';
+import type { FinishedItem, LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline } from '../../api/live-view.ts';
 import { api, fetchJson, pages } from './address.ts';
 import { type Child, element, show } from './dom.ts';
+import { forecastLine } from './forecast-line.ts';
 import { clock, count, duration, resultKind, resultMark, resultWord } from './format.ts';
 import { itemCard } from './item-card.ts';
 import type { Live } from './live.ts';
@@ -37,9 +38,12 @@ export class Board implements View {
     if (this.#live.tenant() === undefined) return;
     const structure =
       changed === null ||
-      [...changed].some(name => name.startsWith('pipeline/') || !this.#live.documents.has(name));
+      [...changed].some(
+        name =>
+          name.startsWith('pipeline/') || (!name.startsWith('forecast/') && !this.#live.documents.has(name)),
+      );
     if (structure) this.#drawAll();
-    else for (const name of changed) this.#redrawItem(name);
+    else for (const name of changed) this.#redraw(name);
     this.tick();
     if (
       changed !== null &&
@@ -76,13 +80,28 @@ export class Board implements View {
     );
   }
 
-  #redrawItem(name: string): void {
-    if (!name.startsWith('item/')) return;
-    const item = this.#live.item(name.slice('item/'.length));
-    const card = this.#queues.querySelector(`[data-item="${name.slice('item/'.length)}"]`);
+  #redraw(name: string): void {
+    if (name.startsWith('item/')) this.#redrawItem(name.slice('item/'.length));
+    if (name.startsWith('forecast/')) this.#redrawForecasts(name.slice('forecast/'.length));
+  }
+
+  #redrawForecasts(pipeline: string): void {
+    for (const [uuid, forecast] of Object.entries(this.#live.forecasts(pipeline)?.items ?? {})) {
+      const line = this.#queues.querySelector(`[data-forecast="${uuid}"]`);
+      line?.replaceWith(forecastLine(uuid, forecast, this.#live.now()));
+    }
+  }
+
+  #card(item: LiveItem): HTMLElement {
+    return itemCard(item, forecastLine(item.uuid, this.#live.forecast(item), this.#live.now()));
+  }
+
+  #redrawItem(uuid: string): void {
+    const item = this.#live.item(uuid);
+    const card = this.#queues.querySelector(`[data-item="${uuid}"]`);
     if (card === null || item === undefined) return;
     const focused = card.contains(document.activeElement) ? (document.activeElement?.id ?? '') : '';
-    card.replaceWith(itemCard(item));
+    card.replaceWith(this.#card(item));
     if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
@@ -137,7 +156,7 @@ export class Board implements View {
       element(
         'ol',
         { class: `train ${pipeline.manager === 'independent' ? 'is-single' : ''}` },
-        items.map(itemCard),
+        items.map(item => this.#card(item)),
       ),
     );
   }

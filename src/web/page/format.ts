@@ -33,6 +33,27 @@ export function clock(ms: number): string {
   });
 }
 
+const NEAR_MS = 5 * 60_000;
+const HALF_A_DAY_MS = 12 * 3_600_000;
+
+/** Times of day, in order: to the second where all are near, with the day where one is not. @param now, times ms since the epoch. */
+export function timesOfDay<const Times extends readonly number[]>(
+  times: Times,
+  now: number,
+): { readonly [Place in keyof Times]: string } {
+  const apart = Math.max(...times.map(time => Math.abs(time - now)));
+  const shown = times.map(time =>
+    new Date(time).toLocaleString(undefined, {
+      ...(apart < HALF_A_DAY_MS ? {} : { weekday: 'short', day: 'numeric', month: 'short' }),
+      hour: '2-digit',
+      minute: '2-digit',
+      ...(apart < NEAR_MS ? { second: '2-digit' } : {}),
+      hourCycle: 'h23',
+    }),
+  );
+  return shown as { readonly [Place in keyof Times]: string };
+}
+
 /** For tooltips and for times that may be days ago. @param ms since the epoch. */
 export function dateAndClock(ms: number): string {
   return new Date(ms).toLocaleString(undefined, {

@@ -6,8 +6,8 @@ import { pages } from './address.ts';
 import { type Child, element, externalLink } from './dom.ts';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
 
-/** A line of a queue. Its clocks are empty until `tick` of ticking.ts fills them. */
-export function itemCard(item: LiveItem): HTMLElement {
+/** A line of a queue. Its clocks are empty until `tick` of ticking.ts fills them. @param forecast see forecast-line.ts. */
+export function itemCard(item: LiveItem, forecast: HTMLElement): HTMLElement {
   const [change] = item.changes;
   const failing = item.failing.length > 0;
   return element(
@@ -51,6 +51,7 @@ export function itemCard(item: LiveItem): HTMLElement {
         element('span', { class: 'owner' }, externalLink(item.traceUrl, 'trace')),
       ),
       stateLine(item),
+      forecast,
       item.hostWait !== null && hostNotice(item.hostWait),
       resetBadge(item),
       jobList(item),
@@ -58,12 +59,13 @@ export function itemCard(item: LiveItem): HTMLElement {
   );
 }
 
-/** Only state and jobs: the item's page shows the rest elsewhere. */
-export function itemSummary(item: LiveItem): HTMLElement {
+/** Only state, forecast and jobs: the item's page shows the rest elsewhere. */
+export function itemSummary(item: LiveItem, forecast: HTMLElement): HTMLElement {
   return element(
     'article',
     { class: `card ${item.failing.length > 0 ? 'is-failing' : ''}` },
     item.left === null && stateLine(item),
+    item.left === null && forecast,
     item.left === null && item.hostWait !== null && hostNotice(item.hostWait),
     jobList(item),
   );

@@ -4,8 +4,8 @@ import { type Child, element, externalLink } from './dom.ts';
 import { count, resultKind, resultMark, resultWord } from './format.ts';
 import { itemSummary } from './item-card.ts';
 
-/** Title, change and links of an item and, while it is live, its state and jobs. */
-export function itemHead(item: LiveItem): readonly Child[] {
+/** Title, change and links of an item and, while it is live, its state and jobs. @param forecast see forecast-line.ts. */
+export function itemHead(item: LiveItem, forecast: HTMLElement): readonly Child[] {
   const [change] = item.changes;
   const isOne = item.changes.length === 1;
   return [
@@ -30,7 +30,7 @@ export function itemHead(item: LiveItem): readonly Child[] {
     ),
     item.withheld !== null && withheld(item.withheld),
     !isOne && element('ul', { class: 'changes' }, item.changes.map(changeRow)),
-    (item.left === null || item.jobs.length > 0) && itemSummary(item),
+    (item.left === null || item.jobs.length > 0) && itemSummary(item, forecast),
   ];
 }
 

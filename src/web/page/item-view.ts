@@ -7,6 +7,7 @@ import { backToQueues } from './back-to-queues.ts';
 import { drawCriticalPath } from './critical-path.ts';
 import { decisionList } from './decision-list.ts';
 import { element, show } from './dom.ts';
+import { forecastLine } from './forecast-line.ts';
 import { itemHead } from './item-head.ts';
 import type { Live } from './live.ts';
 import type { Changed, View } from './messages.ts';
@@ -50,6 +51,8 @@ export class ItemView implements View {
 
   update(changed: Changed): void {
     const name = `item/${this.#uuid}`;
+    if (this.#item !== undefined && changed?.has(`forecast/${this.#item.pipeline}`) === true)
+      this.#redrawForecast(this.#item);
     if (changed !== null && !changed.has(name)) return;
     const item = this.#live.item(this.#uuid);
     if (item !== undefined) this.#take(item);
@@ -120,9 +123,17 @@ export class ItemView implements View {
       show(this.#root, back, this.#head, this.#time, this.#path, this.#waterfall.root, this.#decisions);
     }
     this.#item = item;
-    show(this.#head, itemHead(item));
+    show(this.#head, itemHead(item, this.#forecastLine(item)));
     tick(this.#head, this.#live.now());
     this.#drawTimes();
+  }
+
+  #forecastLine(item: LiveItem): HTMLElement {
+    return forecastLine(item.uuid, this.#live.forecast(item), this.#live.now());
+  }
+
+  #redrawForecast(item: LiveItem): void {
+    this.#head.querySelector('[data-forecast]')?.replaceWith(this.#forecastLine(item));
   }
 
   #drawTimes(): void {

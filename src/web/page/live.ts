@@ -3,6 +3,7 @@
  *
  * `listener(changed)` is called with the names that changed, or null after a whole snapshot.
  */
+import type { ForecastDocument, ItemForecast } from '../../api/forecast.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 import { openFeed } from './live-feed.ts';
@@ -63,6 +64,16 @@ export class Live {
 
   item(uuid: string): LiveItem | undefined {
     return this.documents.get(`item/${uuid}`) as LiveItem | undefined;
+  }
+
+  /** Undefined: there is none, or the item has left. */
+  forecast({ pipeline, uuid }: Pick<LiveItem, 'pipeline' | 'uuid'>): ItemForecast | undefined {
+    return this.forecasts(pipeline)?.items[uuid];
+  }
+
+  /** Those of a pipeline. */
+  forecasts(pipeline: string): ForecastDocument | undefined {
+    return this.documents.get(`forecast/${pipeline}`) as ForecastDocument | undefined;
   }
 
   close(): void {

@@ -15,7 +15,7 @@
  *                                       header.ts, back-to-queues.ts; ticking.ts, ticks.ts and time-bar.ts: times that go on
  *     live.ts                           the live documents of a tenant; live-feed.ts, shared-streams.ts, live-worker.ts and
  *                                       tenant-stream.ts bring them, one stream per browser; messages.ts: what they exchange
- *     board.ts, item-card.ts            the board; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
+ *     board.ts, item-card.ts            the board; forecast-line.ts; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
  *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
  *     log-view.ts                       a log: log-lines.ts, ansi.ts, artifact-list.ts
  *     delays-view.ts                    a pipeline's delays: load-chart.ts, culprits.ts

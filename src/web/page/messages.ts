@@ -1,9 +1,10 @@
 /** Messages of the service's stream to a tab, and of a tab to the worker that holds the stream. */
+import type { ForecastDocument } from '../../api/forecast.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 
-/** By name: `tenant`, `pipeline/<name>`, `item/<uuid>`. */
-export type LiveDocument = LiveTenant | LivePipeline | LiveItem;
+/** By name: `tenant`, `pipeline/<name>`, `item/<uuid>`, `forecast/<pipeline>`. */
+export type LiveDocument = LiveTenant | LivePipeline | LiveItem | ForecastDocument;
 
 /** The data of a server-sent event, with the event's name as its kind. */
 export interface LiveUpdate {

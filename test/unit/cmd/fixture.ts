@@ -115,6 +115,7 @@ export function gateView(items: readonly LiveItem[], facts: Partial<FollowedTena
     items: new Map(items.map(each => [each.uuid, each])),
     tracing: null,
     sentAt: NOW,
+    forecasts: new Map(),
     ...facts,
   };
 }

@@ -29,6 +29,18 @@ let service: CannedService;
 let io: Recorded;
 
 const login = item('1', 'acme/app master/login', { jobs: [running('unit', 12_000)] });
+const inFourMinutes = {
+  place: 1,
+  expected: {
+    what: 'lands',
+    early: NOW + 100_000,
+    likely: NOW + 250_000,
+    late: NOW + 540_000,
+    lands: 0.9,
+    undisturbed: 1,
+  },
+  unknown: null,
+};
 const left = { at: NOW - 10_000, result: 'SUCCESS' as const, reason: 'reported' as const, text: 'reported' };
 const done = item('2', 'acme/app master/done', {
   left,
@@ -54,6 +66,7 @@ beforeAll(async () => {
       tenant: view.tenant,
       ...Object.fromEntries(view.pipelines.map(each => [`pipeline/${each.name}`, each])),
       [`item/${login.uuid}`]: login,
+      'forecast/gate': { pipeline: 'gate', items: { [login.uuid]: inFourMinutes } },
     },
     NOW,
   );
@@ -224,6 +237,39 @@ describe('the commands', () => {
     expect(io.out()).toContain('"leftPerHour": 0');
     expect(await run('delays', 'gate', '--since', '7d')).toBe(1);
     expect(service.asked).toContain('/api/tenant/acme/pipeline/gate/delays?since=7d');
+  });
+
+  test('eta shows when items will probably land, and how right that was', async () => {
+    expect(await run('eta', 'gate')).toBe(0);
+    expect(io.out()).toBe(
+      'gate 1  acme/app master/login,11111111  lands in about 4m 10s (1m 40s to 9m 00s)\n',
+    );
+    service.answer('/api/tenant/acme/pipeline/gate/forecast/calibration?since=14d', {
+      pipeline: 'gate',
+      since: Date.UTC(2026, 10, 14, 8, 30),
+      items: 187,
+      unknown: 2,
+      inside: 0.813,
+      before: 0.1,
+      after: 0.087,
+      error: 250_000,
+      took: 1_520_000,
+    });
+    expect(await run('eta', 'gate', '--calibration', '--since', '14d')).toBe(0);
+    expect(io.out()).toBe(
+      [
+        'gate 1  acme/app master/login,11111111  lands in about 4m 10s (1m 40s to 9m 00s)',
+        'gate: 187 items landed since 2026-11-14 08:30 UTC, 81 % of them in their range; 80 % is right',
+        '  10 % earlier, 9 % later',
+        '  half of them within 4m 10s of the likely time, of 25m 20s that they took',
+        '  2 landed without a forecast: their jobs were new',
+        '',
+      ].join('\n'),
+    );
+    expect(await run('eta', 'gaet')).toBe(1);
+    expect(io.err()).toContain('tenant acme has no pipeline "gaet", did you mean "gate"?');
+    expect(await run('eta', '--since', '1d')).toBe(1);
+    expect(io.err()).toContain('--since needs --calibration');
   });
 
   test('why shows decisions and the item', async () => {

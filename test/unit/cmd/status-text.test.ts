@@ -41,6 +41,22 @@ const third = item('3', 'acme/app master/shop', {
 });
 
 describe('the status', () => {
+  test('shows when items will probably land, or why there is no forecast', () => {
+    const times = { early: NOW + 100_000, likely: NOW + 250_000, late: NOW + 540_000 };
+    const expected = { what: 'lands', ...times, lands: 0.9, undisturbed: 0.81 } as const;
+    const forecasts = new Map([
+      [first.uuid, { place: 1, expected, unknown: null }],
+      [second.uuid, { place: 2, expected: null, unknown: 'its code host is failing' }],
+      [third.uuid, { place: 3, expected: { ...expected, late: NOW - 2000 }, unknown: null }],
+    ]);
+    const lines = statusLines(gateView([first, second, third], { forecasts }), look);
+    expect(lines.filter(line => line.includes('◷'))).toEqual([
+      '      ◷ lands in about 4m 10s (1m 40s to 9m 00s); 19 % risk of a reset',
+      '      ◷ no forecast: its code host is failing',
+      '      ◷ lands later than forecast, by 2.0s so far',
+    ]);
+  });
+
   test('shows a gate on 80 columns', () => {
     expect(statusLines(gateView([first, second, third]), look)).toEqual([
       'acme  3 items in gate                                     http://127.0.0.1:9000/',

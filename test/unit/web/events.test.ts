@@ -24,6 +24,8 @@ describe('the stream of events', () => {
     expect(Object.keys(first.data.set).toSorted()).toEqual(
       [
         'tenant',
+        'forecast/check',
+        'forecast/gate',
         'pipeline/check',
         'pipeline/gate',
         'pipeline/post',
@@ -45,7 +47,7 @@ describe('the stream of events', () => {
 
     const update = await reader.next();
     expect(update.event).toBe('update');
-    expect(Object.keys(update.data.set)).toEqual(['pipeline/gate']);
+    expect(Object.keys(update.data.set)).toEqual(['pipeline/gate', 'forecast/gate']);
     expect(update.data.gone).toEqual([`item/${uuidOf('retry-budget')}`]);
   });
 

@@ -1,0 +1,138 @@
+/**
+ * One possible future of a queue. Pure: the same numbers give the same future.
+ *
+ * A job takes as long as one of its last runs, and fails as often. In a dependent pipeline an item leaves behind those ahead of it, and
+ * each time an item ahead fails, everything behind it begins anew. Executors are as busy as they were lately.
+ */
+
+import type { PlannedItem, PlannedJob } from './queue-plan.ts';
+import { type Random, random } from './random.ts';
+import type { RecentWork } from './recent-work.ts';
+
+/** How items of a queue depend on each other: `chain` one on top of the other, `turns` one after the other, `alone` not at all. */
+export type QueueKind = 'chain' | 'turns' | 'alone';
+
+/** Of a queue, and the same for all its rollouts. Times are milliseconds since the epoch. */
+export interface RolloutRules {
+  readonly kind: QueueKind;
+  /** Items of a chain that run at the same time; 0: no limit. */
+  readonly window: number;
+  readonly now: number;
+  readonly around: Pick<RecentWork, 'preparations' | 'waits' | 'reports'>;
+}
+
+/** What became of one item. */
+export interface ItemFuture {
+  /** Milliseconds since the epoch. */
+  readonly leaves: number;
+  readonly lands: boolean;
+  /** Its jobs began anew, from now on. */
+  readonly disturbed: boolean;
+}
+
+/** @param number of the rollout: each draws its own random numbers. */
+export function rollout(
+  items: readonly PlannedItem[],
+  rules: RolloutRules,
+  number: number,
+): readonly ItemFuture[] {
+  const width = rules.kind === 'turns' ? 1 : rules.kind === 'chain' ? rules.window : 0;
+  const left: number[] = [];
+  const futures: ItemFuture[] = [];
+  /** When the last item leaves that the following ones are tested on. */
+  let landed = rules.now;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  for (const [place, item] of items.entries()) {
+    const draw = random(item.seed ^ Math.imul(number + 1, 0x9e_37_79_b9));
+    const opens = width > 0 && place >= width ? (left[place - width] ?? rules.now) : rules.now;
+    const disturbed = rules.kind === 'chain' && failedAt > rules.now;
+    const run = runItem(item, Math.max(opens, disturbed ? failedAt : rules.now), disturbed, rules, draw);
+    const turn = rules.kind === 'alone' ? run.end : Math.max(run.end, landed);
+    const leaves = turn + pick(rules.around.reports, draw());
+    if (run.failedAt === null) landed = Math.max(landed, leaves);
+    // Those behind an item that has failed already have begun anew.
+    else if (!item.failing || disturbed) failedAt = Math.max(failedAt, run.failedAt);
+    insert(left, leaves);
+    futures.push({ leaves, lands: run.failedAt === null, disturbed });
+  }
+  return futures;
+}
+
+/** @param anew what its jobs have done so far does not count. */
+function runItem(
+  item: PlannedItem,
+  from: number,
+  anew: boolean,
+  rules: RolloutRules,
+  draw: Random,
+): { readonly end: number; readonly failedAt: number | null } {
+  const isNew = anew || item.jobs.every(({ progress }) => progress.state === 'waiting');
+  const begin = isNew ? from + pick(rules.around.preparations, draw()) : from;
+  const ends: number[] = [];
+  const failed: boolean[] = [];
+  let end = begin;
+  let failedAt: number | null = null;
+  for (const job of item.jobs) {
+    const parents = job.after.map(index => ends[index] ?? begin);
+    const skipped = job.after.some(index => failed[index]);
+    const ready = Math.max(begin, ...parents);
+    const ran = skipped ? { end: ready, good: true } : runJob(job, ready, anew, rules, draw);
+    ends.push(ran.end);
+    failed.push(skipped || !ran.good);
+    end = Math.max(end, ran.end);
+    if (!ran.good && job.voting) failedAt = failedAt === null ? ran.end : Math.min(failedAt, ran.end);
+  }
+  return { end, failedAt };
+}
+
+function runJob(
+  { progress, risk, ...job }: PlannedJob,
+  ready: number,
+  anew: boolean,
+  { now, around }: RolloutRules,
+  draw: Random,
+): { readonly end: number; readonly good: boolean } {
+  const wait = pick(around.waits, draw());
+  const passes = draw() >= risk;
+  const samples = passes || job.bad.length === 0 ? job.good : job.bad;
+  const noise = Math.exp(spreadOf(samples) * 2 * (draw() + draw() + draw() - 1.5));
+  const chance = draw();
+  if (anew || progress.state === 'waiting')
+    return { end: ready + wait + pick(samples, chance) * noise, good: passes };
+  switch (progress.state) {
+    case 'ended':
+      return { end: Math.min(now, progress.at), good: progress.good };
+    case 'requested': {
+      const taken = now + remaining(around.waits, now - progress.since, chance, 1);
+      return { end: taken + pick(samples, draw()) * noise, good: passes };
+    }
+    case 'started':
+      return {
+        end: now + remaining(samples, now - progress.since, chance, noise),
+        good: passes && !progress.failing,
+      };
+  }
+}
+
+/** What is left of a duration of which `passed` ms are over. Beyond all samples it is a guess: up to half as long again. */
+function remaining(samples: readonly number[], passed: number, chance: number, noise: number): number {
+  const longer = samples.filter(sample => sample * noise > passed);
+  if (longer.length === 0) return Math.max(0, passed) * chance * 0.5;
+  return pick(longer, chance) * noise - passed;
+}
+
+/** Standard deviation of the logarithm: few samples say little of how far durations spread. */
+function spreadOf(samples: readonly number[]): number {
+  return 0.02 + 0.3 / Math.sqrt(samples.length + 1);
+}
+
+/** @param chance at least 0, less than 1. @returns 0 where there is no sample. */
+function pick(samples: readonly number[], chance: number): number {
+  return samples[Math.floor(chance * samples.length)] ?? 0;
+}
+
+/** Keeps them sorted. */
+function insert(sorted: number[], value: number): void {
+  const place = sorted.findLastIndex(each => each <= value);
+  sorted.splice(place + 1, 0, value);
+}

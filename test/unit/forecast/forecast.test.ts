@@ -1,0 +1,165 @@
+/** Forecasts against days of a gate that the pure core ran: what was forecast, and what came of it. */
+import { describe, expect, test } from 'vitest';
+import { calibrationOf, checkForecast, landedByReport } from '../../../src/forecast/calibration.ts';
+import { type Forecast, forecastQueues, type QueueWork } from '../../../src/forecast/forecast.ts';
+import { type ItemWork, type JobWork, workAt } from '../../../src/forecast/item-work.ts';
+import { finishedWork, recentWork } from '../../../src/forecast/recent-work.ts';
+import { type Nanoseconds, toMilliseconds } from '../../../src/lib/clock.ts';
+import { derivedUuid } from '../../../src/lib/ids.ts';
+import { projectKey } from '../../../src/model/project.ts';
+import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
+import { busyDays } from './busy-days.ts';
+
+const MINUTE = 60_000;
+const leftAt = (item: QueueItem) => toMilliseconds(endOfItem(item)!);
+
+describe('of a busy gate in which one change in twelve fails', () => {
+  const seen: { readonly at: Nanoseconds; readonly items: readonly QueueItem[] }[] = [];
+  const gate = busyDays({
+    seed: 7,
+    changes: 130,
+    every: 9 * MINUTE,
+    bad: 1 / 12,
+    watch: (pipeline, now) => {
+      if (seen.length < now % 40) seen.push({ at: pipeline.world.now, items: pipeline.items() });
+    },
+  });
+  const items = gate.left.filter(({ role }) => role === 'live');
+  const byEntry = items.toSorted((a, b) => toMilliseconds(a.enqueuedAt) - toMilliseconds(b.enqueuedAt));
+  const finished = items
+    .toSorted((a, b) => leftAt(b) - leftAt(a))
+    .map(item => ({ leftAt: leftAt(item), work: finishedWork(item) }));
+  const recent = recentWork(finished.map(({ work }) => work));
+
+  test('eight of ten changes land between early and late', () => {
+    const landed = byEntry.filter(landedByReport).slice(25);
+    const checked = landed.map(item => checkForecast(item, byEntry, finished, { kind: 'chain', window: 20 }));
+    const { items: count, unknown, inside, error, took } = calibrationOf(checked);
+    expect([count, unknown]).toEqual([landed.length, 0]);
+    expect(Math.max(...checked.map(({ forecast }) => forecast.place))).toBeGreaterThan(5);
+    expect(inside).toBeGreaterThan(0.7);
+    expect(inside).toBeLessThan(0.92);
+    expect(error!).toBeLessThan(took! / 3);
+  });
+
+  test('the first changes have no forecast, since no job has run', () => {
+    const { forecast } = checkForecast(byEntry[0]!, byEntry, finished, { kind: 'chain', window: 20 });
+    expect(forecast).toEqual({ kind: 'unknown', place: 1, why: { code: 'no-record' } });
+  });
+
+  test('a moment is read from finished items as it was', () => {
+    const whole = new Map(items.map(item => [item.uuid, item]));
+    const pairs = seen.flatMap(({ at, items: then }) =>
+      then.map(item => [workAt(item, at), workAt(whole.get(item.uuid)!, at)] as const),
+    );
+    expect(pairs.length).toBeGreaterThan(50);
+    // That no job had begun is not on record.
+    for (const [live, later] of pairs) if (later.jobs !== null) expect(later).toEqual(live);
+  });
+
+  test('times are in order, and of one future with the same queue', () => {
+    const queue = seen.toSorted((a, b) => b.items.length - a.items.length)[0]!;
+    const work: QueueWork = {
+      kind: 'chain',
+      window: 20,
+      items: queue.items.map(item => workAt(item, queue.at)),
+    };
+    const now = toMilliseconds(queue.at);
+    const forecasts = forecastQueues([work], recent, now);
+    expect(forecasts.size).toBe(queue.items.length);
+    for (const [index, item] of queue.items.entries()) {
+      const forecast = known(forecasts.get(item.uuid));
+      expect(forecast.place).toBe(index + 1);
+      expect(forecast.early).toBeGreaterThanOrEqual(now);
+      expect(forecast.likely).toBeGreaterThanOrEqual(forecast.early);
+      expect(forecast.late).toBeGreaterThanOrEqual(forecast.likely);
+    }
+    expect(forecastQueues([work], recent, now)).toEqual(forecasts);
+  });
+
+  test('an item that waits behind the window leaves later than without one', () => {
+    const waiting = Array.from({ length: 6 }, (_, index) => itemOf(`w${index}`));
+    const last = waiting[5]!.uuid;
+    const likely = (window: number) =>
+      known(forecastQueues([{ kind: 'chain', window, items: waiting }], recent, 0).get(last)).likely;
+    expect(likely(1)).toBeGreaterThan(likely(3) + 20 * MINUTE);
+    expect(likely(3)).toBeGreaterThan(likely(0) + 20 * MINUTE);
+  });
+
+  test('a failing job makes its item leave with a failure, and those behind it begin anew only once', () => {
+    const [head, behind] = [itemOf('h', { integration: 'failing' }), itemOf('b')];
+    const forecasts = forecastQueues([{ kind: 'chain', window: 0, items: [head, behind] }], recent, 0);
+    expect(known(forecasts.get(head.uuid)).lands).toBe(0);
+    expect(known(forecasts.get(behind.uuid)).undisturbed).toBe(1);
+  });
+
+  test.each<[string, readonly ItemWork[], string, Forecast]>([
+    [
+      'a job that never passed',
+      [itemOf('a', {}, 'new-job')],
+      'a',
+      { kind: 'unknown', place: 1, why: { code: 'no-record', job: 'new-job' } },
+    ],
+    [
+      'a project without finished changes',
+      [{ ...itemOf('a'), project: projectKey({ connection: 'local', name: 'other' }), jobs: null }],
+      'a',
+      { kind: 'unknown', place: 1, why: { code: 'no-record' } },
+    ],
+    [
+      'a failing host',
+      [{ ...itemOf('a'), waitsForHost: true }],
+      'a',
+      { kind: 'unknown', place: 1, why: { code: 'host' } },
+    ],
+    [
+      'an unknown item ahead',
+      [itemOf('a'), { ...itemOf('b'), waitsForHost: true }, itemOf('c'), itemOf('d')],
+      'd',
+      { kind: 'unknown', place: 4, why: { code: 'ahead', place: 2 } },
+    ],
+    [
+      'a hundred items ahead',
+      Array.from({ length: 101 }, (_, index) => itemOf(`far${index}`)),
+      'far100',
+      { kind: 'unknown', place: 101, why: { code: 'far' } },
+    ],
+  ])('%s is a reason to say nothing', (_, queue, name, forecast) => {
+    const forecasts = forecastQueues([{ kind: 'chain', window: 20, items: queue }], recent, 0);
+    expect(forecasts.get(derivedUuid('item', name))).toEqual(forecast);
+  });
+
+  test('items that do not depend on each other are of no effect on each other', () => {
+    const [slow, fast] = [itemOf('s', {}, 'new-job'), itemOf('f')];
+    const forecasts = forecastQueues([{ kind: 'alone', window: 0, items: [slow, fast] }], recent, 0);
+    expect(forecasts.get(slow.uuid)?.kind).toBe('unknown');
+    expect(known(forecasts.get(fast.uuid)).undisturbed).toBe(1);
+  });
+});
+
+function known(forecast: Forecast | undefined) {
+  if (forecast?.kind !== 'known') throw new Error(`no forecast: ${JSON.stringify(forecast)}`);
+  return forecast;
+}
+
+/** An item whose jobs begin now, at time 0. @param failing jobs that run and are certain to fail. */
+function itemOf(name: string, failing: { readonly [job: string]: 'failing' } = {}, more?: string): ItemWork {
+  const jobs = ['lint', 'unit', 'integration', ...(more === undefined ? [] : [more])];
+  return {
+    uuid: derivedUuid('item', name),
+    project: projectKey({ connection: 'local', name: 'app' }),
+    isDependency: false,
+    waitsForHost: false,
+    jobs: jobs.map(
+      (job): JobWork => ({
+        name: job,
+        voting: true,
+        after: job === 'lint' ? [] : ['lint'],
+        progress:
+          failing[job] === undefined
+            ? { state: 'waiting' }
+            : { state: 'started', since: -MINUTE, failing: true },
+      }),
+    ),
+  };
+}
