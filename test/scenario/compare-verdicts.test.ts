@@ -1,9 +1,10 @@
 /** The commands with which the migration guide compares verdicts beside a Zuul, as they are printed there. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished } from 'vitest';
+import { ON_JQ } from '../setup/provided.ts';
 import { contractLayout } from './contract-host-stories.ts';
 import { TENANT } from './site.ts';
 import { story } from './story.ts';
@@ -61,9 +62,7 @@ async function compare(zuul: string, ours: string): Promise<readonly string[]> {
   return (await promise).split('\n').filter(line => /^[<>]/.test(line));
 }
 
-const hasTools = ['jq', 'curl'].every(tool => spawnSync(tool, ['--version']).status === 0);
-if (!hasTools) test.skip(`${NAME} (with jq and curl)`, () => {});
-else
+describe.skipIf(inject('jq').kind === 'none')(ON_JQ, () => {
   story(NAME, { layout, tenantOptions: ['shadow-mode: true'] }, async world => {
     world.fail('unit', 'B');
     const commits = [];
@@ -101,3 +100,4 @@ else
       ].toSorted(),
     );
   });
+});

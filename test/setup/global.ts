@@ -1,5 +1,5 @@
 /**
- * Before the first test: a real ZooKeeper, Ansible, bubblewrap, Chromium and nginx, for those that want them. Each is looked for, and installed
+ * Before the first test: a real ZooKeeper, Ansible, bubblewrap, Chromium and some small programs, for those that want them. Each is looked for, and installed
  * where that is possible; of ZooKeeper one server is started for the whole run, and tests keep apart by a root node each. What
  * cannot be had: one line says why, and the tests that need it are skipped by name. The last lines of the run count them; as root
  * on Debian they fail the run (`skipped-tests.ts`).
@@ -13,7 +13,7 @@ import { builtProgram } from './built-program.ts';
 import { findOrInstallAnsible } from './find-ansible.ts';
 import { findOrInstallBubblewrap } from './find-bubblewrap.ts';
 import { findOrInstallChromium } from './find-chromium.ts';
-import { findOrInstallNginx } from './find-nginx.ts';
+import { findOrInstall, JQ_AND_CURL, NGINX, OPENSSH } from './find-programs.ts';
 import { memoryDisk } from './memory-disk.ts';
 import { compareNotes, isWholeSuite, takeNotes } from './produced-notes.ts';
 import {
@@ -22,7 +22,9 @@ import {
   ON_ANSIBLE,
   ON_BUBBLEWRAP,
   ON_CHROMIUM,
+  ON_JQ,
   ON_NGINX,
+  ON_OPENSSH,
   ON_REAL_ZOOKEEPER,
   type ProvidedProgram,
 } from './provided.ts';
@@ -50,7 +52,21 @@ const PROGRAMS = [
     files: /\/test\/e2e\/page/,
     find: findOrInstallChromium,
   },
-  { key: 'nginx', what: 'nginx', mark: ON_NGINX, files: /nginx/, find: findOrInstallNginx },
+  { key: 'nginx', what: 'nginx', mark: ON_NGINX, files: /nginx/, find: () => findOrInstall(NGINX) },
+  {
+    key: 'jq',
+    what: 'jq and curl',
+    mark: ON_JQ,
+    files: /compare-verdicts/,
+    find: () => findOrInstall(JQ_AND_CURL),
+  },
+  {
+    key: 'openSsh',
+    what: 'OpenSSH',
+    mark: ON_OPENSSH,
+    files: /ssh-agent/,
+    find: () => findOrInstall(OPENSSH),
+  },
 ] as const satisfies readonly {
   readonly key: string;
   readonly what: string;

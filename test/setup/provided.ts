@@ -32,6 +32,8 @@ declare module 'vitest' {
     bubblewrap: ProvidedProgram;
     chromium: ProvidedProgram;
     nginx: ProvidedProgram;
+    jq: ProvidedProgram;
+    openSsh: ProvidedProgram;
   }
 }
 
@@ -49,6 +51,12 @@ export const ON_CHROMIUM = '(Chromium)';
 
 /** In the name of each test that needs a reverse proxy. */
 export const ON_NGINX = '(nginx)';
+
+/** In the name of each test that needs the programs of the migration guide. */
+export const ON_JQ = '(jq and curl)';
+
+/** In the name of each test that needs the clients of an ssh agent. */
+export const ON_OPENSSH = '(OpenSSH)';
 
 /** @param variable e.g. `GATEHOUSE_TEST_ANSIBLE`. */
 export function declined(variable: string): AbsentTool {

@@ -6,11 +6,12 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ssh2 from 'ssh2';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { AGENT_SOCKET, openBuildAgent } from '../../../src/executor/ssh-agent/build-agent.ts';
 import { readZuulKeys } from '../../../src/store/keystore/zuul-keys.ts';
 import { KEYSTORE_PASSWORD, SSH_PUBLIC_KEY, ZUUL_KEYS } from '../../fake/project-keys.ts';
 import { describeOnBubblewrap } from '../../setup/bubblewrap.ts';
+import { ON_OPENSSH } from '../../setup/provided.ts';
 import { buildRequest, openBench, PROJECT, script } from './fixture.ts';
 
 const read = readZuulKeys(ZUUL_KEYS, KEYSTORE_PASSWORD);
@@ -133,8 +134,8 @@ const FILES = {
 };
 
 describeOnBubblewrap('a build after review, in the sandbox', () => {
-  test.skipIf(!existsSync('/usr/bin/ssh-keygen'))(
-    'signs with the tools of OpenSSH, and finds no key',
+  test.skipIf(inject('openSsh').kind === 'none')(
+    `signs with its tools, and finds no key ${ON_OPENSSH}`,
     async () => {
       await using bench = await openBench({ sandbox: 'bubblewrap' }, { sshKeys });
       await chmod(bench.folder, 0o755);
