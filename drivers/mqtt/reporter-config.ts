@@ -42,7 +42,7 @@ export function parseTopicReporter(value: Json): ParseResult<TopicReporter> {
     mapping.warn(
       ['include-returned-data'],
       'no-effect',
-      '"include-returned-data": builds return no data here',
+      '"include-returned-data": messages have the artifacts and the log_url that builds return, not their data',
     );
   return mapping.result({
     topic,
