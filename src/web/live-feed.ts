@@ -89,6 +89,14 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
     return refreshing;
   }
 
+  function soon(): void {
+    if (listeners.isEmpty() || timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      void refreshed();
+    }, GATHER_MS);
+  }
+
   return {
     refresh: refreshed,
     catchUp(since) {
@@ -101,14 +109,15 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
         update: { number, members: membersText([...documents], []) },
       };
     },
-    follow: listeners.add,
+    follow(listener) {
+      const following = listeners.add(listener);
+      // It changed while the documents were made that this reader has.
+      if (dirty) soon();
+      return following;
+    },
     touch() {
       dirty = true;
-      if (listeners.isEmpty() || timer !== undefined) return;
-      timer = setTimeout(() => {
-        timer = undefined;
-        void refreshed();
-      }, GATHER_MS);
+      soon();
     },
     close() {
       closed = true;

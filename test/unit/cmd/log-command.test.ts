@@ -6,6 +6,7 @@ import { type FakeWeb, fakeWeb } from '../web/fake-web.ts';
 import { uuidOf } from '../web/sample-item.ts';
 
 const BUILD = uuidOf('retry-budget', 'build', '1', 'integration', '2');
+const WITHOUT_LOG = uuidOf('retry-budget', 'build', '1', 'integration', '1');
 const STAMP = '2026-11-20 17:53:01.123456';
 const LOG = `${STAMP} # RUN START: x\n${STAMP} | \x1b]52;c;ZXZpbA==\x07hello\n`;
 
@@ -78,8 +79,7 @@ describe('gatehouse log', () => {
   });
 
   test('says when there is none, and what is no build', async () => {
-    web.logs.delete(BUILD);
-    expect(await run([BUILD])).toMatchObject({
+    expect(await run([WITHOUT_LOG])).toMatchObject({
       status: 1,
       error: expect.stringContaining(' has no log'),
     });

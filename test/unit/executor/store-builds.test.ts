@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { BuildResultEvent, TakenBuild } from '../../../src/executor/deps.ts';
 import { createStoreBuilds } from '../../../src/executor/store-builds.ts';
@@ -75,9 +76,17 @@ function spans(count: number, bytes: number): readonly SpanRecord[] {
     spanId: index.toString(16).padStart(16, 'a') as SpanId,
     parent: request.trace!.buildSpan,
     ...{ name: 'mine', kind: 'internal', start: clock.now(), end: clock.now(), events: [], links: [] },
-    attributes: { text: 'x'.repeat(bytes) },
+    attributes: { text: noise(index, bytes) },
     status: { code: 'unset' },
   }));
+}
+
+/** Text that packing makes little less of. */
+function noise(seed: number, length: number): string {
+  let text = '';
+  for (let round = 0; text.length < length; round++)
+    text += createHash('sha512').update(`${seed} ${round}`).digest('base64');
+  return text.slice(0, length);
 }
 
 async function sent(): Promise<readonly SpanRecord[]> {

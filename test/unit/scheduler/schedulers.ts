@@ -27,6 +27,7 @@ import type { SpanRecord } from '../../../src/model/span.ts';
 import { createScheduler, type Scheduler } from '../../../src/scheduler/scheduler.ts';
 import { openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
+import { listOutbox, readOutbox } from '../../../src/store/outbox.ts';
 import { storePaths } from '../../../src/store/paths.ts';
 import type { Operation, Store } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
@@ -208,6 +209,11 @@ export async function openSchedulers(
     return nodes.flatMap(node => (node === undefined ? [] : decode(node.data)));
   }
 
+  /** Oldest first; names begin with sizes. */
+  async function outbox<T>(path: string, decode: (bytes: Uint8Array) => readonly T[]): Promise<readonly T[]> {
+    return (await readOutbox(store, await listOutbox(store, path))).flatMap(({ data }) => decode(data));
+  }
+
   async function items(pipeline = 'gate'): Promise<readonly QueueItem[]> {
     return rows(paths.pipeline('acme', pipeline).items, bytes => [queueItemCodec.decode(bytes)]);
   }
@@ -277,8 +283,8 @@ export async function openSchedulers(
       return send({ config: true }, `push-${derivedUuid(next)}`);
     },
     items,
-    history: () => rows(paths.historyOutbox, bytes => historyRowsCodec.decode(bytes)),
-    spans: () => rows(paths.spanOutbox, bytes => spansCodec.decode(bytes)),
+    history: () => outbox(paths.historyOutbox, bytes => historyRowsCodec.decode(bytes)),
+    spans: () => outbox(paths.spanOutbox, bytes => spansCodec.decode(bytes)),
     quiet: (deadlineMs = 60_000) =>
       eventually(
         async () => {

@@ -40,6 +40,25 @@ describe('the stream of events', () => {
     expect(first.data.set.tenant).toMatchObject({ configErrors: 2, tracing: { waiting: 12 } });
   });
 
+  test('has what changed while its first documents were made', async () => {
+    const url = await start();
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const itemsLeft = web.history.itemsLeft.bind(web.history);
+    Object.assign(web.history, {
+      async itemsLeft(question: Parameters<typeof itemsLeft>[0]) {
+        asked.resolve();
+        await answer.promise;
+        return itemsLeft(question);
+      },
+    });
+    await using reader = await readEvents(url);
+    await asked.promise;
+    web.change(withoutHead());
+    answer.resolve();
+    expect(Object.keys((await reader.next()).data.set)).toContain(`item/${uuidOf('retry-budget')}`);
+    expect((await reader.next()).data.gone).toEqual([`item/${uuidOf('retry-budget')}`]);
+  });
+
   test('goes on with what changed and what is gone, and nothing else', async () => {
     await using reader = await readEvents(await start());
     await reader.next();
