@@ -378,10 +378,10 @@ describeOnChromium('the page', executablePath => {
     await page.goto(`${web.url}/t/main/semaphores`);
     const list = page.getByRole('region', { name: '2 semaphores' });
     await list.waitFor();
-    expect(await list.getByRole('listitem').allInnerTexts()).toEqual([
-      'db\n0 of 2 held',
-      'licence\nglobal 0 of 1 held',
-    ]);
+    // Its stylesheet may come after it.
+    await expect
+      .poll(() => list.getByRole('listitem').allInnerTexts(), { timeout: 15_000 })
+      .toEqual(['db\n0 of 2 held', 'licence\nglobal 0 of 1 held']);
   });
 
   test('lists what is wrong in the configuration', async () => {
