@@ -7,6 +7,7 @@
  *     await agent.close();
  */
 import type { KeyObject } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, chownSync, closeSync, constants, openSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -102,19 +103,29 @@ async function listening(server: Server, path: string): Promise<void> {
   server.off('error', reject);
 }
 
-/** One request after the other; ends with the first that is none. */
+/** One request after the other, as fast as the job reads the answers; ends with the first that is none. */
 async function talk(socket: Socket, key: AgentKey): Promise<void> {
-  let input = Buffer.alloc(0);
+  let input: Buffer = Buffer.alloc(0);
   try {
     for await (const bytes of socket) {
       input = Buffer.concat([input, bytes]);
       for (let taken = takeRequest(input); taken.kind !== 'incomplete'; taken = takeRequest(input)) {
         if (taken.kind === 'broken') return;
-        input = Buffer.from(taken.rest);
-        socket.write(await answerRequest(taken.request, key));
+        input = taken.rest;
+        if (!socket.write(await answerRequest(taken.request, key))) await drained(socket);
       }
     }
   } catch {
     // A connection that broke: the job learns it from its own side.
   }
+}
+
+/** Resolves when what was written is on its way, or the connection is gone. */
+async function drained(socket: Socket): Promise<void> {
+  if (socket.destroyed) return;
+  const over = new AbortController();
+  const { signal } = over;
+  await Promise.race([once(socket, 'drain', { signal }), once(socket, 'close', { signal })]).finally(() =>
+    over.abort(),
+  );
 }

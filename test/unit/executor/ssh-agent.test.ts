@@ -93,6 +93,27 @@ describe('the agent of a build', () => {
     expect(await answerOf(seen, whole(0))).toHaveLength(0);
   });
 
+  test('reads no more than it can answer: a job that takes no answers fills no memory', async () => {
+    const { seen } = await openAgent();
+    const list = Buffer.from([0, 0, 0, 1, 11]);
+    const { length } = await answerOf(seen, list);
+    const flood = connect(seen);
+    flood.pause();
+    const count = 200_000;
+    flood.write(Buffer.alloc(list.length * count, list));
+    for (let round = 0; round < 200 && flood.writableLength > 0; round++) await answerOf(seen, list);
+    expect(flood.writableLength).toBeGreaterThan(0);
+    let answered = 0;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    flood.on('data', bytes => {
+      answered += bytes.length;
+      if (answered === count * length) resolve();
+    });
+    flood.resume();
+    await promise;
+    flood.destroy();
+  });
+
   test('is gone when the build has ended, with its connections', async () => {
     const { agent, socket, seen } = await openAgent();
     const { promise, resolve } = Promise.withResolvers<void>();
