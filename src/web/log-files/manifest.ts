@@ -14,10 +14,10 @@ interface ManifestEntry {
   readonly encoding: null;
   readonly last_modified?: number;
   readonly size?: number;
-  children?: ManifestEntry[];
+  readonly children?: ManifestEntry[];
 }
 
-/** The list in Zuul's form. */
+/** The list in Zuul's form. @param files in the order of their paths: those of a directory follow one another. */
 export function manifestOf(files: readonly KeptFile[]): {
   readonly tree: readonly ManifestEntry[];
   readonly index_links: false;
@@ -34,12 +34,11 @@ export function manifestOf(files: readonly KeptFile[]): {
 
 function directory(tree: ManifestEntry[], [name, ...below]: readonly string[]): ManifestEntry[] {
   if (name === undefined) return tree;
-  let found = tree.find(each => each.name === name && each.children !== undefined)?.children;
-  if (found === undefined) {
-    found = [];
-    tree.push({ name, mimetype: 'application/directory', encoding: null, children: found });
-  }
-  return directory(found, below);
+  const last = tree.at(-1);
+  if (last?.name === name && last.children !== undefined) return directory(last.children, below);
+  const children: ManifestEntry[] = [];
+  tree.push({ name, mimetype: 'application/directory', encoding: null, children });
+  return directory(children, below);
 }
 
 /** A page with links. @param links `page`: of the build; `base`: below which the files are. */
