@@ -212,6 +212,15 @@ export interface BuildSet {
   readonly builds: readonly Build[];
 }
 
+/** One that nothing has happened to. @param cause null for the item's first. */
+export function newBuildsetOf(
+  { uuid, number, createdAt, cause }: Pick<BuildSet, 'uuid' | 'number' | 'createdAt' | 'cause'>,
+  stage: BuildSetStage = { state: 'new' },
+): BuildSet {
+  const nothing = { mergerWork: [], turnWork: [], conflict: null, configErrors: [], filesChanged: [] };
+  return { uuid, number, createdAt, cause, stage, ...nothing, builds: [] };
+}
+
 /** The merge under test; null before the merger has answered, and of a superseded buildset. */
 export function testedMergeOf(buildset: BuildSet): TestedMerge | null {
   switch (buildset.stage.state) {

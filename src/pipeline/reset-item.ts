@@ -6,7 +6,7 @@
  */
 
 import { aboutItem, changesText } from '../model/about-item.ts';
-import { type BuildSet, graphOf } from '../model/build-set.ts';
+import { type BuildSet, graphOf, newBuildsetOf } from '../model/build-set.ts';
 import { type ResetCause, resetText } from '../model/cause.ts';
 import type { ItemEvent, QueueItem } from '../model/queue-item.ts';
 import { stopWork } from './stop-work.ts';
@@ -15,19 +15,8 @@ import type { TurnDraft } from './turn-draft.ts';
 
 /** @param cause null for the item's first. */
 export function newBuildset(draft: TurnDraft, number: number, cause: ResetCause | null): BuildSet {
-  return {
-    uuid: draft.input.ids.uuid(),
-    number,
-    createdAt: draft.input.now,
-    cause,
-    stage: { state: 'new' },
-    mergerWork: [],
-    turnWork: [],
-    conflict: null,
-    configErrors: [],
-    filesChanged: [],
-    builds: [],
-  };
+  const { ids, now } = draft.input;
+  return newBuildsetOf({ uuid: ids.uuid(), number, createdAt: now, cause });
 }
 
 /** Ends the buildset without a successor: the item waits for a change it needs. */

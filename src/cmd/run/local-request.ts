@@ -4,7 +4,7 @@ import { canonicalNameIn } from '../../layout/tenant/resolve-project.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { type IdMaker, spanIdOf, traceIdOf } from '../../lib/ids.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
-import type { BuildSet } from '../../model/build-set.ts';
+import { type BuildSet, newBuildsetOf } from '../../model/build-set.ts';
 import { changeKey, type ProposedChange } from '../../model/change.ts';
 import type { SecretsByHash } from '../../model/job.ts';
 import type { BranchHead } from '../../model/merge.ts';
@@ -105,17 +105,6 @@ function localItem({ chosen, wanted, state, id, heads, now, ids }: LocalBuild): 
 
 /** All that is run counts as landed, so that also playbooks of a config-project are those of the checkout. */
 function localBuildset(ids: IdMaker, now: Nanoseconds, heads: readonly BranchHead[]): BuildSet {
-  return {
-    uuid: ids.uuid(),
-    number: 1,
-    createdAt: now,
-    cause: null,
-    stage: { state: 'merged', tested: { branches: [], heads } },
-    mergerWork: [],
-    turnWork: [],
-    conflict: null,
-    configErrors: [],
-    filesChanged: [],
-    builds: [],
-  };
+  const facts = { uuid: ids.uuid(), number: 1, createdAt: now, cause: null };
+  return newBuildsetOf(facts, { state: 'merged', tested: { branches: [], heads } });
 }
