@@ -105,8 +105,6 @@ function unknownText(why: Unknown): string {
         : `job ${why.job} has not passed here lately`;
     case 'ahead':
       return `there is none of item ${why.place}, ahead of it`;
-    case 'far':
-      return 'too many items are ahead of it';
   }
 }
 

@@ -5,7 +5,7 @@
 import { millisecondsBetween, toMilliseconds } from '../lib/clock.ts';
 import { endOfItem, type QueueItem } from '../model/queue-item.ts';
 import { type Forecast, forecastQueues, type QueueWork } from './forecast.ts';
-import { workAt } from './item-work.ts';
+import { queuedWork } from './item-work.ts';
 import { type FinishedWork, recentWork } from './recent-work.ts';
 
 /** Finished items that a forecast reads, the newest. */
@@ -13,7 +13,8 @@ export const FORECAST_ITEMS = 100;
 
 /** An item that landed, and what was forecast of it. */
 export interface Checked {
-  readonly forecast: Forecast;
+  /** Undefined: it was too far behind. */
+  readonly forecast: Forecast | undefined;
   /** Milliseconds. */
   readonly took: number;
   /** Milliseconds since the epoch. */
@@ -69,11 +70,11 @@ export function checkForecast(
       (timeLeft(other) ?? Number.POSITIVE_INFINITY) > entered,
   );
   const before = finished.filter(({ leftAt }) => leftAt < entered).slice(0, FORECAST_ITEMS);
-  const items = [...queue, item].map(each => workAt(each, at));
+  const items = [...queue, item].map(each => queuedWork(each, at));
   const recent = recentWork(before.map(({ work }) => work));
   const forecasts = forecastQueues([{ ...rules, items }], recent, entered);
   return {
-    forecast: forecasts.get(item.uuid) ?? { kind: 'unknown', place: items.length, why: { code: 'far' } },
+    forecast: forecasts.get(item.uuid),
     took: millisecondsBetween(at, landed),
     landedAt: toMilliseconds(landed),
   };
@@ -87,7 +88,7 @@ function timeLeft(item: QueueItem): number | null {
 /** Sums up what was checked. */
 export function calibrationOf(checked: readonly Checked[]): Calibration {
   const known = checked.flatMap(({ forecast, ...facts }) =>
-    forecast.kind === 'known' ? [{ ...forecast, ...facts }] : [],
+    forecast?.kind === 'known' ? [{ ...forecast, ...facts }] : [],
   );
   const share = (is: (one: (typeof known)[number]) => boolean) =>
     known.length === 0 ? 0 : known.filter(is).length / known.length;

@@ -10,7 +10,7 @@
  */
 import type { Uuid } from '../lib/ids.ts';
 import type { ManagerName } from '../model/pipeline.ts';
-import type { ItemWork } from './item-work.ts';
+import type { QueuedWork } from './item-work.ts';
 import { type PlannedItem, planItem, type Unknown } from './queue-plan.ts';
 import type { RecentWork } from './recent-work.ts';
 import { type ItemFuture, type QueueKind, rollout } from './rollout.ts';
@@ -39,7 +39,7 @@ export interface QueueWork {
   /** 0: no limit. */
   readonly window: number;
   /** The head first. */
-  readonly items: readonly ItemWork[];
+  readonly items: readonly QueuedWork[];
 }
 
 /** Items of one queue that get a forecast: too much can happen before the others leave. */
@@ -63,7 +63,7 @@ export function queueKindOf(manager: ManagerName): QueueKind {
   }
 }
 
-/** One for each item that runs jobs. @param queues of one pipeline. @param now milliseconds since the epoch. */
+/** One for each item that runs jobs, but for those too far behind. @param queues of one pipeline. @param now milliseconds since the epoch. */
 export function forecastQueues(
   queues: readonly QueueWork[],
   recent: RecentWork,
@@ -105,17 +105,13 @@ function planQueue(
   const planned: Planned[] = [];
   let stuck: number | undefined;
   for (const [index, item] of items.filter(({ isDependency }) => !isDependency).entries()) {
+    if (index >= MOST_ITEMS || room.jobs <= 0) break;
     const place = index + 1;
     const plan: PlannedItem | Unknown =
-      planned.length >= MOST_ITEMS || room.jobs <= 0
-        ? { code: 'far' }
-        : stuck === undefined
-          ? planItem(item, recent)
-          : { code: 'ahead', place: stuck };
-    if (!('code' in plan)) {
-      planned.push({ uuid: item.uuid, place, plan });
-      room.jobs -= plan.jobs.length + 1;
-    } else {
+      stuck === undefined ? planItem(item.work(), recent) : { code: 'ahead', place: stuck };
+    room.jobs -= 'code' in plan ? 1 : plan.jobs.length + 1;
+    if (!('code' in plan)) planned.push({ uuid: item.uuid, place, plan });
+    else {
       forecasts.set(item.uuid, { kind: 'unknown', place, why: plan });
       if (kind !== 'alone') stuck ??= place;
     }

@@ -40,6 +40,16 @@ export interface ItemWork {
   readonly jobs: readonly JobWork[] | null;
 }
 
+/** An item in its queue, of which the rest is read only if it is planned. */
+export interface QueuedWork extends Pick<ItemWork, 'uuid' | 'isDependency'> {
+  readonly work: () => ItemWork;
+}
+
+/** See {@link workAt}. */
+export function queuedWork(item: QueueItem, at: Nanoseconds): QueuedWork {
+  return { uuid: item.uuid, isDependency: item.role === 'dependency', work: () => workAt(item, at) };
+}
+
 /** @param at not before it entered; what happened later is not seen. */
 export function workAt(item: QueueItem, at: Nanoseconds): ItemWork {
   const now = toMilliseconds(at);

@@ -9,8 +9,7 @@ export type Unknown =
   /** Nothing is known of its jobs, or of this one. */
   | { readonly code: 'no-record'; readonly job?: string }
   /** So of one ahead of it. */
-  | { readonly code: 'ahead'; readonly place: number }
-  | { readonly code: 'far' };
+  | { readonly code: 'ahead'; readonly place: number };
 
 /** A job in a rollout. */
 export interface PlannedJob {

@@ -3,7 +3,7 @@
 import type { PipelineSnapshot } from '../api/tenant-snapshot.ts';
 import { FORECAST_ITEMS } from '../forecast/calibration.ts';
 import { type Forecast, forecastQueues, type QueueWork, queueKindOf } from '../forecast/forecast.ts';
-import { workAt } from '../forecast/item-work.ts';
+import { queuedWork } from '../forecast/item-work.ts';
 import { type FinishedWork, finishedWork, type RecentWork, recentWork } from '../forecast/recent-work.ts';
 import type { History } from '../history/history.ts';
 import { addMilliseconds, type Clock, toMilliseconds } from '../lib/clock.ts';
@@ -119,7 +119,7 @@ function forecastPipeline(
     (queue): QueueWork => ({
       kind,
       window: queue.window,
-      items: queue.items.flatMap(uuid => state.items.get(uuid) ?? []).map(item => workAt(item, now)),
+      items: queue.items.flatMap(uuid => state.items.get(uuid) ?? []).map(item => queuedWork(item, now)),
     }),
   );
   return forecastQueues(queues, recent, toMilliseconds(now));
