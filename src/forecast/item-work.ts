@@ -36,6 +36,8 @@ export interface ItemWork {
   readonly isDependency: boolean;
   /** Of the code host, which fails for an unknown time. */
   readonly waitsForHost: boolean;
+  /** Its buildset has ended, and not with success: also without jobs, as with a merge conflict. */
+  readonly hasFailed: boolean;
   /** In configuration order; null: not known yet. */
   readonly jobs: readonly JobWork[] | null;
 }
@@ -59,8 +61,13 @@ export function workAt(item: QueueItem, at: Nanoseconds): ItemWork {
     project: leadChange(item).project,
     isDependency: item.role === 'dependency',
     waitsForHost: item.hostWait !== undefined && toMilliseconds(item.hostWait.since) <= now,
+    hasFailed: buildset !== undefined && hasFailedAt(buildset, now),
     jobs: buildset === undefined ? null : jobsAt(buildset, now, item.phase.phase === 'left'),
   };
+}
+
+function hasFailedAt({ stage }: BuildSet, now: number): boolean {
+  return stage.state === 'complete' && stage.result !== 'SUCCESS' && toMilliseconds(stage.at) <= now;
 }
 
 /** @param isOver the jobs of finished items are on record, and were known at the time if one of them had begun. */

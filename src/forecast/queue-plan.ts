@@ -30,7 +30,7 @@ export interface PlannedItem {
   /** Makes its random numbers its own, regardless of those ahead of it. */
   readonly seed: number;
   readonly jobs: readonly PlannedJob[];
-  /** A job that votes has failed. */
+  /** A job that votes has failed, or it could not run any. */
   readonly failing: boolean;
 }
 
@@ -40,7 +40,7 @@ const PRIOR = 5;
 /** @returns what is planned of each item, in the same order. */
 export function planItem(item: ItemWork, recent: RecentWork): PlannedItem | Unknown {
   if (item.waitsForHost) return { code: 'host' };
-  const jobs = item.jobs ?? recent.usualJobs(item.project);
+  const jobs = item.jobs ?? (item.hasFailed ? [] : recent.usualJobs(item.project));
   if (jobs === undefined) return { code: 'no-record' };
   const planned: PlannedJob[] = [];
   const places = new Map<string, number>();
@@ -54,12 +54,14 @@ export function planItem(item: ItemWork, recent: RecentWork): PlannedItem | Unkn
   return {
     seed: seedOf(item.uuid),
     jobs: planned,
-    failing: planned.some(
-      ({ voting, progress }) =>
-        voting &&
-        ((progress.state === 'ended' && !progress.good) ||
-          (progress.state === 'started' && progress.failing)),
-    ),
+    failing:
+      item.hasFailed ||
+      planned.some(
+        ({ voting, progress }) =>
+          voting &&
+          ((progress.state === 'ended' && !progress.good) ||
+            (progress.state === 'started' && progress.failing)),
+      ),
   };
 }
 

@@ -103,6 +103,21 @@ export interface RecentWork extends Pick<FinishedWork, 'preparations' | 'waits' 
   usualJobs(project: ProjectKey): readonly JobWork[] | undefined;
 }
 
+/** With the usual duration of jobs that have not passed in the pipeline lately, but elsewhere. @param usual milliseconds. */
+export function withUsual(
+  recent: RecentWork,
+  usual: (project: ProjectKey, name: JobName) => number | undefined,
+): RecentWork {
+  return {
+    ...recent,
+    job(project, name) {
+      const own = recent.job(project, name);
+      const ms = own === undefined || own.good.length === 0 ? usual(project, name) : undefined;
+      return ms === undefined ? own : { good: [ms], bad: own?.bad ?? [] };
+    },
+  };
+}
+
 /** @param finished newest first. */
 export function recentWork(finished: readonly FinishedWork[]): RecentWork {
   const jobs = new Map<string, { readonly good: number[]; readonly bad: number[] }>();

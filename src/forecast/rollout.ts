@@ -36,7 +36,7 @@ export function rollout(
   rules: RolloutRules,
   number: number,
 ): readonly ItemFuture[] {
-  const width = rules.kind === 'turns' ? 1 : rules.kind === 'chain' ? rules.window : 0;
+  const width = widthOf(rules);
   const left: number[] = [];
   const futures: ItemFuture[] = [];
   /** When the last item leaves that the following ones are tested on. */
@@ -49,13 +49,20 @@ export function rollout(
     const run = runItem(item, Math.max(opens, disturbed ? failedAt : rules.now), disturbed, rules, draw);
     const turn = rules.kind === 'alone' ? run.end : Math.max(run.end, landed);
     const leaves = turn + pick(rules.around.reports, draw());
-    if (run.failedAt === null) landed = Math.max(landed, leaves);
+    const lands = run.failedAt === null && (disturbed || !item.failing);
+    if (lands) landed = Math.max(landed, leaves);
     // Those behind an item that has failed already have begun anew.
-    else if (!item.failing || disturbed) failedAt = Math.max(failedAt, run.failedAt);
+    else if (run.failedAt !== null && (disturbed || !item.failing))
+      failedAt = Math.max(failedAt, run.failedAt);
     insert(left, leaves);
-    futures.push({ leaves, lands: run.failedAt === null, disturbed });
+    futures.push({ leaves, lands, disturbed });
   }
   return futures;
+}
+
+/** Items that run at the same time; 0: no limit. */
+function widthOf({ kind, window }: RolloutRules): number {
+  return kind === 'turns' ? 1 : kind === 'chain' ? window : 0;
 }
 
 /** @param anew what its jobs have done so far does not count. */

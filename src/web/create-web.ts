@@ -104,7 +104,7 @@ const KEEP_ALIVE_MS = 5000;
 export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
   const expected = expectedDurations(deps);
   const proxies = addressRanges(limits.trustedProxies ?? []);
-  const forecast = forecasts(deps);
+  const forecast = forecasts({ ...deps, expected });
   const streams = eventStreams({ ...deps, expected, forecasts: forecast, proxies, run: deps.clock.now() });
   const quota = spanQuota(deps.clock);
   // Its own clock: it measures how old an answer is, not what it says.

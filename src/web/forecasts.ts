@@ -4,12 +4,20 @@ import type { PipelineSnapshot } from '../api/tenant-snapshot.ts';
 import { FORECAST_ITEMS } from '../forecast/calibration.ts';
 import { type Forecast, forecastQueues, type QueueWork, queueKindOf } from '../forecast/forecast.ts';
 import { queuedWork } from '../forecast/item-work.ts';
-import { type FinishedWork, finishedWork, type RecentWork, recentWork } from '../forecast/recent-work.ts';
+import {
+  type FinishedWork,
+  finishedWork,
+  type RecentWork,
+  recentWork,
+  withUsual,
+} from '../forecast/recent-work.ts';
 import type { History } from '../history/history.ts';
 import { addMilliseconds, type Clock, toMilliseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
+import { leadChange } from '../model/about-item.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
-import type { TenantName } from '../model/project.ts';
+import type { ProjectKey, TenantName } from '../model/project.ts';
+import type { ExpectedJobDurations } from './expected-durations.ts';
 import { takeFinished } from './finished-of-pipeline.ts';
 
 /** Milliseconds for which finished items are not looked for again. */
@@ -43,6 +51,7 @@ interface Entry {
 export function forecasts(deps: {
   readonly history: Pick<History, 'itemsLeft'>;
   readonly clock: Clock;
+  readonly expected: ExpectedJobDurations;
   readonly log: { warn(facts: object, text: string): void };
 }): Forecasts {
   const entries = new Map<string, Entry>();
@@ -92,6 +101,20 @@ export function forecasts(deps: {
     return { finished, recent: recentWork(finished) };
   }
 
+  /** By project, then by job; of items that are forecast. */
+  async function usualOf(
+    state: PipelineState,
+  ): Promise<ReadonlyMap<ProjectKey, ReadonlyMap<string, number>>> {
+    const usual = new Map<ProjectKey, ReadonlyMap<string, number>>();
+    for (const uuid of state.queues.flatMap(({ items }) => items.slice(0, FORECAST_ITEMS))) {
+      const item = state.items.get(uuid);
+      if (item === undefined) continue;
+      const { project } = leadChange(item);
+      usual.set(project, new Map([...(usual.get(project) ?? []), ...(await deps.expected.of(item))]));
+    }
+    return usual;
+  }
+
   return {
     async of(tenant, { pipeline, state }) {
       if (state.items.size === 0) return new Map();
@@ -99,7 +122,9 @@ export function forecasts(deps: {
       const now = deps.clock.monotonic();
       const last = made.get(state);
       if (last !== undefined && last.until > now) return last.all;
-      const all = forecastPipeline({ pipeline, state }, recent, deps.clock);
+      const usual = await usualOf(state);
+      const known = withUsual(recent, (project, name) => usual.get(project)?.get(name));
+      const all = forecastPipeline({ pipeline, state }, known, deps.clock);
       made.set(state, { until: now + HOLDS_MS, all });
       return all;
     },

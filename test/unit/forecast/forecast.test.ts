@@ -9,7 +9,7 @@ import {
   queuedWork,
   workAt,
 } from '../../../src/forecast/item-work.ts';
-import { finishedWork, recentWork } from '../../../src/forecast/recent-work.ts';
+import { finishedWork, recentWork, withUsual } from '../../../src/forecast/recent-work.ts';
 import { type Nanoseconds, toMilliseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid } from '../../../src/lib/ids.ts';
 import { projectKey } from '../../../src/model/project.ts';
@@ -104,6 +104,30 @@ describe('of a busy gate in which one change in twelve fails', () => {
     expect(known(forecasts.get(behind.uuid)).undisturbed).toBe(1);
   });
 
+  test('a merge conflict leaves with a failure, and its chance comes back when one ahead fails', () => {
+    const conflict = { ...itemOf('c'), hasFailed: true, jobs: null };
+    const leaves = (items: readonly ItemWork[]) =>
+      known(
+        forecastQueues([{ kind: 'chain', window: 0, items: items.map(queued) }], recent, 0).get(
+          conflict.uuid,
+        ),
+      );
+    expect(leaves([conflict]).lands).toBe(0);
+    const behind = leaves([itemOf('a1'), itemOf('a2'), itemOf('a3'), conflict]);
+    expect(behind.lands).toBeGreaterThan(0);
+    expect(behind.lands).toBeLessThanOrEqual(1 - behind.undisturbed);
+  });
+
+  test('a job that passed elsewhere counts with its usual duration', () => {
+    const withNew = withUsual(recent, (_, name) => (name === 'new-job' ? 40 * MINUTE : undefined));
+    const item = itemOf('n', {}, 'new-job');
+    const forecast = known(
+      forecastQueues([{ kind: 'alone', window: 0, items: [queued(item)] }], withNew, 0).get(item.uuid),
+    );
+    expect(forecast.likely).toBeGreaterThan(35 * MINUTE);
+    expect(forecast.late).toBeLessThan(80 * MINUTE);
+  });
+
   test.each<[string, readonly ItemWork[], string, Forecast]>([
     [
       'a job that never passed',
@@ -178,6 +202,7 @@ function itemOf(name: string, failing: { readonly [job: string]: 'failing' } = {
     project: projectKey({ connection: 'local', name: 'app' }),
     isDependency: false,
     waitsForHost: false,
+    hasFailed: false,
     jobs: jobs.map(
       (job): JobWork => ({
         name: job,

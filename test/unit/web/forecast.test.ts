@@ -82,7 +82,8 @@ test('a history that does not answer is a warning, and no reason to show less', 
   });
   const answer = await fetch(`${blind.url}${GATE}`);
   const json = (await answer.json()) as { readonly items: { readonly [uuid: string]: object } };
-  expect(Object.values(json.items)[0]).toMatchObject({ place: 1, expected: null });
+  const places = Object.values(json.items).map(each => ('place' in each ? each.place : undefined));
+  expect(places.toSorted()).toEqual([1, 2, 3, 4, 5, 6]);
   expect(blind.warnings).toContainEqual(expect.stringContaining('cannot read finished items for forecasts'));
   await blind.close();
 });
