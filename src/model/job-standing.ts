@@ -3,9 +3,10 @@
  * API and command line show it: what is shown cannot differ from what was decided.
  *
  * A job starts when nothing holds the starts of its buildset (`BuildSet.startHold`), and all its parents (hard and soft)
- * have ended well or are paused. One failed parent skips it at once, even while other parents still run; a skipped parent skips it only
- * if the dependency is hard. A parent that returned `zuul.child_jobs` skips those it left out, an empty list only the hard ones. Soft dependencies on jobs that do not run for this change were dropped when the graph was
- * frozen. After a fail-fast failure nothing starts any more: what has not started is skipped.
+ * have ended well or are paused. One failed parent skips it at once, even while other parents still run, and all that depend on it in
+ * turn, soft or not. A parent that returned `zuul.child_jobs` skips those it left out, an empty list only the hard ones; a parent that was
+ * skipped for that skips a job only if the dependency is hard. Soft dependencies on jobs that do not run for this change were dropped when
+ * the graph was frozen. After a fail-fast failure nothing starts any more: what has not started is skipped.
  *
  *     merge SUCCESS, unit running, lint RETRY, docs (needs unit), deploy (needs a failed job)
  *     → ended, open, startable, waits for dependencies (unit), skip
@@ -88,7 +89,7 @@ export function jobStanding(
   for (const dependency of job.dependencies) {
     const parent = builds.get(dependency.name);
     if (parent === undefined || !(isFinal(parent) || isPaused(parent))) waiting.push(dependency.name);
-    else if (blocks(parent, dependency.soft)) return { kind: 'skip', because: dependency.name };
+    else if (blocks(parent, dependency.soft, builds)) return { kind: 'skip', because: dependency.name };
     else if (leavesOut(parent, job, dependency.soft))
       return { kind: 'skip', because: dependency.name, filtered: true };
   }
@@ -97,10 +98,22 @@ export function jobStanding(
   return { kind: 'startable', attempt: (build?.attempt ?? 0) + 1 };
 }
 
-function blocks(parent: Build, soft: boolean): boolean {
+function blocks(parent: Build, soft: boolean, builds: ReadonlyMap<JobName, Build>): boolean {
   if (isPaused(parent)) return false;
   const result = resultOf(parent);
-  return result === 'SKIPPED' ? !soft : result !== 'SUCCESS';
+  return result === 'SKIPPED' ? !(soft && wasLeftOut(parent, builds)) : result !== 'SUCCESS';
+}
+
+/** It was skipped because a `zuul.child_jobs`, of whichever job above it, left it or those between out: nothing failed. */
+function wasLeftOut(skipped: Build, builds: ReadonlyMap<JobName, Build>): boolean {
+  let { state } = skipped;
+  for (let left = builds.size; state.state === 'skipped' && left > 0; left -= 1) {
+    if (state.filtered === true) return true;
+    const above = builds.get(state.because);
+    if (above === undefined) return false;
+    state = above.state;
+  }
+  return false;
 }
 
 /** As in Zuul an empty list leaves only those out that cannot do without it. */

@@ -1,8 +1,10 @@
 /** What a job waits for is read from the record by the very function the turn decided with. */
 import { describe, expect, test } from 'vitest';
+import { resultOf } from '../../../src/model/build.ts';
 import type { StartHold } from '../../../src/model/build-set.ts';
 import { currentBuilds, jobStanding, jobStandings, waitText } from '../../../src/model/job-standing.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
+import type { BuildResult } from '../../../src/model/results.ts';
 import { job, type PipelineWorld, World } from '../pipeline/world.ts';
 
 const merge = job('merge');
@@ -70,6 +72,37 @@ describe('a job', () => {
     expect(gate.item('B').buildset.startHold).toBeUndefined();
     expect(waits(gate.item('B'))).toEqual({ image: 'executor', unit: 'executor' });
   });
+
+  test.each<[string, { readonly [job: string]: BuildResult }, readonly string[] | undefined, string]>([
+    ['failed', { image: 'SUCCESS', unit: 'FAILURE' }, undefined, 'docs SKIPPED, site SKIPPED, news SKIPPED'],
+    ['was left out', { image: 'SUCCESS' }, [], 'unit SKIPPED, docs SKIPPED, site requested'],
+  ])(
+    'is skipped with all below it, soft or not, where one %s only with those that cannot do without',
+    (_how, results, childJobs, expected) => {
+      const soft = (name: string) => ({ dependencies: [{ name, soft: true }] });
+      const hard = (name: string) => ({ dependencies: [{ name, soft: false }] });
+      const world = new World();
+      const gate = world.pipeline('gate', { manager: 'dependent' });
+      const jobs = [
+        job('image'),
+        job('unit', hard('image')),
+        job('docs', hard('unit')),
+        job('site', soft('docs')),
+      ];
+      world.jobs('app', [...jobs, job('news', soft('site'))]);
+      world.change('A', { project: 'app' });
+      gate.enqueue('A');
+      gate.turn(gate.merges.map(each => gate.mergeEvent(each)));
+      for (const [name, result] of Object.entries(results)) {
+        const event = gate.resultEvent(buildOf(gate, 'A', name), result);
+        if (event.kind !== 'build-result') expect.unreachable();
+        gate.turn([childJobs === undefined ? event : { ...event, returned: { childJobs } }]);
+      }
+      const { builds } = gate.item('A').buildset;
+      const words = builds.map(each => `${each.job} ${resultOf(each) ?? each.state.state}`);
+      expect(words.slice(Object.keys(results).length).join(', ')).toBe(expected);
+    },
+  );
 
   test('waits for nothing in a buildset that has ended', () => {
     const gate = gateOf();
