@@ -4,6 +4,9 @@
  */
 import type { FrozenJob, NodeGroup, NodeRequirement, Variables } from '../model/job.ts';
 
+/** Hosts that could not be reached so far; as in Zuul it takes the place of a group of the nodeset with this name. */
+export const UNREACHABLE_GROUP = 'zuul_unreachable';
+
 /** A host of the inventory. */
 export interface HostFacts {
   readonly label: string;
@@ -22,12 +25,14 @@ export function commonVariables({ vars, groupVars = {}, extraVars }: Given): Var
 
 /** By the name of the host; a node with several names is several hosts. */
 export function hostFacts(job: Given): ReadonlyMap<string, HostFacts> {
-  const sorted = (job.groups ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const own = (job.groups ?? []).filter(({ name }) => name !== UNREACHABLE_GROUP);
+  const sorted = own.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const hosts = job.nodes.flatMap(node => namesOf(node).map(name => [name, node.label] as const));
   return new Map(hosts.map(([name, label]) => [name, factsOf(name, label, sorted, job)]));
 }
 
-function namesOf({ name, aliases = [] }: NodeRequirement): readonly string[] {
+/** Of the hosts that a node is. */
+export function namesOf({ name, aliases = [] }: NodeRequirement): readonly string[] {
   return [name, ...aliases];
 }
 

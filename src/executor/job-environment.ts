@@ -32,6 +32,8 @@ export interface PlaybookFacts {
   readonly continued: boolean;
   /** In post-run: whether pre-run and run succeeded. */
   readonly success: boolean | null;
+  /** In post-run: whether, as it stands, the job will be tried again. */
+  readonly willRetry: boolean | null;
 }
 
 /** `zuul` as in the request, completed with facts only the executor knows, and the job's own variables. */
@@ -74,6 +76,7 @@ export function playbookEnvironment(
     ...zuulEnvironment(request, view),
     ZUUL_PHASE: facts.phase,
     ...(facts.success === null ? {} : { ZUUL_SUCCESS: String(facts.success) }),
+    ...(facts.willRetry === null ? {} : { ZUUL_WILL_RETRY: String(facts.willRetry) }),
     GATEHOUSE_RETURN: `${view.work}/${RESULT_FILE}`,
     GATEHOUSE_STEPS: `${view.work}/${STEP_FILE}`,
     GATEHOUSE_STEP: spanOf(request, facts)?.spanId ?? '',

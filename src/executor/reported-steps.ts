@@ -21,8 +21,8 @@ export interface ReportedSteps {
   readonly dropped: number;
   /** Used of the budget. */
   readonly used: StepBudget;
-  /** Some step, kept or not, ended because a host could not be reached. */
-  readonly unreachable: boolean;
+  /** Hosts that some step, kept or not, could not reach; what the job says, each once. */
+  readonly unreachable: readonly string[];
 }
 
 /** Reads the step file of one playbook. */
@@ -59,6 +59,7 @@ const RESULTS: ReadonlyMap<string, NonNullable<Step['result']>> = new Map([
 const TEXT_FACTS = new Set(['host', 'module', 'outcome']);
 const LONGEST_NAME = 200;
 const DEEPEST = 16;
+const MOST_HOSTS = 1_000;
 /** JSON of a step without its key, texts and facts. */
 const STEP_BYTES = 190;
 
@@ -68,7 +69,7 @@ export function listenToSteps(budget: StepBudget): StepListener {
   const known = new Map<string, Begun>();
   let dropped = 0;
   let bytes = 0;
-  let unreachable = false;
+  const unreachable = new Set<string>();
 
   function fits(size: number): boolean {
     if (bytes + size > budget.bytes) return false;
@@ -102,12 +103,18 @@ export function listenToSteps(budget: StepBudget): StepListener {
   }
 
   function end([id = '', at = '', result = '', ...fields]: readonly string[]): void {
-    if (fields.includes('outcome=unreachable')) unreachable = true;
+    noteUnreachable(fields);
     const step = known.get(id);
     if (step === undefined || step.ended !== undefined || !isTime(at)) return;
     step.ended = { at, result: RESULTS.get(result) };
     const facts = factsOf(fields);
     if (fits(jsonBytes(facts))) step.facts = { ...step.facts, ...facts };
+  }
+
+  function noteUnreachable(fields: readonly string[]): void {
+    if (!fields.includes('outcome=unreachable') || unreachable.size >= MOST_HOSTS) return;
+    const host = fields.find(field => field.startsWith('host='));
+    unreachable.add(shortText(host?.slice('host='.length) ?? ''));
   }
 
   return {
@@ -120,7 +127,7 @@ export function listenToSteps(budget: StepBudget): StepListener {
       steps: top.map(step => stepOf(step, at)),
       dropped,
       used: { steps: known.size, bytes },
-      unreachable,
+      unreachable: [...unreachable],
     }),
   };
 }

@@ -12,9 +12,9 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { BuildSteps } from './build-steps.ts';
 import type { BuildHalt } from './halt.ts';
-import type { Phase } from './job-environment.ts';
+import type { Phase, PlaybookFacts } from './job-environment.ts';
 import { halted } from './judge-playbook.ts';
-import { isFinalEnd, isVerdict, type PhaseEnds, type PlaybookEnd } from './outcome.ts';
+import { isFinalEnd, isVerdict, outcomeOf, type PhaseEnds, type PlaybookEnd } from './outcome.ts';
 import { type Pause, pauseBuild } from './pause-build.ts';
 import type { PlannedPlaybook, PlaybookPlan } from './plan-playbooks.ts';
 import { noteReturned } from './returned/build-returns.ts';
@@ -98,7 +98,7 @@ async function runInOrder(phases: Phases, phase: 'pre-run' | 'run', deadline: nu
   const { plan, ends, run } = phases;
   const watch = phase === 'run' ? onMatch(phases) : undefined;
   for (const planned of plan[phase]) {
-    const end = await run(planned, phase, null, deadline, watch);
+    const end = await run(planned, { phase, success: null, willRetry: null }, deadline, watch);
     if (end.kind === 'passed') continue;
     ends[phase] = withEarly(phases, end);
     if (phase === 'pre-run') phases.reached = planned.playbook.level ?? 0;
@@ -154,8 +154,14 @@ async function runPost(phases: Phases): Promise<void> {
   for (const planned of plan['post-run']) {
     if (!(await isReached(phases, planned))) continue;
     if (planned.playbook.cleanup !== undefined) await cleanUp(phases, planned, success, deadline);
-    else if (!phases.over) note(phases, await run(planned, 'post-run', success, deadline));
+    else if (!phases.over) note(phases, await run(planned, postRun(phases, success), deadline));
   }
+}
+
+/** Facts for a playbook of post-run. As in Zuul the last attempt is not tried again, also where it would not count as one. */
+function postRun({ ends, orders, context: { request } }: Phases, success: boolean): PhaseFacts {
+  const retried = outcomeOf(ends, orders).result === 'RETRY';
+  return { phase: 'post-run', success, willRetry: retried && request.attempt < request.job.attempts };
 }
 
 /** It has failed for good. */
@@ -188,7 +194,7 @@ async function cleanUp(
   const begun = clock.monotonic();
   const own = begun + phases.cleanupMs;
   const bound = phases.over ? own : Math.max(postDeadline, own);
-  const end = await phases.run(planned, 'post-run', success && !phases.over, bound);
+  const end = await phases.run(planned, postRun(phases, success && !phases.over), bound);
   phases.cleanupMs = Math.max(0, phases.cleanupMs - (clock.monotonic() - begun));
   if (phases.over) return;
   // It was not stopped by a cancel, which counts all the same; nor does it hide one that ended it.
@@ -196,10 +202,11 @@ async function cleanUp(
   else if (planned.playbook.cleanup === 'judged') note(phases, end);
 }
 
+type PhaseFacts = Pick<PlaybookFacts, 'phase' | 'success' | 'willRetry'>;
+
 type RunPlanned = (
   planned: PlannedPlaybook,
-  phase: Phase,
-  success: boolean | null,
+  facts: PhaseFacts,
   deadline: number,
   onMatch?: (source: string) => void,
 ) => Promise<PlaybookEnd>;
@@ -212,8 +219,9 @@ function playbookRunner(
 ): RunPlanned {
   const { clock } = context.deps;
   const started = new Map<string, number>();
+  const unreachable = new Set<string>();
   let budget = STEPS_PER_BUILD;
-  return async (planned, phase, success, deadline, onMatch) => {
+  return async (planned, given, deadline, onMatch) => {
     const { playbook } = planned;
     let matched = false;
     const noted = (source: string) => {
@@ -225,10 +233,15 @@ function playbookRunner(
     const continued = split.continuedAt() !== undefined;
     const ordinal = started.get(playbook.path) ?? 0;
     started.set(playbook.path, ordinal + 1);
-    const facts = { phase, ordinal, continued, success };
+    const facts = { ...given, ordinal, continued, unreachable };
     const timeoutMs = deadline - clock.monotonic();
     const halt = playbook.cleanup === undefined ? context.halt : context.halt.despiteCancel;
-    const { end, step, unused } = await runPlaybook({ ...context, halt }, workspace, {
+    const {
+      end,
+      step,
+      unused,
+      unreachable: found,
+    } = await runPlaybook({ ...context, halt }, workspace, {
       ...planned,
       ...facts,
       timeoutMs,
@@ -236,6 +249,7 @@ function playbookRunner(
       ...(onMatch === undefined ? {} : { onMatch: noted }),
     });
     budget = unused;
+    for (const host of found) unreachable.add(host);
     const part = continued ? { continued } : {};
     steps.add({ kind: 'JobSetup', subject: 'sandbox', startedAt: from, endedAt: step.startedAt, ...part });
     const early = matched ? { facts: { ...step.facts, earlyFailure: true } } : {};

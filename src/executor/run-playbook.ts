@@ -1,6 +1,7 @@
 /** One playbook: runs its process and returns how it ended; `outcome.ts` derives the build's result. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Step } from '../model/step.ts';
+import { placePlaybookRun } from './ansible/ansible-run.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 import { halted, judge, timedOut, unreachable, withLimit } from './judge-playbook.ts';
 import type { PlaybookEnd } from './outcome.ts';
@@ -25,7 +26,10 @@ export interface BuildContext extends RunnerBuild {
 }
 
 /** Its secrets are decrypted when nothing stands in its way. */
-type UnopenedRun = Omit<PlaybookRun, 'secrets'>;
+type UnopenedRun = Omit<PlaybookRun, 'secrets'> & {
+  /** Names of hosts that earlier playbooks could not reach. */
+  readonly unreachable: ReadonlySet<string>;
+};
 
 /** One playbook's contribution to its build: its end, its step, and the budget it has left. */
 export interface EndedPlaybook {
@@ -33,6 +37,8 @@ export interface EndedPlaybook {
   readonly step: Step;
   /** Used of the budget for steps. */
   readonly unused: StepBudget;
+  /** Hosts that it could not reach. */
+  readonly unreachable: readonly string[];
 }
 
 /** Never rejects because of what the job does. A playbook that cannot be started has ended, too, with the reason. */
@@ -49,7 +55,7 @@ export async function runPlaybook(
   const endedAt = clock.now();
   await noteReturned(context);
   const reported = await reportedSteps(context, run, endedAt);
-  const end = reported.unreachable ? unreachable(run, attempted) : attempted;
+  const end = reported.unreachable.length > 0 ? unreachable(run, attempted) : attempted;
   const words = end.kind === 'passed' ? 'passed' : end.detail;
   await context.log.line(`${run.phase.toUpperCase()} END: ${title}: ${words}`);
   const steps = [...(wait === undefined ? [] : [wait]), ...reported.steps];
@@ -77,6 +83,7 @@ export async function runPlaybook(
       steps: run.budget.steps - reported.used.steps,
       bytes: run.budget.bytes - reported.used.bytes,
     },
+    unreachable: reported.unreachable,
   };
 }
 
@@ -91,7 +98,7 @@ async function reportedSteps(
     // A disk error: the steps are lost, but they never change the verdict.
     const reason = error instanceof Error ? error.message : String(error);
     await context.log.line(`the steps of the playbook could not be read: ${reason}`);
-    return { steps: [], dropped: 0, used: { steps: 0, bytes: 0 }, unreachable: false };
+    return { steps: [], dropped: 0, used: { steps: 0, bytes: 0 }, unreachable: [] };
   }
 }
 
@@ -153,6 +160,8 @@ async function begin(context: BuildContext, workspace: Workspace, run: UnopenedR
     return { startedAt: deps.clock.now(), attempted: broken };
   }
   const secrets = opened.values;
+  if (run.reader === 'ansible')
+    await placePlaybookRun(context.places.info, run, context.request.job, run.unreachable);
   const playbook = await context.runner.start(context, workspace, { ...run, secrets });
   return { startedAt: playbook.startedAt, attempted: await endOf(context, playbook, run) };
 }

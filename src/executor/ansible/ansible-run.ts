@@ -4,6 +4,7 @@
  *
  *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is read
  *     <info>/ansible/inventory                            localhost; of a job with nodes inventory.json with those instead
+ *     <info>/ansible/unreachable.json, execution.yaml     of the playbook that runs (execution-files.ts)
  *     <info>/ansible/callback_plugins/gatehouse_steps.py
  *     <info>/ansible/action_plugins/zuul_return.py
  *     <info>/ansible/group_vars/all/job.yaml              the job's variables and `zuul`, as data
@@ -17,12 +18,13 @@
 import { copyFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownFile } from '../../lib/own-file.ts';
-import type { Json, Variables } from '../../model/job.ts';
+import type { FrozenJob, Json, Variables } from '../../model/job.ts';
 import { reservedVariable } from '../../model/reserved-variables.ts';
 import { makeDirectory } from '../build-places.ts';
-import type { HostFacts } from '../host-variables.ts';
+import { type HostFacts, namesOf } from '../host-variables.ts';
 import { findProgram } from '../sandbox/find-runtime.ts';
 import type { JobView } from '../sandbox/sandbox.ts';
+import { executionArguments, type PlaybookExecution, placeExecution } from './execution-files.ts';
 import { inventoryOf } from './inventory.ts';
 import { variablesYaml } from './variables-yaml.ts';
 
@@ -104,7 +106,24 @@ export function ansibleArgv(
   info: string,
   hasNodes: boolean,
 ): readonly string[] {
-  return [program, '-i', `${info}/${FOLDER}/${hasNodes ? NODES : LOCALHOST}`, playbook];
+  const folder = `${info}/${FOLDER}`;
+  const inventory = `${folder}/${hasNodes ? NODES : LOCALHOST}`;
+  return [program, '-i', inventory, ...executionArguments(folder), playbook];
+}
+
+/** Writes the facts about the run of the next playbook. @param unreachable names that the job gave; others than its hosts' do not count. */
+export async function placePlaybookRun(
+  info: string,
+  execution: PlaybookExecution,
+  job: Pick<FrozenJob, 'nodes'>,
+  unreachable: ReadonlySet<string>,
+): Promise<void> {
+  const hosts = job.nodes.length === 0 ? ['localhost'] : job.nodes.flatMap(namesOf);
+  await placeExecution(
+    join(info, FOLDER),
+    execution,
+    hosts.filter(host => unreachable.has(host)),
+  );
 }
 
 /** @param roles directories of roles, as the job sees them. */

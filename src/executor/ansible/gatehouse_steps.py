@@ -110,6 +110,9 @@ class CallbackModule(CallbackBase):
         if step is not None:
             changed = "true" if result.is_changed() else "false"
             facts = ["changed=" + changed, "outcome=" + outcome]
+            if outcome == "unreachable":
+                # The line that has it otherwise may be one of those left out.
+                facts.append("host=" + plain(host.get_name()))
             self._write(["end", step, str(time.time_ns()), verdict] + facts)
 
     def _end_play(self, verdict):

@@ -153,17 +153,40 @@ describeOnAnsible('a playbook for Ansible', () => {
 
     test('that cannot reach a host is tried again, and post-run can see it', async () => {
       const commit = await bench.commit({
-        'ci/away.yml': task('- command: "true"', '  vars: {ansible_remote_tmp: /proc/nowhere}'),
-        'ci/post.sh': script('echo success=$ZUUL_SUCCESS'),
+        'ci/away.yml': task(
+          '- command: "true"',
+          '  vars: {ansible_remote_tmp: "{{ temporary | default(\'/tmp/job\') }}"}',
+        ),
+        'ci/logs.yaml': playbook(
+          '- hosts: all:!zuul_unreachable',
+          '  gather_facts: false',
+          '  tasks: [debug: {msg: "collects from {{ inventory_hostname }}"}]',
+          '- hosts: zuul_unreachable',
+          '  gather_facts: false',
+          '  tasks:',
+          '    - debug: {msg: "{{ inventory_hostname }} is away, success {{ zuul_success }}, {{ zuul_execution_phase }}"}',
+          '    - debug: {msg: tried again}',
+          '      when: zuul_will_retry | bool',
+        ),
+        'ci/post.sh': script('echo success=$ZUUL_SUCCESS retry=$ZUUL_WILL_RETRY'),
       });
+      const nodes = ['near', 'far'].map(name => ({ name, label: 'big' }));
       const { result, events, log } = await bench.submit(
-        buildRequest(commit, { run: ['ci/away.yml'], postRun: ['ci/post.sh'] }),
+        buildRequest(
+          commit,
+          { run: ['ci/away.yml'], postRun: ['ci/logs.yaml', 'ci/post.sh'] },
+          { jobFacts: { nodes, hostVars: { far: { temporary: '/proc/nowhere' } } } },
+        ),
       ).ended;
       expect(result).toMatchObject({
         result: 'RETRY',
         detail: 'run playbook ci/away.yml could not reach a host',
       });
-      expect(log).toContain('| success=false');
+      expect(log).toContain('| success=false retry=true');
+      expect(log).toContain('collects from near');
+      expect(log).not.toContain('collects from far');
+      expect(log).toContain('"msg": "far is away, success False, post"');
+      expect(log).toContain('tried again');
       expect(events.map(({ kind }) => kind)).toEqual(['build-started']);
     });
 

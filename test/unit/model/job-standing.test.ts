@@ -74,7 +74,7 @@ describe('a job', () => {
   });
 
   test.each<[string, { readonly [job: string]: BuildResult }, readonly string[] | undefined, string]>([
-    ['failed', { image: 'SUCCESS', unit: 'FAILURE' }, undefined, 'docs SKIPPED, site SKIPPED, news SKIPPED'],
+    ['failed', { image: 'SUCCESS', unit: 'FAILURE' }, undefined, 'docs SKIPPED, site SKIPPED, feed SKIPPED'],
     ['was left out', { image: 'SUCCESS' }, [], 'unit SKIPPED, docs SKIPPED, site requested'],
   ])(
     'is skipped with all below it, soft or not, where one %s only with those that cannot do without',
@@ -89,7 +89,7 @@ describe('a job', () => {
         job('docs', hard('unit')),
         job('site', soft('docs')),
       ];
-      world.jobs('app', [...jobs, job('news', soft('site'))]);
+      world.jobs('app', [...jobs, job('feed', soft('site'))]);
       world.change('A', { project: 'app' });
       gate.enqueue('A');
       gate.turn(gate.merges.map(each => gate.mergeEvent(each)));
