@@ -2,7 +2,8 @@
  * Builds the program: `npm run build [FOLDER]` (default `dist`). What the service loads becomes few large modules, packages and all, so that a
  * process starts with half the processor time, and needs neither the sources nor `node_modules`:
  *
- *     FOLDER/src/cmd/main.js     the command line; FOLDER/package.json beside it
+ *     FOLDER/bin/                the program; FOLDER/package.json beside it, of a package for npm without dependencies
+ *     FOLDER/src/cmd/main.js     the command line
  *     FOLDER/src/…/x.js          the modules that threads and processes start with, where the sources have them
  *     FOLDER/src/…, drivers/…    what is no code, and the page, whose types are stripped when it is served
  *     FOLDER/chunks/             the rest
@@ -30,6 +31,17 @@ const PAGE = 'src/web/page';
 const PROGRAM = 'src/cmd/main';
 /** Optional parts of packages, native code: the packages do without. */
 const ABSENT = ['cpu-features', 'pg-native', 'bufferutil', 'utf-8-validate'];
+/** The Node that is pinned here is the oldest that a build is tried with. */
+const PACKAGE: {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly type: string;
+  readonly bin: { readonly gatehouse: string };
+  readonly devDependencies: { readonly node: string };
+} = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+
 /** In a build: what it was made from. */
 const MARK = '.made-from';
 
@@ -40,14 +52,15 @@ const MARK = '.made-from';
  */
 export async function build(folder: string): Promise<void> {
   const files = PARTS.flatMap(filesBelow);
-  const made = digest([...files, 'package-lock.json', 'scripts/build.ts']);
+  const made = digest([...files, 'package.json', 'package-lock.json', 'scripts/build.ts']);
   if (isMadeFrom(folder, made)) return;
   mkdirSync(path.dirname(folder), { recursive: true });
   const draft = mkdtempSync(`${folder}.`);
   try {
     await writeModules(draft, files);
-    for (const name of [...assetsOf(files), ...(await pageSources()), 'package.json', 'LICENSE'])
+    for (const name of [...assetsOf(files), ...(await pageSources()), 'LICENSE'])
       cpSync(path.join(ROOT, name), path.join(draft, name));
+    writePackage(draft);
     writeFileSync(path.join(draft, MARK), made);
     rmSync(folder, { recursive: true, force: true });
     renameSync(draft, folder);
@@ -81,6 +94,29 @@ async function writeModules(folder: string, files: readonly string[]): Promise<v
     sourcemap: false,
   });
   await bundle.close();
+}
+
+/** Holds all it needs, so that it can be installed anywhere: by npm, in an image, by dpkg. */
+function writePackage(folder: string): void {
+  const { name, version, description, license, type, bin, devDependencies } = PACKAGE;
+  const made = { name, version, description, license, type, private: true, bin };
+  const oldest = Number(devDependencies.node.split('.')[0]);
+  const engines = { node: `>=${oldest}` };
+  writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify({ ...made, engines }, null, 2)}\n`);
+  const program = path.join(folder, bin.gatehouse);
+  mkdirSync(path.dirname(program), { recursive: true });
+  writeFileSync(program, starterText(oldest), { mode: 0o755 });
+}
+
+/** Runs on any Node, to say which one is needed. */
+function starterText(oldest: number): string {
+  return `#!/usr/bin/env node
+if (Number(process.versions.node.split('.')[0]) >= ${oldest}) await import('../${PROGRAM}.js');
+else {
+  process.stderr.write(\`error: Gatehouse needs Node.js ${oldest} or newer; this is \${process.version}\\n\`);
+  process.exitCode = 1;
+}
+`;
 }
 
 /** Modules that threads and processes start with: the arguments of `ownModule`. */

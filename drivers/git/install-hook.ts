@@ -8,7 +8,7 @@
  */
 
 import { createHmac } from 'node:crypto';
-import { chmod, copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGit } from '../../src/git/process/git.ts';
 import { ownFile } from '../../src/lib/own-file.ts';
@@ -25,15 +25,18 @@ export interface HookSettings {
   readonly project: string;
 }
 
-/** `path` is that of the hook. */
+/** `path` is that of the repository's `post-receive`. */
 export type HookInstallation =
-  | { readonly kind: 'installed'; readonly path: string }
-  /** There is another hook; it could call ours. Nothing was changed. */
-  | { readonly kind: 'occupied'; readonly path: string };
+  /** `changed` is false where hook and settings were like this already. */
+  | { readonly kind: 'installed'; readonly path: string; readonly changed: boolean }
+  /** Another hook is there and was kept; ours is `script`, which that one has to call unless it does (`called`). */
+  | { readonly kind: 'beside'; readonly path: string; readonly script: string; readonly called: boolean };
 
 const SCRIPT = ownFile('drivers/git/post-receive.sh');
 const MARK = '# Installed by Gatehouse';
 const SETTINGS = 'gatehouse.config';
+/** Our script, where `post-receive` is another hook. */
+const BESIDE = 'gatehouse-post-receive';
 
 /**
  * May be repeated, with other settings too.
@@ -47,15 +50,23 @@ export async function installPostReceiveHook(
 ): Promise<HookInstallation> {
   const text = settingsFile(settings);
   const gitDir = await gitDirectory(repositoryPath);
-  const path = join(gitDir, 'hooks', 'post-receive');
+  const hooks = join(gitDir, 'hooks');
+  const path = join(hooks, 'post-receive');
   const present = await textOf(path);
-  if (present !== undefined && !present.includes(MARK)) return { kind: 'occupied', path };
-  await writeFile(join(gitDir, SETTINGS), text, { mode: 0o600 });
+  const isOurs = present === undefined || present.includes(MARK);
+  const target = isOurs ? path : join(hooks, BESIDE);
+  const script = await readFile(SCRIPT, 'utf8');
+  const settingsPath = join(gitDir, SETTINGS);
+  const changed = (await textOf(settingsPath)) !== text || (await textOf(target)) !== script;
+  // Written also where nothing changes: the modes may be wrong.
+  await writeFile(settingsPath, text, { mode: 0o600 });
+  await chmod(settingsPath, 0o600);
   await includeSettings(gitDir);
-  await mkdir(join(gitDir, 'hooks'), { recursive: true });
-  await copyFile(SCRIPT, path);
-  await chmod(path, 0o755);
-  return { kind: 'installed', path };
+  await mkdir(hooks, { recursive: true });
+  await writeFile(target, script);
+  await chmod(target, 0o755);
+  if (isOurs) return { kind: 'installed', path, changed };
+  return { kind: 'beside', path, script: target, called: present.includes(BESIDE) };
 }
 
 function settingsFile({ url, token, project }: HookSettings): string {

@@ -41,7 +41,7 @@ interface Report {
 const LIMIT = 240_000;
 /** Nanoseconds that a test of acme/app sleeps in the gate before it can fail. */
 const SLEEP_OF_APP_NS = 3_000_000_000n;
-const MAIN = path.resolve(import.meta.dirname, '../../src/cmd/quickstart/main.ts');
+const MAIN = path.resolve(import.meta.dirname, '../../src/cmd/main.ts');
 
 describe('npm run quickstart -- --once --json', () => {
   let directory: string;
@@ -238,6 +238,7 @@ async function runQuickstart(
   const port = await freePort(0);
   const args = [
     MAIN,
+    'quickstart',
     '--once',
     '--json',
     path.join(directory, 'report.json'),

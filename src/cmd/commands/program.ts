@@ -12,6 +12,7 @@
  *                                         lines-of.ts: a stream by lines
  *     dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
+ *     quickstart.ts, init.ts, hook.ts     a demo (../quickstart/), and a first gate (../init/: make-site, install-hook)
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
  *     lint.ts                             the configuration in a repository (../lint/: read-files, lint-repository, check-references, finding-text)
  *     freeze.ts                           which jobs a branch runs, and what one comes to; chosen-tenant.ts
@@ -44,11 +45,14 @@ import { addExplainCommand } from './explain.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
 import { addFreezeCommands } from './freeze.ts';
 import { addGithubCommands } from './github.ts';
+import { addHookCommands } from './hook.ts';
+import { addInitCommand } from './init.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLintCommand } from './lint.ts';
 import { addLogCommand } from './log.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addPromoteCommand } from './promote.ts';
+import { addQuickstartCommand } from './quickstart.ts';
 import { addRunCommand } from './run.ts';
 import { addSchemaCommand } from './schema.ts';
 import { addStatusCommand } from './status.ts';
@@ -133,6 +137,9 @@ function createProgram(io: Io, done: (status: number) => void): Command {
       const { start } = await import('../start.ts');
       done(await start(options.config, components));
     });
+  addQuickstartCommand(program, io, done);
+  addInitCommand(program, io, done);
+  addHookCommands(program, io, done);
   addStatusCommand(program, io, done);
   addTraceCommand(program, io, done);
   addExplainCommand(program, io, done);

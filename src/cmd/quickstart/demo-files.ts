@@ -1,4 +1,5 @@
 /** Initial content of the demo's repositories: `acme/app` prices a shopping basket, `acme/api` serves it. */
+import { CHECK_AND_GATE } from '../init/git-pipelines.ts';
 
 /** A file of a repository; it replaces one of the same path. */
 export interface DemoFile {
@@ -32,38 +33,7 @@ export const API = 'acme/api';
 
 /** Pipelines check, gate and post of the demo at a directory of repositories. */
 const GIT_PIPELINES: readonly string[] = [
-  '- pipeline:',
-  '    name: check',
-  '    description: Tests each proposal on its own.',
-  '    manager: independent',
-  '    trigger:',
-  '      local:',
-  '        - event: proposed',
-  '    success:',
-  '      local: {note: true}',
-  '    failure:',
-  '      local: {note: true}',
-  '    merge-conflict:',
-  '      local: {note: true}',
-  '',
-  '- pipeline:',
-  '    name: gate',
-  '    description: Tests approved proposals on top of the ones ahead, and merges them.',
-  '    manager: dependent',
-  '    precedence: high',
-  '    supercedes: check',
-  '    require:',
-  '      local: {approved: true, open: true, current-patchset: true}',
-  '    trigger:',
-  '      local:',
-  '        - event: approved',
-  '    success:',
-  '      local: {merge: true, note: true}',
-  '    failure:',
-  '      local: {note: true}',
-  '    merge-conflict:',
-  '      local: {note: true}',
-  '',
+  ...CHECK_AND_GATE,
   '- pipeline:',
   '    name: post',
   '    description: Runs after a change has merged.',

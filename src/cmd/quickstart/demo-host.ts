@@ -42,8 +42,8 @@ export interface LocalDemo extends AsyncDisposable {
   readonly site: DemoSite;
   /** Lines of the head of the screen: what is where. */
   readonly places: readonly string[];
-  /** How to propose a change of one's own, one line. */
-  readonly invitation: string;
+  /** Lines: what a newcomer can do next. */
+  readonly invitation: readonly string[];
   /** What the host shows of the changes in the end; none: nothing beside the outcomes. */
   shown(): Promise<readonly string[]>;
 }

@@ -35,6 +35,9 @@ export async function createRepository(
   await git(bare, 'init', '--quiet', '--bare', '--initial-branch=master');
   await mkdir(path.dirname(clone), { recursive: true });
   await git(path.dirname(clone), 'clone', '--quiet', bare, clone);
+  // For people who work in it without a name of their own.
+  await git(clone, 'config', 'user.name', ENVIRONMENT.GIT_AUTHOR_NAME);
+  await git(clone, 'config', 'user.email', ENVIRONMENT.GIT_AUTHOR_EMAIL);
   await git(clone, 'checkout', '--quiet', '-B', 'master');
   await commitFiles(clone, 'Begin', files);
   await git(clone, 'push', '--quiet', 'origin', 'master');
@@ -72,18 +75,22 @@ export async function replaceFiles(
   await commitFiles(clone, subject, files, '--allow-empty');
 }
 
+export async function writeFiles(directory: string, files: readonly DemoFile[]): Promise<void> {
+  for (const file of files) {
+    const target = path.join(directory, file.path);
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, file.text);
+    await chmod(target, file.executable === true ? 0o755 : 0o644);
+  }
+}
+
 async function commitFiles(
   clone: string,
   subject: string,
   files: readonly DemoFile[],
   ...options: readonly string[]
 ): Promise<void> {
-  for (const file of files) {
-    const target = path.join(clone, file.path);
-    await mkdir(path.dirname(target), { recursive: true });
-    await writeFile(target, file.text);
-    await chmod(target, file.executable === true ? 0o755 : 0o644);
-  }
+  await writeFiles(clone, files);
   await git(clone, 'add', '--all');
   await git(clone, 'commit', '--quiet', '--message', subject, ...options);
 }

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { APP } from './demo-files.ts';
 import type { DemoHost, LocalDemo } from './demo-host.ts';
 import { approve, commitTopic, propose } from './developer.ts';
-import { prepareSite, type Site, type SiteOptions } from './prepare-site.ts';
+import { prepareSite, type Site, type SiteOptions, TRY } from './prepare-site.ts';
+import { THINGS_TO_TRY } from './things-to-try.ts';
 
 /** @param site its repositories and clones. */
 export function gitHost({ repositories, clone }: Pick<Site, 'repositories' | 'clone'>): DemoHost {
@@ -25,7 +26,14 @@ export async function startGitDemo(options: SiteOptions): Promise<LocalDemo> {
   return {
     site: { ...site, host: gitHost(site) },
     places: [`repositories   ${path.join(options.directory, 'repositories')}`],
-    invitation: `To propose a change of your own, commit in ${site.clone(APP)} and run git push origin HEAD:for/master/<topic>`,
+    invitation: [
+      'Three things to try, while the page is open:',
+      ...THINGS_TO_TRY.map(
+        ({ file, what }) => `  sh ${path.join(options.directory, TRY, file.path)}   ${what}`,
+      ),
+      `Each shows its git commands. For a change of your own commit in ${site.clone(APP)}, and`,
+      '  git push origin HEAD:for/master/<topic> HEAD:gate/master/<topic>',
+    ],
     shown: async () => [],
     [Symbol.asyncDispose]: async () => undefined,
   };

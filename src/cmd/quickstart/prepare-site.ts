@@ -5,6 +5,7 @@
  *     developer/<project>                      a developer's clones
  *     etc/gatehouse.conf, etc/tenants.yaml     the operator's configuration
  *     state/                                   the service's state
+ *     try/                                     scripts for the newcomer
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,7 +21,8 @@ import {
   type DemoFile,
   TENANT,
 } from './demo-files.ts';
-import { createRepository } from './developer.ts';
+import { createRepository, writeFiles } from './developer.ts';
+import { THINGS_TO_TRY } from './things-to-try.ts';
 
 /** Places of a demo's service, repositories and clones. */
 export interface Site {
@@ -45,6 +47,9 @@ export interface SiteOptions {
   readonly token: string;
   readonly logLevel: 'info' | 'warn';
 }
+
+/** Folder of {@link THINGS_TO_TRY} in the demo's directory. */
+export const TRY = 'try';
 
 /** The demo's repositories and their initial content. */
 export const PROJECTS: readonly (readonly [project: string, files: readonly DemoFile[]])[] = [
@@ -72,6 +77,10 @@ export async function prepareSite(options: SiteOptions): Promise<Site> {
         project,
       });
     }),
+  );
+  await writeFiles(
+    path.join(directory, TRY),
+    THINGS_TO_TRY.map(({ file }) => file),
   );
   const installed = await writeDemoSettings(options, CONNECTION, [
     'driver = git',

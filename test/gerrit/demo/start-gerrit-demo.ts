@@ -62,7 +62,9 @@ export async function startGerritDemo(options: SiteOptions): Promise<LocalDemo> 
     places: [
       `Gerrit         ${gerrit.url}   (for tests; ${projects.size} projects of acme, event stream on port ${door.port})`,
     ],
-    invitation: `The developer's clones are in ${path.join(directory, 'developer')}: commit, and git push origin HEAD:refs/for/master.`,
+    invitation: [
+      `The developer's clones are in ${path.join(directory, 'developer')}: commit, and git push origin HEAD:refs/for/master.`,
+    ],
     shown: async () => ['', 'changes at Gerrit:', ...[...changes.values()].map(changeLine)],
     [Symbol.asyncDispose]: () => gerrit[Symbol.asyncDispose](),
   };

@@ -68,7 +68,9 @@ export async function startRealDemo(options: SiteOptions): Promise<LocalDemo> {
     places: [
       `Gerrit         ${gerrit.url}   (version ${gerrit.version}; sign in as ${gerrit.alice.username} or ${gerrit.bob.username})`,
     ],
-    invitation: `The developer's clones are in ${path.join(directory, 'developer')}: commit, and git push origin HEAD:refs/for/master.`,
+    invitation: [
+      `The developer's clones are in ${path.join(directory, 'developer')}: commit, and git push origin HEAD:refs/for/master.`,
+    ],
     async shown() {
       const lines = await Promise.all([...changes.values()].map(change => changeLine(gerrit, change)));
       return ['', 'changes at Gerrit:', ...lines];

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askWell } from './account.ts';
 import { type GerritOfTests, startGerrit } from './start-gerrit.ts';
 
-const MAIN = path.resolve(import.meta.dirname, '../../../src/cmd/quickstart/main.ts');
+const MAIN = path.resolve(import.meta.dirname, '../../../src/cmd/main.ts');
 /** Milliseconds. */
 const LIMIT = 600_000;
 
@@ -46,7 +46,7 @@ test('leaves a project alone that it did not make', { timeout: LIMIT }, async ()
 async function quickstart(directory: string, report: string) {
   const { url, ssh, admin } = gerrit;
   const args = ['--gerrit', '--once', '--json', report, '--directory', directory];
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, 'quickstart', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: LIMIT,
     env: {

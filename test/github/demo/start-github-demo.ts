@@ -64,7 +64,7 @@ export async function startGithubDemo(options: SiteOptions): Promise<LocalDemo> 
     places: [
       `GitHub         ${github.url}   (for tests; ${repositories.size} repositories of acme, App ${github.app.slug})`,
     ],
-    invitation: `The developer's clones are in ${path.join(directory, 'developer')}.`,
+    invitation: [`The developer's clones are in ${path.join(directory, 'developer')}.`],
     shown: async () => ['', 'check runs at GitHub:', ...checkRuns(repositories, pulls)],
     [Symbol.asyncDispose]: () => github[Symbol.asyncDispose](),
   };

@@ -6,6 +6,12 @@ import { readOptions } from '../../../drivers/git/options.ts';
 import { githubDriver } from '../../../drivers/github/index.ts';
 import { readGithubOptions } from '../../../drivers/github/options.ts';
 import { APP_PERMISSIONS } from '../../../drivers/github/permissions.ts';
+import {
+  CONFIG_PROJECT_FILES,
+  EXAMPLE_FILES,
+  settingsText,
+  tenantsText,
+} from '../../../src/cmd/init/first-files.ts';
 import { buildLayout } from '../../../src/layout/build/build-layout.ts';
 import { freezeJobGraph } from '../../../src/layout/freeze/freeze-job-graph.ts';
 import { parseCache } from '../../../src/layout/stanzas/parse-cache.ts';
@@ -46,6 +52,14 @@ describe('the first gate', () => {
   const [config = '', app = '', tenants = ''] = blocks(GUIDE, 'yaml');
   const [settings = ''] = blocks(GUIDE, 'ini');
 
+  test('has the files that gatehouse init writes', () => {
+    expect(config).toBe(CONFIG_PROJECT_FILES.find(({ path }) => path === 'zuul.yaml')?.text);
+    expect(app).toBe(EXAMPLE_FILES.find(({ path }) => path === '.zuul.yaml')?.text);
+    expect(tenants).toBe(tenantsText('main', 'config', ['acme/app', 'acme/library']));
+    const places = { stateDirectory: '/srv/gate/state', repositories: '/srv/git' };
+    expect(settings).toBe(settingsText({ ...places, port: 9000, token: '7d0f5e…' }));
+  });
+
   test('is configured without mistakes', () => {
     const parsed = settingsOf(settings);
     if (parsed.kind === 'invalid') throw new Error(parsed.problems.map(showOptionProblem).join('\n'));
@@ -67,7 +81,7 @@ describe('the first gate', () => {
     });
     const layout = buildLayout({
       tenant,
-      configs: [at('acme/config', 'zuul.yaml', config), at('acme/app', '.zuul.yaml', app)],
+      configs: [at('config', 'zuul.yaml', config), at('acme/app', '.zuul.yaml', app)],
       languages: new Map([['local', gitDriver.config]]),
       cache: parseCache(),
     });

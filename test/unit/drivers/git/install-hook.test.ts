@@ -187,16 +187,20 @@ describe('installing the hook', () => {
     expect(await readFile(join(origin.path, 'config'), 'utf8')).not.toContain('s3cr');
   });
 
-  test('does not change another hook', async () => {
+  test('keeps another hook, and puts the script beside it for that one to call', async () => {
     const path = join(origin.path, 'hooks', 'post-receive');
     await mkdir(join(origin.path, 'hooks'), { recursive: true });
     await writeFile(path, '#!/bin/sh\necho mine\n');
     await chmod(path, 0o755);
-    expect(await installPostReceiveHook(origin.path, { url, token: TOKEN, project: 'acme/app' })).toEqual({
-      kind: 'occupied',
-      path,
-    });
-    expect(await readFile(path, 'utf8')).toContain('mine');
+    const settings = { url, token: TOKEN, project: 'acme/app' };
+    const script = join(origin.path, 'hooks', 'gatehouse-post-receive');
+    const beside = { kind: 'beside', path, script };
+    expect(await installPostReceiveHook(origin.path, settings)).toEqual({ ...beside, called: false });
+    expect(await readFile(path, 'utf8')).toBe('#!/bin/sh\necho mine\n');
+    await writeFile(path, `#!/bin/sh\n${script} </dev/null\n`);
+    expect(await installPostReceiveHook(origin.path, settings)).toEqual({ ...beside, called: true });
+    await push();
+    expect(JSON.parse((await nextDelivery()).body.toString())).toEqual({ project: 'acme/app' });
   });
 
   test.each([

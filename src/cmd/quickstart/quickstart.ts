@@ -1,5 +1,5 @@
 /**
- * `npm run quickstart`: real repositories, the real service, real pushes. Sets everything up below `.quickstart/`, runs the demo
+ * `gatehouse quickstart`: real repositories, the real service, real pushes. Sets everything up below `.quickstart/`, runs the demo
  * through the gate, prints results and reasons, and serves until Ctrl-C.
  *
  * Map of this folder:
@@ -8,16 +8,19 @@
  *     service-process.ts     the service, a process of its own
  *     demo-host.ts           the code host, with developers (developer.ts); git-host.ts: repositories in a directory
  *     demo-run.ts            the six changes, with progress.ts on the screen (shown-item.ts); until-quiet.ts: when it is over
+ *     things-to-try.ts       what to do then
  *     outcome.ts             what came of them, and summary.ts: the table at the end
  */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { Command, Option } from 'commander';
+import { pathToFileURL } from 'node:url';
 import { waterfall } from '../../explain/waterfall.ts';
 import { painter } from '../../lib/ansi.ts';
 import { fromMilliseconds } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
+import { ownFile } from '../../lib/own-file.ts';
 import { probeEndpoint } from '../../tracing/otlp/probe-endpoint.ts';
 import { type Api, createApi } from '../client/api.ts';
 import { type OtlpTraceDocument, spansFromOtlp } from '../client/spans-from-otlp.ts';
@@ -34,7 +37,8 @@ import { untilQuiet } from './until-quiet.ts';
 
 const READY_LIMIT = 60_000;
 
-interface Options {
+/** As the command line has them. */
+export interface QuickstartOptions {
   readonly once: boolean;
   readonly json?: string;
   readonly directory: string;
@@ -43,37 +47,15 @@ interface Options {
   readonly gerrit: boolean;
 }
 
-const options: Options = new Command('quickstart')
-  .description('See a gate at work: six changes, a hidden incompatibility and a conflict.')
-  .option('--once', 'exit when the demo is done; status 0 only if every outcome is the expected one', false)
-  .option('--json <file>', 'write the results to a file')
-  .option('--directory <dir>', 'working directory; emptied first', '.quickstart')
-  .option('--port <port>', 'preferred port of the status page', '9000')
-  .option('--github', 'gate pull requests of a GitHub for tests, which runs on this machine', false)
-  .addOption(
-    new Option(
-      '--gerrit',
-      'gate changes of a Gerrit for tests, which runs on this machine, or of a real one that GERRIT_WAR or GERRIT_URL names',
-    )
-      .default(false)
-      .conflicts('github'),
-  )
-  .parse()
-  .opts();
-
-process.exitCode = await quickstart(options).catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  return 1;
-});
-
-async function quickstart({
+/** @returns the exit status. @throws Error when something of it does not work. */
+export async function quickstart({
   once,
   json,
   directory: wanted,
   port: wantedPort,
   github,
   gerrit,
-}: Options): Promise<number> {
+}: QuickstartOptions): Promise<number> {
   const began = performance.now();
   const screen = createScreen(process.stdout);
   const paint = painter(screen.colour);
@@ -127,10 +109,7 @@ async function quickstart({
       if (json !== undefined) await writeReport(json, seconds, done.outcomes, site, end.exported);
     }
     if (once) return wrong.length === 0 ? 0 : 1;
-    screen.line(
-      `Commands: export GATEHOUSE_URL=${site.url} GATEHOUSE_CONFIG=${site.config}; npm run gatehouse -- status`,
-    );
-    screen.line(`Serving ${site.url} until Ctrl-C. ${invitation}`);
+    for (const line of ['', ...invitation, '', ...lastLines(site)]) screen.line(line);
     await Promise.race([interrupted, service.exited]);
     return 0;
   } finally {
@@ -138,24 +117,48 @@ async function quickstart({
   }
 }
 
+/** How to go on, now and later. */
+function lastLines({ url, config }: DemoSite): readonly string[] {
+  const program = existsSync(ownFile('scripts/bootstrap.mjs')) ? 'npm run gatehouse --' : 'gatehouse';
+  return [
+    `Commands: export GATEHOUSE_URL=${url} GATEHOUSE_CONFIG=${config}; ${program} status --watch`,
+    `Later:    ${program} start -c ${config}`,
+    `Serving ${url} until Ctrl-C.`,
+  ];
+}
+
 /** The hosts for tests belong to the tests, and need their packages. */
 async function demoOf(
-  { github, gerrit }: Pick<Options, 'github' | 'gerrit'>,
+  { github, gerrit }: Pick<QuickstartOptions, 'github' | 'gerrit'>,
   options: SiteOptions,
   screen: Screen,
 ): Promise<LocalDemo> {
   if (gerrit) {
     if (isGiven(process.env.GERRIT_WAR) || isGiven(process.env.GERRIT_URL)) {
       screen.line('Preparing the given Gerrit, which may take a minute ...');
-      const { startRealDemo } = await import('../../../test/gerrit/demo/start-real-demo.ts');
-      return startRealDemo(options);
+      const real: typeof import('../../../test/gerrit/demo/start-real-demo.ts') = await ofTests(
+        'test/gerrit/demo/start-real-demo.ts',
+      );
+      return real.startRealDemo(options);
     }
-    const { startGerritDemo } = await import('../../../test/gerrit/demo/start-gerrit-demo.ts');
-    return startGerritDemo(options);
+    const gerritDemo: typeof import('../../../test/gerrit/demo/start-gerrit-demo.ts') = await ofTests(
+      'test/gerrit/demo/start-gerrit-demo.ts',
+    );
+    return gerritDemo.startGerritDemo(options);
   }
   if (!github) return startGitDemo(options);
-  const { startGithubDemo } = await import('../../../test/github/demo/start-github-demo.ts');
-  return startGithubDemo(options);
+  const githubDemo: typeof import('../../../test/github/demo/start-github-demo.ts') = await ofTests(
+    'test/github/demo/start-github-demo.ts',
+  );
+  return githubDemo.startGithubDemo(options);
+}
+
+/** A build has no tests, so it shall not look for them when it is made. */
+async function ofTests<Module>(name: string): Promise<Module> {
+  const file = ownFile(name);
+  if (!existsSync(file))
+    throw new Error('the hosts for tests are in a checkout of Gatehouse: npm run quickstart');
+  return import(pathToFileURL(file).href);
 }
 
 function isGiven(variable: string | undefined): boolean {
