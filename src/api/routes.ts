@@ -321,6 +321,23 @@ const CHANGE: readonly RouteDescription[] = [
   },
   {
     method: 'post',
+    path: `${TENANT}/project/{project}/enqueue`,
+    summary: 'Has a change, or a ref, enter a pipeline',
+    body: {
+      schema: document({
+        pipeline: text(),
+        change: optional(text()),
+        ref: optional(text()),
+        oldrev: optional(text()),
+        newrev: optional(text()),
+      }),
+    },
+    answers: { 200: { schema: flag('true: the request is stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
     path: `${TENANT}/project/{project}/dequeue`,
     summary: 'Removes a change from a pipeline',
     body: {

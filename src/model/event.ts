@@ -209,6 +209,37 @@ export type TenantEvent =
       readonly receivedAt: Nanoseconds;
       readonly queuedAt: Nanoseconds;
       readonly origin: EventOrigin;
+    }
+  /** An operator asked for a change, or for a ref, to enter a pipeline. */
+  | {
+      readonly kind: 'enqueue';
+      /** Also of the pipeline's event, and its trace id. */
+      readonly uuid: Uuid;
+      readonly tenant: TenantName;
+      readonly pipeline: PipelineName;
+      readonly wanted: RequestedChange;
+      readonly by: string;
+      readonly queuedAt: Nanoseconds;
+      readonly management: ManagementOrigin;
+    };
+
+/** What an operator wants to enter a pipeline; the host is asked for the rest. */
+export type RequestedChange =
+  | {
+      readonly kind: 'change';
+      readonly key: ChangeKey;
+      /** As it was written, e.g. `3f2a91c0` of `login,3f2a91c0`; absent: the present one. */
+      readonly patchset?: string;
+    }
+  | {
+      readonly kind: 'ref';
+      readonly project: ProjectKey;
+      /** Full name. */
+      readonly ref: string;
+      /** Null: it is not known, or the ref did not exist. */
+      readonly from: CommitId | null;
+      /** Null: where the branch is now. */
+      readonly to: CommitId | null;
     };
 
 /** The event from which an event of our own follows. */
@@ -227,6 +258,8 @@ export type PipelineEvent =
       readonly tenantSpan: SpanReference;
       /** The filter that matched, in one line written by the driver. */
       readonly matched: string;
+      /** An operator asked for it: neither filters nor requirements count for the change itself. Absent: a trigger matched. */
+      readonly request?: { readonly by: string; readonly management: ManagementOrigin };
     }
   /** The host's state of this change differs now; items with the change are checked again. */
   | {

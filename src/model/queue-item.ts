@@ -119,6 +119,8 @@ interface ItemOrigin {
   readonly connection: string;
   /** Of an item that is held back: the traces of the event and of the tenant's, exported with it when it is kept. Bounded. */
   readonly heldSpans?: readonly SpanRecord[];
+  /** An operator had this change enter: requirements of the pipeline do not count for it. Absent: a trigger did. */
+  readonly byHand?: { readonly by: string; readonly change: ChangeKey };
 }
 
 /** One item of one pipeline. Stored as the record `queue-item` until it leaves, then kept in the history. */

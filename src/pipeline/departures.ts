@@ -141,7 +141,8 @@ function departureOfChange(draft: TurnDraft, item: QueueItem, change: Change): D
   const closed = closedDeparture(draft, record, change);
   if (closed !== null) return closed;
   if (isLandedByAnother(draft, record)) return null;
-  if (!requirements.met) return { reason: 'requirement-lost', detail: requirements.text };
+  if (!requirements.met && item.origin.byHand?.change !== change.key)
+    return { reason: 'requirement-lost', detail: requirements.text };
   if (landing?.met === false) return { reason: 'cannot-land', detail: landing.text };
   return null;
 }

@@ -6,6 +6,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import { type Change, changeText, sameRevision } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
 import { projectIdOf } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
 import { type ChangeGroup, groupText } from './change-group.ts';
 import { replaces } from './departures.ts';
 import { type DependencyGraph, dependencyGraph, obstacleText, unknownText } from './dependency-graph.ts';
@@ -33,8 +34,18 @@ export type EnqueuePlan =
 /** For an event about a change that is not in the change cache (any more). */
 export const UNKNOWN_CHANGE: EnqueueRefusal = refusal('no-such-change', 'the change is unknown');
 
-/** Reasons that lie in the change itself. @param change as in the event, perhaps an old revision. */
-export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change): EnqueueRefusal | null {
+/**
+ * Reasons that lie in the change itself.
+ *
+ * @param change as in the event, perhaps an old revision.
+ * @param byHand of the item: requirements do not count for that change. What the host would not land does not enter all the same.
+ */
+export function ownRefusal(
+  draft: TurnDraft,
+  facts: ChangeFacts,
+  change: Change,
+  byHand?: QueueItem['origin']['byHand'],
+): EnqueueRefusal | null {
   const { record } = facts;
   if (!facts.connectionAllowed)
     return refusal(
@@ -59,7 +70,8 @@ export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change)
     return refusal('already-enqueued', 'it is in this pipeline already');
   }
   const { met, text, recheckAt } = facts.requirements;
-  if (met) return facts.landing?.met === false ? refusal('cannot-land', facts.landing.text) : null;
+  if (met || byHand?.change === change.key)
+    return facts.landing?.met === false ? refusal('cannot-land', facts.landing.text) : null;
   const unmet = refusal('requirement-not-met', text);
   return recheckAt === undefined ? unmet : { ...unmet, recheckAt };
 }

@@ -38,14 +38,18 @@ import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 export function enqueueEvent(draft: TurnDraft, event: EnqueueEvent): void {
   const { change } = event.trigger;
   const facts = draft.facts(change.key);
-  const refusal = facts === undefined ? UNKNOWN_CHANGE : ownRefusal(draft, facts, change);
+  const byHand = event.request === undefined ? undefined : { by: event.request.by, change: change.key };
+  const refusal = facts === undefined ? UNKNOWN_CHANGE : ownRefusal(draft, facts, change, byHand);
   if (facts === undefined || refusal !== null) {
     if (refusal !== null) refuse(draft, event, change, refusal, false);
     return;
   }
   const found = planFor(draft, facts);
   if (found.kind === 'refused') refuse(draft, event, facts.record.change, found.refusal, false);
-  else enterWith(draft, event, { group: found.own, found: null }, found.ahead);
+  else {
+    const entry: Entry = byHand === undefined ? event : { ...event, byHand };
+    enterWith(draft, entry, { group: found.own, found: null }, found.ahead);
+  }
 }
 
 /**
@@ -59,7 +63,7 @@ export function enterAgain(draft: TurnDraft, item: QueueItem): void {
     const facts = draft.facts(key);
     if (facts === undefined || facts.record.status !== 'open' || draft.liveItems(key).length > 0) continue;
     const entry = entryOf(draft, item);
-    const own = ownRefusal(draft, facts, facts.record.change);
+    const own = ownRefusal(draft, facts, facts.record.change, item.origin.byHand);
     const found: EnqueuePlan = own === null ? planFor(draft, facts) : { kind: 'refused', refusal: own };
     if (found.kind === 'go') enterWith(draft, entry, { group: found.own, found: null }, found.ahead);
     else {
@@ -71,11 +75,12 @@ export function enterAgain(draft: TurnDraft, item: QueueItem): void {
 
 /** The event that the item came with, as far as the item has it. */
 function entryOf(draft: TurnDraft, { origin, sampled, traceState }: QueueItem): Entry {
-  const { event, eventType, eventSpan, tenantSpan, receivedAt, connection, heldSpans } = origin;
+  const { event, eventType, eventSpan, tenantSpan, receivedAt, connection, heldSpans, byHand } = origin;
   return {
     uuid: draft.input.ids.uuid(),
     matched: 'other changes can only land together with it now',
     tenantSpan,
+    ...(byHand === undefined ? {} : { byHand }),
     trigger: {
       ...{ uuid: event, connection, type: eventType, receivedAt, sampled, span: eventSpan },
       ...(traceState === undefined ? {} : { traceState }),

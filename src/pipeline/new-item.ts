@@ -11,6 +11,8 @@ export type EnqueueEvent = Extract<PipelineEvent, { readonly kind: 'enqueue' }>;
 
 /** How an item came in: an {@link EnqueueEvent}, or that of an item whose changes enter again without one. */
 export type Entry = Pick<EnqueueEvent, 'uuid' | 'tenantSpan' | 'matched'> & {
+  /** Of the change that an operator had enter; absent: a trigger matched. */
+  readonly byHand?: QueueItem['origin']['byHand'];
   readonly trigger: Pick<
     TriggerEvent,
     'uuid' | 'connection' | 'type' | 'receivedAt' | 'sampled' | 'span' | 'traceState' | 'heldSpans'
@@ -36,7 +38,7 @@ export function newItem(
   { queue, changes, role, needs, neededItems, event }: NewItem,
 ): QueueItem {
   const { now, tenant, pipeline, ids } = draft.input;
-  const { trigger, tenantSpan } = event;
+  const { trigger, tenantSpan, byHand } = event;
   const heldBack = !trigger.sampled && draft.input.tracing?.holdsBack === true;
   return {
     uuid: ids.uuid(),
@@ -52,6 +54,7 @@ export function newItem(
       tenantSpan,
       receivedAt: trigger.receivedAt,
       connection: trigger.connection,
+      ...(byHand === undefined ? {} : { byHand }),
       ...(heldBack && trigger.heldSpans !== undefined ? { heldSpans: trigger.heldSpans } : {}),
     },
     sampled: trigger.sampled,

@@ -45,6 +45,7 @@ import { type ConnectionLimits, limitConnections } from './connection-limits.ts'
 import { addDelaysRoute } from './delays-route.ts';
 import type { WebDeps } from './deps.ts';
 import { dequeueRoute } from './dequeue-route.ts';
+import { enqueueRoute } from './enqueue-route.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { expectedDurations } from './expected-durations.ts';
 import { addForecastRoutes } from './forecast-routes.ts';
@@ -191,6 +192,12 @@ function apiRoutes(
   const { auth } = deps;
   api.use('/tenant/:tenant', guardTenant(auth));
   api.route('/connection/:name/payload').post(webhookRoute(deps)).all(onlyBy('POST'));
+  const { enqueue } = deps;
+  if (enqueue !== undefined)
+    api
+      .route('/tenant/:tenant/project/*project/enqueue')
+      .post(enqueueRoute({ ...deps, enqueue }))
+      .all(onlyBy('POST'));
   const { dequeue } = deps;
   if (dequeue !== undefined)
     api

@@ -13,6 +13,7 @@ import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { TraceId } from '../lib/ids.ts';
 import type { ComponentState } from '../model/component.ts';
 import type { ConnectionReport } from '../model/connection-health.ts';
+import type { RequestedChange } from '../model/event.ts';
 import type { FrozenJob } from '../model/job.ts';
 import type { KeptFile, KeptFiles } from '../model/kept-files.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -64,6 +65,12 @@ export interface OperatorRequest {
   readonly receivedAt: Nanoseconds;
   /** The operator's trace, if the caller is trusted; see auth/caller-context.ts. */
   readonly context: CallerContext | undefined;
+}
+
+/** A request that a change or ref enters a pipeline. */
+export interface EnqueueRequest extends OperatorRequest {
+  readonly pipeline: string;
+  readonly wanted: RequestedChange;
 }
 
 /** A request to take an item out of its pipeline. */
@@ -176,6 +183,8 @@ export interface WebDeps {
   readonly openLogFile: (
     question: Pick<LogQuestion, 'build' | 'worker'> & Pick<KeptFile, 'sha256'>,
   ) => Promise<Readable | undefined>;
+  /** Absent: the route does not exist. `no-such-change`: its host says so. */
+  readonly enqueue?: (request: EnqueueRequest) => Promise<'stored' | 'no-such-change'>;
   /** Absent: the route does not exist. */
   readonly dequeue?: (request: DequeueRequest) => Promise<void>;
   /** Absent: the route does not exist. False: items of the pipeline cannot be promoted. */

@@ -1,4 +1,4 @@
-/** From an item's trace back to the event that caused it: item → tenant event → connection event, or item → timer or zuul event, by links alone. */
+/** From an item's trace back to the event that caused it: item → tenant event → connection event, or item → timer or zuul event or an operator's request, by links alone. */
 import type { CheckedSpan } from '../fake/check-traces.ts';
 
 /** One sentence per item whose chain is broken; empty when all lead back to where they came from. */
@@ -11,9 +11,11 @@ export function brokenChains(spans: readonly CheckedSpan[]): readonly string[] {
   return spans.flatMap(item => {
     if (item.attributes['gatehouse.span.type'] !== 'QueueItem') return [];
     const tenant = followed(item);
-    // A timer's event goes to its pipeline directly, and so does one of the connection zuul.
-    if (tenant?.name.startsWith('TimerEvent') === true || tenant?.name.startsWith('ZuulEvent') === true)
-      return item.start < tenant.start ? [`${item.name} began before the event that caused it`] : [];
+    // A timer's event goes to its pipeline directly, and so do one of the connection zuul and a request to enqueue.
+    if (['TimerEvent', 'ZuulEvent', 'ManagementEvent enqueue'].some(name => tenant?.name.startsWith(name)))
+      return tenant !== undefined && item.start < tenant.start
+        ? [`${item.name} began before the event that caused it`]
+        : [];
     if (tenant?.attributes['gatehouse.span.type'] !== 'TenantEvent')
       return [`${item.name} leads to ${tenant?.name ?? 'no span'}, not to a tenant event`];
     const event = followed(tenant);

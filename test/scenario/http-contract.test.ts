@@ -132,8 +132,10 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
   });
   const dequeue = `${TENANT}/project/org/project/dequeue`;
   const promote = `${TENANT}/promote`;
+  const enqueue = `${TENANT}/project/org/project/enqueue`;
   await ask(dequeue, post({}));
   await ask(promote, post({}));
+  await ask(enqueue, post({}));
   await ask('/api/otlp/v1/traces', post({ resourceSpans: [] }));
   await ask('/api/components/merger-0/pause', post({}));
   await ask('/api/connection/local/payload', post({}));
@@ -145,6 +147,10 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
   await operator('/api/components/merger-0/nonsense', post({}));
   await operator('/api/components/nobody-0/stop', post({}));
   for (const path of ['/api/authorizations', `${TENANT}/authorizations`]) await operator(path);
+  await operator(enqueue, post({}));
+  await operator(enqueue, post({ pipeline: 'check', change: 'master/nothing' }));
+  await operator(enqueue, post({ pipeline: 'check', change: 'master/C,00000000' }));
+  await operator(enqueue, { ...post(''), headers: { 'content-type': 'text/plain' } });
   await operator(promote, post({}));
   await operator(promote, post({ pipeline: 'check', changes: ['nothing'] }));
   await operator(promote, post({ pipeline: 'check', changes: ['master/C'] }));

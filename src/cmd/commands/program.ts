@@ -10,7 +10,7 @@
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
  *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, log.ts     commands that read; find-item.ts: the item a user names;
  *                                         lines-of.ts: a stream by lines
- *     dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
+ *     enqueue.ts, dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     quickstart.ts, init.ts, hook.ts     a demo (../quickstart/), and a first gate (../init/: make-site, install-hook)
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
@@ -40,6 +40,7 @@ import { addCreateAuthTokenCommand } from './create-auth-token.ts';
 import { addDelaysCommand } from './delays.ts';
 import { addDequeueCommand } from './dequeue.ts';
 import { addEncryptCommand } from './encrypt.ts';
+import { addEnqueueCommands } from './enqueue.ts';
 import { addEtaCommand } from './eta.ts';
 import { addExplainCommand } from './explain.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
@@ -147,6 +148,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addEtaCommand(program, io, done);
   addLogCommand(program, io, done);
   addWhyCommand(program, io, done);
+  addEnqueueCommands(program, io, done);
   addDequeueCommand(program, io, done);
   addPromoteCommand(program, io, done);
   addComponentCommands(program, io, done);

@@ -10,7 +10,8 @@ import type { DequeueRequest, OperatorRequest, PromoteRequest } from '../../web/
 import type { ProcessCore } from './manage-component.ts';
 import { isTraceSampled } from './span-intake.ts';
 
-type RequestCore = Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'host' | 'tracing'>;
+/** Parts of the process that a request is stored with. */
+export type RequestCore = Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'host' | 'tracing'>;
 
 /** Resolves when the request is durable. */
 export async function storeDequeue(core: RequestCore, store: Store, request: DequeueRequest): Promise<void> {
@@ -31,22 +32,30 @@ export async function storePromote(
   return true;
 }
 
+/** What the event of a request has besides the request. */
+export interface RequestOrigin {
+  readonly uuid: Uuid;
+  readonly by: string;
+  readonly management: ManagementOrigin;
+}
+
 async function storeRequest(
-  { paths, clock, ids, host, tracing }: RequestCore,
+  core: RequestCore,
   store: Store,
-  { tenant, pipeline, by, receivedAt, context }: OperatorRequest & { readonly pipeline: string },
-  eventOf: (origin: {
-    readonly uuid: Uuid;
-    readonly by: string;
-    readonly management: ManagementOrigin;
-  }) => PipelineEvent,
+  request: OperatorRequest & { readonly pipeline: string },
+  eventOf: (origin: RequestOrigin) => PipelineEvent,
 ): Promise<void> {
-  const queue = new EventQueue<PipelineEvent>({
-    store,
-    path: paths.pipeline(tenant, pipeline).eventQueue,
-    codec: pipelineEventCodec,
-    clock,
-  });
+  const { paths, clock } = core;
+  const path = paths.pipeline(request.tenant, request.pipeline).eventQueue;
+  const queue = new EventQueue<PipelineEvent>({ store, path, codec: pipelineEventCodec, clock });
+  await store.multi(queue.put(eventOf(requestOrigin(core, request))));
+}
+
+/** With the decision whether its trace is exported. */
+export function requestOrigin(
+  { clock, ids, host, tracing }: RequestCore,
+  { by, receivedAt, context }: OperatorRequest,
+): RequestOrigin {
   const uuid = ids.uuid();
   const management: ManagementOrigin = {
     receivedAt,
@@ -59,5 +68,5 @@ async function storeRequest(
         ? context.sampled && isTraceSampled(tracing, context.span.traceId)
         : tracing.isSampled(uuid),
   };
-  await store.multi(queue.put(eventOf({ uuid, by, management })));
+  return { uuid, by, management };
 }

@@ -34,7 +34,7 @@ import { leavingItems } from './leaving-items.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { openLayouts } from './open-layouts.ts';
-import { storeDequeue, storePromote } from './operator-requests.ts';
+import { operatorActs } from './operator-acts.ts';
 import { installationOf, onlyHost } from './own-installation.ts';
 import { viewMeasurements } from './service-metrics.ts';
 import { createSpanIntake } from './span-intake.ts';
@@ -243,8 +243,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     freezeBranch: question => insides.frozen.freeze(question),
     keepLogs: settings.executor.keepLogs,
     ...buildLogs({ settings: settings.executor, components, log }),
-    dequeue: request => storeDequeue(core, store, request),
-    promote: request => storePromote(core, store, request),
+    ...operatorActs(core, store),
     spanIntake: createSpanIntake(core, store),
     auth: {
       realms: insides.realms,

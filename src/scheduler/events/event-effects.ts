@@ -83,6 +83,8 @@ function spansOf(
       const left = claimByUpdate(turn, event.change);
       return internal(event, { queuedAt, span, relation: 'follows' }, left, turn, context, options);
     }
+    case 'enqueue':
+      return enqueueSpans(event, turn, context, options);
     case 'dequeue':
     case 'promote':
       return requestSpans(event, turn, context, options);
@@ -113,6 +115,28 @@ function requestSpans(
     ...({ event: uuid, command: event.kind, by, origin: management, effect } as const),
     ...{ tenant: context.tenant.name, pipeline: context.pipeline.name },
     ...{ change: knownChange(change, context), takenAt: turn.takenAt, endedAt: turn.endedAt },
+  };
+  return managementEventSpans(facts, options);
+}
+
+/** One that waits for its time has no effect yet. */
+function enqueueSpans(
+  { trigger, request }: Extract<PipelineEvent, { kind: 'enqueue' }>,
+  { draft, takenAt, endedAt }: Turn,
+  { tenant, pipeline }: PipelineContext,
+  options: SpanOptions,
+): readonly SpanRecord[] {
+  if (request?.management.sampled !== true) return [];
+  const { uuid, change } = trigger;
+  const decision = draft.decisions.find(each => each.event === uuid && each.change === change.key);
+  const entered = decision?.item ?? undefined;
+  const effect: EventEffect =
+    entered === undefined
+      ? { outcome: 'refused', reason: decision?.code ?? 'event-refused', left: [] }
+      : { outcome: 'enqueued', left: [], entered };
+  const facts = {
+    ...({ event: uuid, command: 'enqueue', by: request.by, origin: request.management } as const),
+    ...{ tenant: tenant.name, pipeline: pipeline.name, change, takenAt, endedAt, effect },
   };
   return managementEventSpans(facts, options);
 }

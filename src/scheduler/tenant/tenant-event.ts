@@ -30,6 +30,7 @@ import { cycleText } from '../changes/own-reports.ts';
 import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
 import { missingRecords } from '../events/missing-records.ts';
 import type { TopicQuestions } from '../events/topic-members.ts';
+import { enqueueByHand } from './enqueue-by-hand.ts';
 import type { HeldPlaces } from './held-places.ts';
 import type { ConfigurationToRead } from './reconfigure.ts';
 import { firstLookRows, matchRows, renewalRows } from './tenant-event-rows.ts';
@@ -50,7 +51,7 @@ export interface TenantEventDeps {
   readonly changes: ChangeCache;
   readonly dependencies: DependencyResolver;
   readonly topics: TopicQuestions;
-  readonly tracing: Pick<LiveTracing, 'spans'>;
+  readonly tracing: Pick<LiveTracing, 'spans' | 'policy'>;
   readonly queue: EventQueue<TenantEvent>;
   readonly held: HeldPlaces;
   /** Events that wait although their configuration was read: at the next try they only ask for what is missing. */
@@ -104,6 +105,8 @@ export async function forwardOf(
       return { ...NOTHING, operations: dequeueOperations(event, deps) };
     case 'promote':
       return { ...NOTHING, operations: promoteOperations(event, deps) };
+    case 'enqueue':
+      return { ...NOTHING, ...(await enqueueByHand(event, takenAt, deps, signal)) };
   }
 }
 

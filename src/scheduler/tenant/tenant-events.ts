@@ -16,6 +16,7 @@ import { tenantEventLogFacts } from '../../tracing/log-facts.ts';
 import { HostNotAsked } from '../changes/resolve-dependencies.ts';
 import { isRemoteFault, REMOTE_PAUSES } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
+import { placesOfRequest } from './enqueue-by-hand.ts';
 import { createHeldPlaces } from './held-places.ts';
 import {
   ConfigurationNotGiven,
@@ -150,6 +151,8 @@ function placesOf(event: TenantEvent): readonly [string, ...string[]] {
       return [connectionOfKey(event.change), event.change];
     case 'first-look':
       return [configurationOf(event.project, event.landed?.branch)];
+    case 'enqueue':
+      return placesOfRequest(event);
   }
 }
 

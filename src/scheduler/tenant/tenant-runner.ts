@@ -11,7 +11,7 @@
  *
  *     following       tenant-layout → tenant-config, config-cache, layouts (the thread that builds them), check-secrets
  *     pipelines       tenant-pipelines → tenant-context; branch-exclusion (branches that a tenant leaves out)
- *     events          tenant-events (the loop) → held-places (events that wait), tenant-event → tenant-matching, tenant-event-rows (traces)
+ *     events          tenant-events (the loop) → held-places (events that wait), tenant-event → tenant-matching, tenant-event-rows (traces), enqueue-by-hand
  *     configuration   initial-config, reconfigure → ask-merger
  *     own triggers    `../timers/`, `../internal/`
  *

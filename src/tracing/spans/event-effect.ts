@@ -7,11 +7,13 @@ import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
 
 /** What the event led to: items that left in its turn, a new layout, or nothing. */
 export interface EventEffect {
-  readonly outcome: 'dequeued' | 'promoted' | 'reconfigured' | 'refused' | 'nothing-to-do';
+  readonly outcome: 'enqueued' | 'dequeued' | 'promoted' | 'reconfigured' | 'refused' | 'nothing-to-do';
   /** A code, e.g. `being-reported`; absent: the code of the first item that left. */
   readonly reason?: string;
   /** Items that left because of it. */
   readonly left: readonly { readonly item: Uuid; readonly change: string; readonly code: LeaveCode }[];
+  /** The item of the change that entered because of it; absent: none. */
+  readonly entered?: Uuid;
   /** Items that were promoted because of it; absent: none. */
   readonly promoted?: readonly { readonly item: Uuid; readonly change: string }[];
 }
@@ -20,11 +22,11 @@ export interface EventEffect {
 const MOST_ITEMS = 64;
 
 /** Names only the first of several items; {@link effectEvents} has all. */
-export function effectAttributes({ outcome, reason, left, promoted }: EventEffect): AttributeInput {
+export function effectAttributes({ outcome, reason, left, promoted, entered }: EventEffect): AttributeInput {
   return {
     eventOutcome: outcome,
     reason: reason ?? left[0]?.code,
-    itemId: left[0]?.item ?? promoted?.[0]?.item,
+    itemId: entered ?? left[0]?.item ?? promoted?.[0]?.item,
   };
 }
 

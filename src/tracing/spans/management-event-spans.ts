@@ -20,7 +20,7 @@ import { spanOf } from './span-plan.ts';
 /** Recorded by the turn that consumed the request; times of `origin` are by the clock of the web that received it. */
 export interface ManagementEventFacts {
   readonly event: Uuid;
-  readonly command: 'dequeue' | 'promote';
+  readonly command: 'enqueue' | 'dequeue' | 'promote';
   /** Who asked: the name of the token's user, or `command line`. */
   readonly by: string;
   readonly tenant: TenantName;

@@ -5,6 +5,7 @@
  */
 import { spanIdOf } from '../../../src/lib/ids.ts';
 import { connectionEventCodec, spansCodec, tenantEventCodec } from '../../../src/model/codec/records.ts';
+import type { TenantEvent } from '../../../src/model/event.ts';
 import { buildsetsOf, isExported, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import type { Operation } from '../../../src/store/port.ts';
@@ -73,7 +74,7 @@ export class WholeTraces implements Check {
       if (!sampled) this.#reached('the ratio leaves an event out');
     } else if (path === `${paths.tenant(TENANT).triggerQueue}/`) {
       const event = tenantEventCodec.decode(data);
-      const sampled = event.kind === 'trigger' ? event.trigger.sampled : event.origin?.sampled === true;
+      const sampled = isSampled(event);
       this.#sampled.set(event.uuid, sampled);
       if (event.kind === 'trigger') this.#sampled.set(event.trigger.uuid, sampled);
     } else if (path.includes('/outbox/spans/')) {
@@ -122,4 +123,9 @@ export class WholeTraces implements Check {
 /** Its own, and those jobs may have to themselves. */
 function tracesOf(item: QueueItem): readonly string[] {
   return [item.uuid, ...buildsetsOf(item).flatMap(({ builds }) => builds.map(({ uuid }) => uuid))];
+}
+
+function isSampled(event: TenantEvent): boolean {
+  if (event.kind === 'trigger') return event.trigger.sampled;
+  return (event.kind === 'enqueue' ? event.management : event.origin)?.sampled === true;
 }

@@ -17,7 +17,7 @@
  *     pass 30                                so many seconds go by
  *     new-layout                             the tenant has another layout, which leaves the pipelines as they are
  *     approve A B [in check]                 ready, one enqueue event each, a turn each
- *     enqueue A [in check]                   the event alone
+ *     enqueue A [in check]                   the event alone; by-hand A: an operator asks for it
  *     update A / withdraw A / abandon A / patchset A / merged-elsewhere A
  *     merges / merge A ok|old|conflict|failed|broken      old: by a merger of 0.3, which ends at the first conflict
  *     start A unit / failing A unit / build A unit FAILURE / release A|* <pattern> / late A unit SUCCESS
@@ -201,8 +201,13 @@ export class Script {
           this.#turn(pipeline, [pipeline.enqueueEvent(change)], change === names.at(-1));
         return true;
       case 'enqueue':
+      case 'by-hand':
         for (const change of names)
-          this.#turn(pipeline, [pipeline.enqueueEvent(change)], change === names.at(-1));
+          this.#turn(
+            pipeline,
+            [this.#enqueue(pipeline, change, verb === 'by-hand')],
+            change === names.at(-1),
+          );
         return true;
       case 'turn':
         this.#turn(pipeline, []);
@@ -283,6 +288,14 @@ export class Script {
       default:
         return false;
     }
+  }
+
+  #enqueue(pipeline: PipelineWorld, change: string, byHand: boolean): PipelineEvent {
+    const event = pipeline.enqueueEvent(change, byHand ? 'enqueue' : 'approved');
+    if (!byHand || event.kind !== 'enqueue') return event;
+    const { now } = this.world;
+    const management = { receivedAt: now, storedAt: now, sampled: true };
+    return { ...event, matched: 'enqueued by hand by ops', request: { by: 'ops', management } };
   }
 
   #pipelineNamed(name: string | undefined): PipelineWorld {

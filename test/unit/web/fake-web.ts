@@ -69,6 +69,8 @@ export interface FakeWeb {
   readonly history: History;
   readonly stored: { connection: string; deliveryId: string }[];
   readonly dequeued: string[];
+  /** What was asked to enter, as `<pipeline>: <change>`. */
+  readonly enqueued: string[];
   /** The items of each request to promote. */
   readonly promoted: (readonly string[])[];
   /** Traces that dequeues were asked from, as far as they were believed. */
@@ -250,6 +252,10 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       const text = Object.values(fake.files.get(build) ?? {}).find(each => sha256(each) === wanted);
       return text === undefined ? undefined : Readable.from([gzipSync(text)]);
     },
+    async enqueue({ pipeline, wanted }) {
+      fake.enqueued.push(`${pipeline}: ${JSON.stringify(wanted)}`);
+      return wanted.kind === 'change' && wanted.key.endsWith('/gone') ? 'no-such-change' : 'stored';
+    },
     async dequeue({ item, context }) {
       fake.dequeued.push(item.uuid);
       fake.contexts.push(context);
@@ -298,6 +304,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     history,
     stored: [],
     dequeued: [],
+    enqueued: [],
     promoted: [],
     contexts: [],
     warnings: [],

@@ -5,6 +5,7 @@ import type {
   ManagementOrigin,
   PipelineEvent,
   ReportOutcome,
+  RequestedChange,
   TenantEvent,
   TriggerEvent,
 } from '../../event.ts';
@@ -79,6 +80,20 @@ const originFields = { span: spanReferenceSchema, sampled: flag };
 /** {@link EventOrigin} */
 export const originSchema = object<EventOrigin>(originFields);
 
+const managementSchema = object<ManagementOrigin>({
+  receivedAt: time,
+  storedAt: time,
+  receiver: optional(text),
+  caller: optional(spanReferenceSchema),
+  follows: optional(spanReferenceSchema),
+  sampled: flag,
+});
+
+const wantedChange = tagged<RequestedChange, 'kind'>('kind', {
+  change: { key: change, patchset: optional(text) },
+  ref: { project, ref: text, from: nullable(commit), to: nullable(commit) },
+});
+
 /** {@link TenantEvent}, the record `tenant-event`. */
 export const tenantEventSchema = tagged<TenantEvent, 'kind'>('kind', {
   trigger: { uuid, tenant: text, trigger: triggerEvent, queuedAt: time },
@@ -112,6 +127,15 @@ export const tenantEventSchema = tagged<TenantEvent, 'kind'>('kind', {
     queuedAt: time,
     origin: originSchema,
   },
+  enqueue: {
+    uuid,
+    tenant: text,
+    pipeline: text,
+    wanted: wantedChange,
+    by: text,
+    queuedAt: time,
+    management: managementSchema,
+  },
 });
 
 const landed: Schema<Landed> = either(
@@ -141,18 +165,17 @@ const buildOrigin = object<NonNullable<EventOfKind<'build-result'>['of']>>({
   trace: nullable(buildTraceSchema),
 });
 
-const management = object<ManagementOrigin>({
-  receivedAt: time,
-  storedAt: time,
-  receiver: optional(text),
-  caller: optional(spanReferenceSchema),
-  follows: optional(spanReferenceSchema),
-  sampled: flag,
-});
-
 /** {@link PipelineEvent}, the record `pipeline-event`. */
 export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
-  enqueue: { uuid, trigger: triggerEvent, tenantSpan: spanReferenceSchema, matched: text },
+  enqueue: {
+    uuid,
+    trigger: triggerEvent,
+    tenantSpan: spanReferenceSchema,
+    matched: text,
+    request: optional(
+      object<NonNullable<EventOfKind<'enqueue'>['request']>>({ by: text, management: managementSchema }),
+    ),
+  },
   'change-updated': {
     uuid,
     change,
@@ -209,7 +232,7 @@ export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
     change,
     item: optional(uuid),
     by: text,
-    management: optional(management),
+    management: optional(managementSchema),
   },
-  promote: { uuid, changes: list(change), by: text, management: optional(management) },
+  promote: { uuid, changes: list(change), by: text, management: optional(managementSchema) },
 });

@@ -164,6 +164,7 @@ export const queueItemSchema = object<QueueItem>({
     receivedAt: time,
     connection: text,
     heldSpans: optional(spansSchema),
+    byHand: optional(object<NonNullable<QueueItem['origin']['byHand']>>({ by: text, change })),
   }),
   sampled: flag,
   heldBack: optional(mark),

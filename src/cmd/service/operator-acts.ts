@@ -1,0 +1,17 @@
+/** What operators may ask of the scheduler over the web: each is stored, and a turn decides. */
+import type { Store } from '../../store/port.ts';
+import type { WebDeps } from '../../web/deps.ts';
+import { storeEnqueue } from './enqueue-request.ts';
+import { type RequestCore, storeDequeue, storePromote } from './operator-requests.ts';
+
+/** @param store over all sessions. */
+export function operatorActs(
+  core: RequestCore,
+  store: Store,
+): Pick<WebDeps, 'enqueue' | 'dequeue' | 'promote'> {
+  return {
+    enqueue: request => storeEnqueue(core, store, request),
+    dequeue: request => storeDequeue(core, store, request),
+    promote: request => storePromote(core, store, request),
+  };
+}

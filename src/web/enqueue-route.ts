@@ -1,0 +1,98 @@
+/**
+ * `POST /api/tenant/<t>/project/<p>/enqueue` with `{"pipeline": ..., "change": ...}`, or with `ref`, `oldrev` and `newrev` in place of the
+ * change, as Zuul's. A revision of zeros is one that is not known: without `newrev` a branch is taken where it is now.
+ */
+import type { Request, RequestHandler } from 'express';
+import { isMapping } from '../driver/read-mapping.ts';
+import { changeKey } from '../model/change.ts';
+import type { RequestedChange } from '../model/event.ts';
+import type { Json } from '../model/job.ts';
+import { type CommitId, type ProjectKey, parseCommitId } from '../model/project.ts';
+import { type Answer, badRequest, type HttpRefusal, jsonAnswer, notFound, send } from './answer.ts';
+import type { EnqueueRequest } from './deps.ts';
+import { findPipeline } from './named-item.ts';
+import { contextOf, type OperatorDeps, readOperatorRequest } from './operator-request.ts';
+import { projectNamed } from './project-named.ts';
+
+type EnqueueDeps = OperatorDeps & {
+  readonly enqueue: (request: EnqueueRequest) => Promise<'stored' | 'no-such-change'>;
+};
+
+/** Characters of the name of a change or ref. */
+const LONGEST_NAME = 1_000;
+
+/** Answers `true` when the request is stored; whether the change enters is decided later, by the pipeline's turn. */
+export function enqueueRoute(deps: EnqueueDeps): RequestHandler {
+  return async (request, response) => send(response, await handle(deps, request));
+}
+
+async function handle(deps: EnqueueDeps, request: Request): Promise<Answer> {
+  const asked = await readOperatorRequest(deps, request, 'enqueue');
+  if (asked.kind === 'refused') return asked;
+  const { receivedAt, tenant, snapshot, operator, body } = asked;
+  const project = projectNamed([request.params.project].flat().join('/'), { name: tenant, snapshot });
+  if (project.kind === 'refused') return project;
+  if (!isMapping(body) || typeof body.pipeline !== 'string') return notUnderstood();
+  const wanted =
+    'change' in body ? wantedChange(project.project, body.change) : wantedRef(project.project, body);
+  if ('status' in wanted) return wanted;
+  const found = findPipeline(snapshot, body.pipeline);
+  if (found.kind === 'refused') return found;
+  const { pipeline } = found.live;
+  const context = await contextOf(deps, request, operator);
+  const { name: by } = operator;
+  const outcome = await deps.enqueue({ tenant, pipeline: pipeline.name, wanted, by, receivedAt, context });
+  const what = wanted.kind === 'change' ? wanted.key : wanted.ref;
+  const facts = { tenant, pipeline: pipeline.name, project: project.project, what, by };
+  deps.log.info(facts, 'an operator requested to enqueue a change');
+  if (outcome === 'stored') return jsonAnswer(true);
+  return notFound(
+    `the code host has no change ${JSON.stringify(body.change)} of that project`,
+    'body: change',
+  );
+}
+
+function notUnderstood(): HttpRefusal {
+  return badRequest(
+    'expected {"pipeline": text, "change": text} or {"pipeline": text, "ref": text, "oldrev": text, "newrev": text}',
+    'body',
+  );
+}
+
+/** @param named `12`, or with its patchset `12,3`; a commit as patchset may be shortened to 8 digits. */
+function wantedChange(project: ProjectKey, named: Json | undefined): RequestedChange | HttpRefusal {
+  const text = typeof named === 'number' ? String(named) : named;
+  if (typeof text !== 'string' || !isName(text)) return notUnderstood();
+  const [, id = text, patchset] = /^(.+),(\d+|[0-9a-f]{8,64})$/.exec(text) ?? [];
+  const key = changeKey(project, id);
+  return { kind: 'change', key, ...(patchset === undefined ? {} : { patchset }) };
+}
+
+function wantedRef(
+  project: ProjectKey,
+  { ref, oldrev, newrev }: { readonly [name: string]: Json },
+): RequestedChange | HttpRefusal {
+  if (typeof ref !== 'string' || !isName(ref)) return notUnderstood();
+  if (!ref.startsWith('refs/'))
+    return badRequest('a ref begins with refs/, e.g. refs/heads/master', 'body: ref');
+  const [from, to] = [revision(oldrev), revision(newrev)];
+  if (from === undefined || to === undefined)
+    return badRequest(
+      'a revision is the full id of a commit',
+      `body: ${to === undefined ? 'newrev' : 'oldrev'}`,
+    );
+  if (to === null && !ref.startsWith('refs/heads/'))
+    return badRequest('the revision of a ref that is no branch has to be named', 'body: newrev');
+  return { kind: 'ref', project, ref, from, to };
+}
+
+/** Undefined: it is none. Null: it is not known. */
+function revision(value: Json | undefined): CommitId | null | undefined {
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value !== 'string' || !/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(value)) return undefined;
+  return /^0+$/.test(value) ? null : parseCommitId(value);
+}
+
+function isName(text: string): boolean {
+  return text !== '' && text.length <= LONGEST_NAME && text.isWellFormed();
+}
