@@ -33,4 +33,9 @@ export const messengers: readonly MessengerImports[] = [
     load: async () => (await import('./mqtt/index.ts')).mqttDriver,
     loadLanguages: async () => (await import('./mqtt/languages.ts')).mqttLanguages,
   },
+  {
+    name: 'webhook',
+    load: async () => (await import('./webhook/index.ts')).webhookDriver,
+    loadLanguages: async () => (await import('./webhook/languages.ts')).webhookLanguages,
+  },
 ];

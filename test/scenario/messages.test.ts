@@ -1,4 +1,5 @@
-/** Reports to a mail server and a message broker: for every item, of any host, and none waits for them. */
+/** Reports to a mail server, a message broker and a chat: for every item, of any host, and none waits for them. */
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { Aedes } from 'aedes';
 import { expect, onTestFinished, test } from 'vitest';
@@ -31,10 +32,27 @@ async function openBroker() {
   return { published, port: (server.address() as AddressInfo).port };
 }
 
+/** A chat that is busy at first. */
+async function openChat() {
+  const lines: string[] = [];
+  let isBusy = true;
+  const server = createHttpServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    if (!isBusy) lines.push(JSON.parse(Buffer.concat(chunks).toString()).text);
+    response.writeHead(isBusy ? 503 : 200).end();
+    isBusy = false;
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>(resolve => server.close(() => resolve())));
+  return { lines, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/x1y2` };
+}
+
 test('a change lands while its mails wait for a server that is down, and they come when it is back', {
   timeout: 4 * DEADLINE,
 }, async () => {
   const broker = await openBroker();
+  const chat = await openChat();
   const first = await openMailServer();
   const { port } = first;
   await first.close();
@@ -43,7 +61,10 @@ test('a change lands while its mails wait for a server that is down, and they co
       '    success:\n',
       "    success:\n      mail: {to: all@example.org, subject: '{change.number} is {pipeline}'}\n      broker: {topic: '{tenant}/{pipeline}/{change}', qos: 1}\n",
     )
-    .replace('    failure:\n', '    failure:\n      mail: {to: all@example.org}\n');
+    .replace(
+      '    failure:\n',
+      '    failure:\n      mail: {to: all@example.org}\n      chat: {mention: "@here"}\n',
+    );
   const world = await openWorld(
     {
       layout: pipelines,
@@ -57,8 +78,12 @@ test('a change lands while its mails wait for a server that is down, and they co
         'driver = mqtt',
         'server = 127.0.0.1',
         `port = ${broker.port}`,
+        '[connection chat]',
+        'driver = webhook',
+        `url = ${chat.url}`,
+        'format = slack',
       ],
-      expectedTrouble: [/connection mail does not serve/],
+      expectedTrouble: [/connection (mail|chat) does not serve/],
     },
     { kind: 'embedded' },
   );
@@ -85,6 +110,10 @@ test('a change lands while its mails wait for a server that is down, and they co
     expect(broker.published).toContainEqual({
       ...{ topic: 'tenant-one/gate/master/A', action: 'success', result: 'SUCCESS', jobs: 1 },
     });
+    await world.observer.until('the line in the chat', () => chat.lines.length === 1);
+    expect(chat.lines[0]).toMatch(
+      /^@here org\/project1 .*B.* · Build failed \(gate\): unit FAILURE.* <http.*\/item\/[0-9a-f-]+\|details>$/,
+    );
     await world.end();
   } finally {
     await world[Symbol.asyncDispose]();

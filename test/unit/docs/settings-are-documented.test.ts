@@ -60,6 +60,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ['connection gerrit', [...optionsIn(textOf('drivers/gerrit/options.ts')), 'driver'].sort()],
   ['connection mail', [...optionsIn(textOf('drivers/smtp/options.ts')), 'driver'].sort()],
   ['connection broker', [...optionsIn(textOf('drivers/mqtt/options.ts')), 'driver'].sort()],
+  ['connection chat', [...optionsIn(textOf('drivers/webhook/options.ts')), 'driver'].sort()],
 ];
 
 /** Options of `etc/gatehouse.conf` by section, commented out or not. */
@@ -77,6 +78,7 @@ const HEADINGS: ReadonlyMap<string, string> = new Map([
   ['connection gerrit', 'With `driver = gerrit`'],
   ['connection mail', 'With `driver = smtp`'],
   ['connection broker', 'With `driver = mqtt`'],
+  ['connection chat', 'With `driver = webhook`'],
 ]);
 
 /** First column of the tables of a section of the reference. */
