@@ -104,6 +104,7 @@ function buildBody(build: ReportedBuild, lead: Change) {
     execute_time: build.requestedAt === null ? null : seconds(build.requestedAt),
     dependencies: [...build.dependencies],
     artifacts: (build.artifacts ?? []).map(artifactBody),
+    ...(build.data === undefined ? {} : { returned_data: build.data }),
   };
 }
 

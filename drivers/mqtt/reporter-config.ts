@@ -9,6 +9,7 @@ import { ITEM_FIELDS } from '../../src/model/message-fields.ts';
 export type TopicReporter = {
   readonly topic: string;
   readonly qos: 0 | 1 | 2;
+  /** Read where the message is stored (`src/scheduler/report/message-intents.ts`). */
   readonly 'include-returned-data'?: boolean;
 };
 
@@ -38,12 +39,6 @@ export function parseTopicReporter(value: Json): ParseResult<TopicReporter> {
   const qos = [0, 1, 2].find(each => each === (given.qos ?? 0));
   if (qos === undefined) mapping.refuse(['qos'], 'out-of-range', '"qos" must be 0, 1 or 2');
   const returned = mapping.boolean('include-returned-data');
-  if (returned === true)
-    mapping.warn(
-      ['include-returned-data'],
-      'no-effect',
-      '"include-returned-data": messages have the artifacts and the log_url that builds return, not their data',
-    );
   return mapping.result({
     topic,
     qos: qos === 1 || qos === 2 ? qos : 0,

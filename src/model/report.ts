@@ -11,6 +11,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { ConfigError } from './config-error.ts';
+import type { Variables } from './job.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
 import type { BuildResult } from './results.ts';
@@ -157,6 +158,8 @@ export interface ReportedBuild {
   readonly log: string | null;
   /** Absent: it returned none. */
   readonly artifacts?: readonly Artifact[];
+  /** What it returned for other jobs, where the reporter asks for it. Absent: nothing, or more than a message holds. */
+  readonly data?: Variables;
 }
 
 /** What an intent stores of its report beside its own fields. */

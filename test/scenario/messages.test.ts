@@ -11,17 +11,23 @@ import { openWorld } from './open-world.ts';
 const layout = `${gateYaml()}
 ${BASE_JOB}
 - job: {name: unit}
-- project: {name: org/project, gate: {jobs: [unit]}}
+- job: {name: package, run: playbooks/package.sh}
+- project: {name: org/project, gate: {jobs: [unit, package]}}
 - project: {name: org/project1, gate: {jobs: [unit]}}
 `;
 
+const configFiles = {
+  'playbooks/package.sh': `#!/bin/sh\nexec gatehouse return '{"zuul": {"log_url": "https://logs/1/"}, "version": "1.2"}'\n`,
+};
+
 async function openBroker() {
   const aedes = await Aedes.createBroker();
-  const published: { topic: string; action: string; result: string | null; jobs: number }[] = [];
+  const published: { topic: string; action: string; result: string | null; returned: unknown[] }[] = [];
   aedes.on('publish', ({ topic, payload }, client) => {
     if (client === null) return;
     const { action, buildset } = JSON.parse(payload.toString());
-    published.push({ topic, action, result: buildset?.result ?? null, jobs: buildset?.builds.length ?? 0 });
+    const returned = (buildset?.builds ?? []).map((each: { returned_data?: unknown }) => each.returned_data);
+    published.push({ topic, action, result: buildset?.result ?? null, returned });
   });
   const server = createServer(socket => {
     socket.on('error', () => {});
@@ -59,7 +65,7 @@ test('a change lands while its mails wait for a server that is down, and they co
   const pipelines = layout
     .replace(
       '    success:\n',
-      "    success:\n      mail: {to: all@example.org, subject: '{change.number} is {pipeline}'}\n      broker: {topic: '{tenant}/{pipeline}/{change}', qos: 1}\n",
+      "    success:\n      mail: {to: all@example.org, subject: '{change.number} is {pipeline}'}\n      broker: {topic: '{tenant}/{pipeline}/{change}', qos: 1, include-returned-data: true}\n",
     )
     .replace(
       '    failure:\n',
@@ -68,6 +74,7 @@ test('a change lands while its mails wait for a server that is down, and they co
   const world = await openWorld(
     {
       layout: pipelines,
+      configFiles,
       sections: [
         '[connection mail]',
         'driver = smtp',
@@ -108,7 +115,8 @@ test('a change lands while its mails wait for a server that is down, and they co
     expect(raw.some(text => text.includes('Build failed (gate).'))).toBe(true);
     await world.observer.until('the messages', () => broker.published.length >= 1);
     expect(broker.published).toContainEqual({
-      ...{ topic: 'tenant-one/gate/master/A', action: 'success', result: 'SUCCESS', jobs: 1 },
+      ...{ topic: 'tenant-one/gate/master/A', action: 'success', result: 'SUCCESS' },
+      returned: [undefined, { version: '1.2' }],
     });
     await world.observer.until('the line in the chat', () => chat.lines.length === 1);
     expect(chat.lines[0]).toMatch(

@@ -2,8 +2,10 @@
  * Reports to connections that only take reports (`src/driver/messenger.ts`): one intent for each, beside the report that the item waits
  * for, in an outbox of its own. Older processes do not look there, and leave what they cannot send.
  */
+import { isMapping } from '../../driver/read-mapping.ts';
 import { derivedUuid } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
+import type { Json } from '../../model/job.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
@@ -27,13 +29,18 @@ export function messageIntents(
   const reporters = context.pipeline.reporters[action].filter(each =>
     context.messengers.has(each.connection),
   );
-  const details =
-    item === null ? intent.details : { ...intent.details, reported: reportedItem(item, context) };
+  const detailsWith = (withData: boolean) =>
+    item === null ? intent.details : { ...intent.details, reported: reportedItem(item, context, withData) };
   return reporters.map(({ connection, config }, index) => ({
     ...intent,
     uuid: derivedUuid(report, 'message', connection, String(index)),
-    details,
+    details: detailsWith(asksForData(config)),
     answered: true,
     parts: [{ connection, config, merges: false, change }],
   }));
+}
+
+/** Zuul's key, for any connection whose messages can hold data. @param config as the driver read it. */
+function asksForData(config: Json): boolean {
+  return isMapping(config) && config['include-returned-data'] === true;
 }

@@ -12,6 +12,7 @@ import type {
 import type { ReportIntent } from '../../report-intent.ts';
 import {
   added,
+  byName,
   change,
   flag,
   json,
@@ -76,6 +77,7 @@ const reportedBuild = object<ReportedBuild>({
   url: nullable(text),
   log: nullable(text),
   artifacts: optional(artifactsSchema),
+  data: optional(byName(json)),
 });
 
 const reported = object<ReportedItem>({

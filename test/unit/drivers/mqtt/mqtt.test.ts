@@ -257,9 +257,15 @@ test.each([
   expect(parsed.kind === 'invalid' ? parsed.problems[0].text : 'fine').toContain(text);
 });
 
-test('data that builds would return is a warning', () => {
-  expect(parseTopicReporter({ topic: 'a', 'include-returned-data': true })).toMatchObject({
-    kind: 'ok',
-    warnings: [{ code: 'no-effect' }],
-  });
+test('what builds returned is asked for, and in the message', async () => {
+  const broker = await openBroker();
+  const config = { topic: 'a', qos: 1, 'include-returned-data': true };
+  expect(parseTopicReporter(config)).toMatchObject({ kind: 'ok', value: config });
+  const [first, ...rest] = reported.builds;
+  const builds = [...(first === undefined ? [] : [{ ...first, data: { version: '1.2' } }]), ...rest];
+  const message = request(config, { reported: { ...reported, builds } });
+  expect(await messenger({ port: broker.port }).report(message, signal)).toEqual({ kind: 'done' });
+  expect(broker.published).toMatchObject([
+    { payload: { buildset: { builds: [{ returned_data: { version: '1.2' } }, { job_name: 'docs' }] } } },
+  ]);
 });
