@@ -13,8 +13,8 @@ const sources = ['src', 'drivers'].flatMap(top =>
 
 const all = [...drivers, ...messengers];
 
-/** Commands for one kind of host: the demo's hosts, and what creates a GitHub App. The service loads none of them. */
-const ABOUT_ONE_HOST = ['src/cmd/quickstart/', 'src/cmd/github/'];
+/** Commands for one kind of host: the demo's hosts, a first gate for the git driver, and what creates a GitHub App. The service loads none of them. */
+const ABOUT_ONE_HOST = ['src/cmd/quickstart/', 'src/cmd/init/', 'src/cmd/github/'];
 
 test('the table has every folder of a driver, in any order', () => {
   const folders = readdirSync(path.join(root, 'drivers'), { withFileTypes: true })
