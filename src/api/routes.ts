@@ -8,7 +8,7 @@
  *     routes.ts, queries.ts           the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     builds.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
+ *     builds.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -24,6 +24,7 @@ import { delaysSchema } from './delays.ts';
 import { explanationSchema } from './explanation.ts';
 import { calibrationSchema, forecastSchema } from './forecast.ts';
 import { frozenJobSchema, frozenJobsSchema } from './frozen-jobs-schema.ts';
+import { jobStatisticsSchema, jobsStatisticsSchema } from './job-statistics.ts';
 import { finishedItemSchema, liveItemSchema } from './live-item.ts';
 import { livePipelineSchema, liveTenantSchema } from './live-view.ts';
 import { QUERIES, type QueryTable } from './queries.ts';
@@ -68,7 +69,9 @@ export const DOCUMENTS = {
   Index: indexSchema,
   Info: infoSchema,
   Item: liveItemSchema,
+  JobStatistics: jobStatisticsSchema,
   Jobs: jobsSchema,
+  JobsStatistics: jobsStatisticsSchema,
   LivePipeline: livePipelineSchema,
   LiveTenant: liveTenantSchema,
   Pipelines: pipelinesSchema,
@@ -234,6 +237,8 @@ const READ: readonly RouteDescription[] = [
   ),
   read(`${TENANT}/projects`, 'Projects', { document: 'Projects' }),
   read(`${TENANT}/jobs`, 'Jobs by name', { document: 'Jobs' }),
+  read(`${TENANT}/jobs/statistics`, 'How its jobs did lately', { document: 'JobsStatistics' }),
+  read(`${TENANT}/job/{job}/statistics`, 'How one job did lately', { document: 'JobStatistics' }),
   read(`${TENANT}/semaphores`, 'Semaphores, with who holds them and who waits', { document: 'Semaphores' }),
   read(`${TENANT}/config-errors`, 'Errors in the configuration', { document: 'ConfigErrors' }),
   read(

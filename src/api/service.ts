@@ -102,6 +102,8 @@ export const projectsSchema = list(
 
 /** `GET …/jobs`, by name. */
 export const jobsSchema = list(document({ name: text(), description: optional(text()) }));
+/** Read by the list of jobs. */
+export type JobsDocument = Document<typeof jobsSchema>;
 
 /** `GET …/config-errors`: errors and warnings of the current configuration. */
 export const configErrorsSchema = list(
@@ -200,7 +202,7 @@ export function projectsDocument({ projects }: TenantSnapshot): Document<typeof 
 }
 
 /** Encodes a tenant's jobs, by name. */
-export function jobsDocument({ jobs }: TenantSnapshot): Document<typeof jobsSchema> {
+export function jobsDocument({ jobs }: TenantSnapshot): JobsDocument {
   return jobs.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -15,7 +15,7 @@
  *
  *     schema, migrations       the tables, and the steps to them (sqlite-dialect, sqlite-file, postgres-dialect)
  *     record-rows, item-rows   writing
- *     find-builds, find-items, find-items-of-change    queries (filters, build-facts, expected-duration, recent-durations)
+ *     find-builds, find-items, find-items-of-change    queries (filters, build-facts, expected-duration, recent-durations, recent-runs)
  *     finished-items           items of all tenants, for the operator; prune: deleting old rows
  *     threaded-history         the same interface with SQLite in threads (thread-connection, interruptible; writing-dialect, writing-table, writing-thread; reading-dialect, reading-thread)
  */
@@ -43,6 +43,7 @@ import { migrate } from './migrations.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import { type Pruned, type PruneStep, prune } from './prune.ts';
 import { type RecentDuration, recentDurations } from './recent-durations.ts';
+import { type Run, type RunsQuestion, recentRuns } from './recent-runs.ts';
 import { recordRows } from './record-rows.ts';
 import type { HistoryTables } from './schema.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
@@ -99,6 +100,8 @@ export interface HistoryQueries {
   }): Promise<number | undefined>;
   /** The same for all jobs of the newest builds, in one answer. */
   recentDurations(): Promise<readonly RecentDuration[]>;
+  /** The newest finished builds, newest first, for statistics. */
+  recentRuns(question: RunsQuestion): Promise<readonly Run[]>;
   /** A cheap query; rejects when the database cannot answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -203,6 +206,7 @@ export function historyQueries(database: Kysely<HistoryTables>): HistoryQueries 
     decisions: question => findDecisions(database, question),
     expectedDuration: question => expectedDuration(database, question),
     recentDurations: () => recentDurations(database),
+    recentRuns: question => recentRuns(database, question),
     async ping() {
       await database.selectFrom('item').select('id').limit(1).execute();
     },

@@ -61,6 +61,7 @@ export async function openThreadedHistory(
     decisions: list.decisions,
     expectedDuration: lookUp.expectedDuration,
     recentDurations: list.recentDurations,
+    recentRuns: list.recentRuns,
     ping: lookUp.ping,
     async close() {
       // The writer last and in order: it leaves a file without a journal.

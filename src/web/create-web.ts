@@ -26,7 +26,7 @@
  *                                                   headers.ts
  *     local-socket.ts, graceful-close.ts            listening and closing; store-contact.ts, lost-call.ts: the store is away
  *     accept-spans.ts, items-of-trace.ts, otlp-json.ts                spans in and out
- *     page-files.ts, page-routes.ts, page/          the status page, served as modules with their types stripped
+ *     page-files.ts, page-routes.ts, page-exists.ts, page/    the status page, served as modules with their types stripped
  *
  * Nothing here reads the store: `deps.ts` hands over memory copies and functions. A page module imports types and page modules only.
  */
@@ -56,6 +56,7 @@ import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
+import { addJobRoutes } from './job-routes.ts';
 import { addKeyRoutes } from './key-routes.ts';
 import { type LocalSocket, listenLocally } from './local-socket.ts';
 import { addLogFilesRoute } from './log-files/log-files-route.ts';
@@ -235,6 +236,7 @@ function apiRoutes(
   addLogFilesRoute(tenant, deps);
   addChecksRoute(tenant, deps, expected);
   addDelaysRoute(tenant, deps);
+  addJobRoutes(tenant, deps);
   addForecastRoutes(tenant, deps, forecast);
   addBadgeRoute(tenant, deps);
   addFreezeRoutes(tenant, deps);

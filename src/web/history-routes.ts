@@ -5,8 +5,6 @@ import { finishedItem } from '../api/live-item.ts';
 import { QUERIES } from '../api/queries.ts';
 import { decisionsDocument } from '../api/service.ts';
 import type { BuildFacts } from '../history/build-facts.ts';
-import { rowsOfItem } from '../history/item-rows.ts';
-import { isUuid } from '../lib/ids.ts';
 import { logsOfBuild } from '../model/page-addresses.ts';
 import { buildsetsOf } from '../model/queue-item.ts';
 import { buildTraceAddress } from '../tracing/trace-links.ts';
@@ -14,7 +12,7 @@ import { jsonAnswer, notFound } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import { readFilter } from './history-filter.ts';
 import { readQuery } from './query.ts';
-import { type FoundTenant, findBuild, findItemOfTenant, inTenant, liveItemWith } from './tenant-access.ts';
+import { type FoundTenant, findBuild, findBuildset, findItemOfTenant, inTenant } from './tenant-access.ts';
 
 /** @param router of a tenant, so that every query is restricted to it. */
 export function addHistoryRoutes(router: Router, deps: WebDeps): void {
@@ -100,16 +98,4 @@ async function traceOfBuild(
     .flatMap(({ builds }) => builds)
     .find(each => each.uuid === uuid);
   return build === undefined ? null : buildTraceAddress(deps.traceUi(), found.item, build);
-}
-
-async function findBuildset(deps: WebDeps, tenant: FoundTenant, uuid: string) {
-  if (!isUuid(uuid)) return undefined;
-  const item = liveItemWith(tenant.snapshot, uuid);
-  const rows =
-    item === undefined ? undefined : rowsOfItem(item).find(candidate => candidate.buildset.uuid === uuid);
-  if (rows === undefined) return deps.history.buildset(tenant.name, uuid);
-  return {
-    buildset: { ...rows.buildset, id: null, refs: rows.refs },
-    builds: rows.builds.map(build => ({ ...build, id: null })),
-  };
 }

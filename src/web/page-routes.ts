@@ -1,19 +1,23 @@
 /**
  * The page: one HTML file, its stylesheets and its modules (`page-files.ts`). `/`, `/auth_callback` and everything below `/t/` is the same
- * document; its script reads the address.
+ * document, with status 404 where there is nothing to show (`page-exists.ts`); its script reads the address.
  */
 
 import { readFileSync } from 'node:fs';
 import type { Router } from 'express';
 import { ownFile } from '../lib/own-file.ts';
+import { placeOf } from '../model/page-place.ts';
 import type { WebDeps } from './deps.ts';
 import { pagePolicy } from './headers.ts';
+import { pageExists } from './page-exists.ts';
 import { type PageFile, pageFiles } from './page-files.ts';
+
+type PageDeps = Pick<WebDeps, 'root'> & Parameters<typeof pageExists>[0];
 
 const TEMPLATE = ownFile('src/web/page/index.html');
 
 /** Only on the port: the socket's command line needs no page. @throws an error of the file system when the page is not installed. */
-export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root' | 'auth'>): void {
+export function addPageRoutes(router: Router, deps: PageDeps): void {
   const template = readFileSync(TEMPLATE, 'utf8');
   const files = onceAsked(pageFiles);
   router.get('/page/{*path}', async (request, response, next) => {
@@ -26,7 +30,8 @@ export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root' | 'auth
     settings.key.kind === 'OpenIDConnect' ? [settings.authority] : [],
   );
   const policy = pagePolicy(issuers);
-  router.get(['/', '/t/{*rest}', '/auth_callback'], (_request, response) => {
+  router.get(['/', '/t/{*rest}', '/auth_callback'], async (request, response) => {
+    response.status((await pageExists(deps, placeOf(request.path))) ? 200 : 404);
     response.setHeader('Content-Security-Policy', policy);
     response.setHeader('Cache-Control', 'no-cache');
     response.type('html').send(template.replaceAll('{base}', basePath(deps.root())));

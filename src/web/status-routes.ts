@@ -123,6 +123,8 @@ const INDEX = {
   status: '/api/tenant/{tenant}/status',
   status_change: '/api/tenant/{tenant}/status/change/{change}',
   jobs: '/api/tenant/{tenant}/jobs',
+  jobs_statistics: '/api/tenant/{tenant}/jobs/statistics',
+  job_statistics: '/api/tenant/{tenant}/job/{job}/statistics',
   projects: '/api/tenant/{tenant}/projects',
   pipelines: '/api/tenant/{tenant}/pipelines',
   semaphores: '/api/tenant/{tenant}/semaphores',

@@ -54,7 +54,7 @@ export async function findItemOfTenant(
 }
 
 /** The live item that has a given build or buildset. */
-export function liveItemWith(snapshot: TenantSnapshot, uuid: string): QueueItem | undefined {
+function liveItemWith(snapshot: TenantSnapshot, uuid: string): QueueItem | undefined {
   return liveItems(snapshot).find(item =>
     buildsetsOf(item).some(
       buildset => buildset.uuid === uuid || buildset.builds.some(build => build.uuid === uuid),
@@ -76,6 +76,19 @@ export async function findBuild(
     if (build !== undefined && ref !== undefined) return { ...build, id: null, buildset: rows.buildset, ref };
   }
   return deps.history.build(tenant.name, uuid);
+}
+
+/** Likewise, with its builds. */
+export async function findBuildset(deps: Pick<WebDeps, 'history'>, tenant: FoundTenant, uuid: string) {
+  if (!isUuid(uuid)) return undefined;
+  const item = liveItemWith(tenant.snapshot, uuid);
+  const rows =
+    item === undefined ? undefined : rowsOfItem(item).find(candidate => candidate.buildset.uuid === uuid);
+  if (rows === undefined) return deps.history.buildset(tenant.name, uuid);
+  return {
+    buildset: { ...rows.buildset, id: null, refs: rows.refs },
+    builds: rows.builds.map(build => ({ ...build, id: null })),
+  };
 }
 
 /** A route below `/api/tenant/:tenant`. */

@@ -95,8 +95,13 @@ describe('the rooms', () => {
     expect([...new Set(spawners)].filter(room => !['git', 'executor', 'cmd'].includes(room))).toEqual([]);
   });
 
-  test('leave the page to itself: it loads three pure files, and knows documents by their types', () => {
-    const loaded = ['model/item-states.ts', 'lib/log-line.ts', 'lib/terminal-sequences.ts'];
+  test('leave the page to itself: it loads four pure files, and knows documents by their types', () => {
+    const loaded = [
+      'model/item-states.ts',
+      'model/page-place.ts',
+      'lib/log-line.ts',
+      'lib/terminal-sequences.ts',
+    ];
     const page = path.join('src', 'web', 'page') + path.sep;
     const wrong = imports.filter(({ from, to, typesOnly }) => {
       if (!from.startsWith(page) || to.startsWith(page)) return false;

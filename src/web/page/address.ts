@@ -1,5 +1,6 @@
 /** Addresses of pages and of the API, below the path the service is published at. */
 import type { TenantsDocument } from '../../api/service.ts';
+import { type Place, placeOf } from '../../model/page-place.ts';
 import { authorization, forgetSession } from './session.ts';
 
 /** Path that the service is published at, without a trailing slash. */
@@ -7,13 +8,15 @@ export const base = new URL('../../..', import.meta.url).pathname.replace(/\/$/,
 
 /** Paths of our own pages. Reports name some of them, too: src/model/page-addresses.ts. */
 export const pages = {
-  icon: `${base}/page/icon.svg`,
+  icon: (state: string) => `${base}/page/icon${state}.svg`,
+  /** Of the kinds that need no name; see src/model/page-place.ts. */
+  list: (tenant: string, name: string) => `${base}/t/${encodeURIComponent(tenant)}/${name}`,
   tenant: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}`,
   item: (tenant: string, uuid: string) => `${base}/t/${encodeURIComponent(tenant)}/item/${uuid}`,
-  errors: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}/config-errors`,
-  semaphores: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}/semaphores`,
   pipeline: (tenant: string, name: string) =>
     `${base}/t/${encodeURIComponent(tenant)}/pipeline/${encodeURIComponent(name)}`,
+  job: (tenant: string, name: string) =>
+    `${base}/t/${encodeURIComponent(tenant)}/job/${encodeURIComponent(name)}`,
   build: (tenant: string, uuid: string) => `${base}/t/${encodeURIComponent(tenant)}/build/${uuid}`,
 };
 
@@ -32,10 +35,11 @@ export async function fetchJson<Answer>(address: string): Promise<Answer | undef
   return response.json();
 }
 
-/** Whether reading the tenant takes a token; also of one that does not exist, while any tenant is private. */
-export async function needsToken(tenant: string): Promise<boolean> {
+/** Whether the tenant can be read: `private` also of one that does not exist, while any tenant is private. */
+export async function tenantStanding(tenant: string): Promise<'readable' | 'private' | 'unknown'> {
   const { status } = await fetch(api(tenant, 'info'), { headers: authorization() });
-  return status === 401 || status === 403;
+  if (status === 404) return 'unknown';
+  return status === 401 || status === 403 ? 'private' : 'readable';
 }
 
 /** Empty: there is no tenant yet. */
@@ -43,26 +47,15 @@ export async function fetchTenants(): Promise<TenantsDocument> {
   return (await fetchJson<TenantsDocument>(`${base}/api/tenants`)) ?? [];
 }
 
-/** `none`: the start page, which shows the first tenant. */
-export type Place =
-  | { readonly page: 'none'; readonly tenant?: undefined }
-  | { readonly page: 'board' | 'errors' | 'semaphores'; readonly tenant: string }
-  | { readonly page: 'item' | 'build' | 'buildset'; readonly tenant: string; readonly uuid: string }
-  | { readonly page: 'pipeline'; readonly tenant: string; readonly name: string };
-
-/** The view that the address bar names. */
+/** The page that the address bar names. */
 export function currentPlace(): Place {
-  const path = location.pathname.slice(base.length);
-  const [, named, rest = ''] = /^\/t\/([^/]+)(.*)$/.exec(path) ?? [];
-  if (named === undefined) return { page: 'none' };
-  const tenant = decodeURIComponent(named);
-  if (rest === '/config-errors') return { page: 'errors', tenant };
-  if (rest === '/semaphores') return { page: 'semaphores', tenant };
-  const [, pipeline] = /^\/pipeline\/([^/]+)$/.exec(rest) ?? [];
-  if (pipeline !== undefined) return { page: 'pipeline', tenant, name: decodeURIComponent(pipeline) };
-  const [, kind, uuid] = /^\/(item|build|buildset)\/([0-9a-f]{32})/.exec(rest) ?? [];
-  if (uuid === undefined) return { page: 'board', tenant };
-  return { page: kind === 'item' ? 'item' : kind === 'build' ? 'build' : 'buildset', tenant, uuid };
+  return placeOf(location.pathname.slice(base.length));
+}
+
+/** Goes to an address of this site without a new document. */
+export function goTo(address: string): void {
+  window.history.pushState(null, '', address);
+  window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
 /** Message of any thrown value, for people. */

@@ -33,6 +33,13 @@ export class Board implements View {
     void this.#loadRecent();
   }
 
+  get title(): string {
+    const items = this.#live.items();
+    const failing = items.filter(item => item.failing.length > 0).length;
+    if (failing > 0) return `✕ ${failing} of ${count(items.length, 'item')} failing`;
+    return items.length === 0 ? 'Quiet' : count(items.length, 'item');
+  }
+
   /** @param changed names of documents, or null: everything. */
   update(changed: Changed): void {
     if (this.#live.tenant() === undefined) return;
@@ -167,7 +174,11 @@ export class Board implements View {
       return emptyBox(
         'No pipelines yet',
         'This tenant has no pipelines. Define one in a config-project of the tenant file and push it; see also ',
-        element('a', { 'data-route': true, href: pages.errors(this.#tenant) }, 'its configuration errors'),
+        element(
+          'a',
+          { 'data-route': true, href: pages.list(this.#tenant, 'config-errors') },
+          'its configuration errors',
+        ),
         '.',
       );
     }

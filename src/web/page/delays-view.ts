@@ -2,7 +2,6 @@
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { api, errorTextOf, fetchJson, pages } from './address.ts';
-import { backToQueues } from './back-to-queues.ts';
 import { culpritPanel } from './culprits.ts';
 import { type Child, element, externalLink, show } from './dom.ts';
 import {
@@ -25,6 +24,7 @@ const REFRESH_MS = 15_000;
 
 /** Fetched again at most every 15 s while the pipeline changes. The period comes from `?since=` of the page's address. */
 export class DelaysView implements View {
+  readonly title: string;
   readonly #tenant: string;
   readonly #pipeline: string;
   readonly #since: string;
@@ -32,11 +32,13 @@ export class DelaysView implements View {
   #timer: number | undefined;
   #closed = false;
 
-  constructor(root: Element, tenant: string, pipeline: string) {
+  /** @param pipelines all of the tenant. */
+  constructor(root: Element, tenant: string, pipeline: string, pipelines: readonly string[]) {
     this.#tenant = tenant;
     this.#pipeline = pipeline;
     this.#since = new URLSearchParams(location.search).get('since') ?? DEFAULT_PERIOD;
-    show(root, backToQueues(tenant), element('h1', {}, `Delays in ${pipeline}`), this.#periods(), this.#body);
+    this.title = `Delays in ${pipeline}`;
+    show(root, element('h1', {}, this.title), this.#pipelines(pipelines), this.#periods(), this.#body);
     show(this.#body, element('p', { class: 'quiet' }, 'Loading …'));
     void this.#load();
   }
@@ -53,26 +55,43 @@ export class DelaysView implements View {
     clearTimeout(this.#timer);
   }
 
+  #pipelines(names: readonly string[]): HTMLElement | false {
+    if (names.length < 2) return false;
+    return this.#choice('Pipeline', names, this.#pipeline, name =>
+      this.#address(name, this.#since === DEFAULT_PERIOD ? undefined : this.#since),
+    );
+  }
+
   #periods(): HTMLElement {
     const known = PERIODS.includes(this.#since) ? PERIODS : [...PERIODS, this.#since];
+    return this.#choice('Period', known, this.#since, period => this.#address(this.#pipeline, period));
+  }
+
+  #address(pipeline: string, since: string | undefined): string {
+    const query = since === undefined ? '' : `?since=${encodeURIComponent(since)}`;
+    return `${pages.pipeline(this.#tenant, pipeline)}${query}`;
+  }
+
+  #choice(
+    label: string,
+    options: readonly string[],
+    chosen: string,
+    addressOf: (option: string) => string,
+  ): HTMLElement {
+    const link = (option: string) =>
+      element(
+        'a',
+        {
+          'data-route': true,
+          href: addressOf(option),
+          'aria-current': option === chosen ? 'true' : null,
+        },
+        option,
+      );
     return element(
       'ul',
-      { class: 'periods', 'aria-label': 'Period' },
-      known.map(period =>
-        element(
-          'li',
-          {},
-          element(
-            'a',
-            {
-              'data-route': true,
-              href: `${pages.pipeline(this.#tenant, this.#pipeline)}?since=${encodeURIComponent(period)}`,
-              'aria-current': period === this.#since ? 'true' : null,
-            },
-            period,
-          ),
-        ),
-      ),
+      { class: 'periods', 'aria-label': label },
+      options.map(option => element('li', {}, link(option))),
     );
   }
 
@@ -156,12 +175,12 @@ function statePanel({ states, time: total, items }: DelaysAnswer): HTMLElement {
     ),
     element(
       'div',
-      { class: 'scroll' },
+      { class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Times by state' },
       element(
         'table',
         { class: 'numbers' },
         head(
-          ['', '', 'share', 'per item', 'p50', 'p95', 'items'],
+          ['state', '', 'share', 'per item', 'p50', 'p95', 'items'],
           [
             '',
             '',
@@ -201,7 +220,9 @@ function head(words: readonly string[], titles: readonly string[]): HTMLElement 
     element(
       'tr',
       {},
-      words.map((word, index) => element('th', { scope: 'col', title: titles[index] || null }, word)),
+      words.map((word, index) =>
+        word === '' ? element('td') : element('th', { scope: 'col', title: titles[index] || null }, word),
+      ),
     ),
   );
 }

@@ -1,45 +1,26 @@
 /** The configuration errors of a tenant, file by file. */
 import type { ConfigErrorsDocument } from '../../api/service.ts';
 import { api, fetchJson } from './address.ts';
-import { backToQueues } from './back-to-queues.ts';
-import { element, show } from './dom.ts';
+import { element } from './dom.ts';
+import { FetchedView } from './fetched-view.ts';
 import { count } from './format.ts';
-import type { Changed, View } from './messages.ts';
+import type { View } from './messages.ts';
 
 /** Fetched again with each change of the document `tenant`, which has the number of errors but not their texts. */
-export class ErrorsView implements View {
-  readonly #tenant: string;
-  #list = element('section', { class: 'panel', 'aria-labelledby': 'errors-title' });
-
-  constructor(root: Element, tenant: string) {
-    this.#tenant = tenant;
-    show(root, backToQueues(tenant), this.#list);
-    void this.#load();
-  }
-
-  update(changed: Changed): void {
-    if (changed === null || changed.has('tenant')) void this.#load();
-  }
-
-  tick(): void {}
-
-  close(): void {}
-
-  async #load(): Promise<void> {
-    const errors = await fetchJson<ConfigErrorsDocument>(api(this.#tenant, 'config-errors')).catch(
-      () => undefined,
-    );
-    if (errors === undefined) return;
-    show(
-      this.#list,
+export function errorsView(root: Element, tenant: string): View {
+  return new FetchedView<ConfigErrorsDocument>(root, {
+    title: 'Configuration errors',
+    load: () => fetchJson<ConfigErrorsDocument>(api(tenant, 'config-errors')),
+    draw: errors => [
       element(
-        'h2',
-        { id: 'errors-title' },
+        'h1',
+        {},
         errors.length === 0 ? 'No configuration errors' : count(errors.length, 'configuration error'),
       ),
-      element('ol', { class: 'errors' }, errors.map(errorRow)),
-    );
-  }
+      errors.length > 0 && element('ol', { class: 'panel errors' }, errors.map(errorRow)),
+    ],
+    concerns: changed => changed === null || changed.has('tenant'),
+  });
 }
 
 function errorRow({

@@ -23,16 +23,23 @@ export function elapsed(ms: number): string {
   return ms < 10_000 ? `${Math.max(0, Math.round(ms / 1000))} s` : duration(ms);
 }
 
-/** Time of day, 24 hours, in the reader's time zone. @param ms since the epoch. */
-export function clock(ms: number): string {
-  return new Date(ms).toLocaleTimeString(undefined, {
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    hourCycle: 'h23',
+/** `17:53:01` today, `20 Nov, 17:53:01` on another day, in the reader's time zone. @param ms since the epoch. @param now this machine's time. */
+export function clock(ms: number, now = Date.now()): string {
+  const [time, today] = [new Date(ms), new Date(now)];
+  const isToday = time.toDateString() === today.toDateString();
+  return time.toLocaleString(undefined, {
+    ...(isToday ? {} : { day: 'numeric', month: 'short' }),
+    ...(time.getFullYear() === today.getFullYear() ? {} : { year: 'numeric' }),
+    ...TIME,
   });
 }
 
+/** `17:53`, where the day is known. */
+export function hourAndMinute(ms: number): string {
+  return new Date(ms).toLocaleTimeString(undefined, { ...TIME, second: undefined });
+}
+
+const TIME = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
 const NEAR_MS = 5 * 60_000;
 const HALF_A_DAY_MS = 12 * 3_600_000;
 

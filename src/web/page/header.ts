@@ -1,16 +1,20 @@
 /** The line at the top: tenant, waiting events, problems, and whether the page is live. */
 import type { LiveTenant } from '../../api/live-view.ts';
 import type { TenantsDocument } from '../../api/service.ts';
+import type { Place } from '../../model/page-place.ts';
 import { pages } from './address.ts';
 import { type Child, element } from './dom.ts';
 import { count, duration } from './format.ts';
 import type { Live } from './live.ts';
+import { navigation } from './navigation.ts';
 
 /** `live` is undefined while no tenant is known. `go` opens an address of this site without a new document. */
 export interface HeaderFacts {
   readonly tenants: TenantsDocument;
   /** The tenant shown. */
   readonly tenant: string | undefined;
+  /** The page shown. */
+  readonly page: Place['page'];
   readonly live: Live | undefined;
   readonly go: (address: string) => void;
   /** Signs in or out. */
@@ -18,7 +22,7 @@ export interface HeaderFacts {
 }
 
 /** The tenant can be chosen when there are several. Problems are shown only while they last. */
-export function headerContent({ tenants, tenant, live, go, account }: HeaderFacts): readonly Child[] {
+export function headerContent({ tenants, tenant, page, live, go, account }: HeaderFacts): readonly Child[] {
   const facts = live?.tenant();
   const isLive = live?.connected === true && (facts?.awaySince ?? null) === null;
   return [
@@ -30,7 +34,7 @@ export function headerContent({ tenants, tenant, live, go, account }: HeaderFact
         'data-route': true,
         href: tenant === undefined ? '/' : pages.tenant(tenant),
       },
-      element('img', { src: pages.icon, alt: '', width: 26, height: 26 }),
+      element('img', { src: pages.icon(''), alt: '', width: 26, height: 26 }),
       'Gatehouse',
     ),
     tenantChoice({ tenants, tenant, go }),
@@ -46,6 +50,7 @@ export function headerContent({ tenants, tenant, live, go, account }: HeaderFact
       element('i', { class: 'dot', 'aria-hidden': 'true' }),
       isLive ? 'live' : 'offline',
     ),
+    tenant !== undefined && navigation(tenant, page, facts?.configErrors ?? 0),
   ];
 }
 
@@ -74,14 +79,12 @@ function headerFacts(facts: LiveTenant, now: number): HTMLElement {
     facts.semaphoreWaits > 0 &&
       element(
         'a',
-        { 'data-route': true, href: pages.semaphores(facts.name), title: 'who holds them, and who waits' },
+        {
+          'data-route': true,
+          href: pages.list(facts.name, 'semaphores'),
+          title: 'who holds them, and who waits',
+        },
         `${count(facts.semaphoreWaits, 'job')} waiting for semaphores`,
-      ),
-    facts.configErrors > 0 &&
-      element(
-        'a',
-        { class: 'warn', 'data-route': true, href: pages.errors(facts.name) },
-        count(facts.configErrors, 'configuration error'),
       ),
     facts.tracing !== null && tracingFact(facts.tracing, lost, now),
   );

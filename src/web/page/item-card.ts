@@ -117,12 +117,7 @@ function resetBadge(item: LiveItem): HTMLElement | null {
     'p',
     { class: 'reset', title: `${clock(last.at)}: ${last.text}` },
     element('span', { 'aria-hidden': 'true' }, '↻'),
-    element(
-      'span',
-      {},
-      `${again}: ${last.brief}`,
-      lost > 0 && element('span', { class: 'lost' }, ` · ${duration(lost)} of build time lost`),
-    ),
+    element('span', {}, `${again}: ${last.brief}`, lost > 0 && ` · ${duration(lost)} of build time lost`),
   );
 }
 

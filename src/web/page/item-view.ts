@@ -2,12 +2,14 @@
 import type { ExplanationDocument } from '../../api/explanation.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import type { DecisionsDocument } from '../../api/service.ts';
+import { rowOfState } from '../../model/item-states.ts';
 import { api, errorTextOf, fetchJson } from './address.ts';
-import { backToQueues } from './back-to-queues.ts';
 import { drawCriticalPath } from './critical-path.ts';
 import { decisionList } from './decision-list.ts';
 import { element, show } from './dom.ts';
+import { nothingHere } from './fetched-view.ts';
 import { forecastLine } from './forecast-line.ts';
+import { resultKind, resultMark, resultWord } from './format.ts';
 import { itemHead } from './item-head.ts';
 import type { Live } from './live.ts';
 import type { Changed, View } from './messages.ts';
@@ -47,6 +49,19 @@ export class ItemView implements View {
     const known = live.item(uuid);
     if (known !== undefined) this.#take(known);
     void this.#load();
+  }
+
+  get title(): string {
+    if (this.#item === undefined) return 'Item';
+    const { changes, left, failing, state } = this.#item;
+    const name = changes[0]?.subject ?? changes[0]?.name;
+    const how =
+      left !== null
+        ? `${resultMark(resultKind(left.result))} ${resultWord(left.result)}`
+        : failing.length > 0
+          ? '✕ failing'
+          : rowOfState(state.name).word;
+    return `${how}: ${name}`;
   }
 
   update(changed: Changed): void {
@@ -110,17 +125,15 @@ export class ItemView implements View {
   #missing(): void {
     this.#loadIn(this.#item === undefined ? 5000 : AFTER_LEAVING_MS);
     if (this.#item !== undefined) return;
-    const text = 'No queue and no history entry has this uuid.';
     show(
       this.#root,
-      element('div', { class: 'empty' }, element('h2', {}, 'No such item'), element('p', {}, text)),
+      nothingHere('There is no such item, or not yet: it is in no queue and has not finished.'),
     );
   }
 
   #take(item: LiveItem): void {
     if (this.#item === undefined) {
-      const back = backToQueues(this.#tenant);
-      show(this.#root, back, this.#head, this.#time, this.#path, this.#waterfall.root, this.#decisions);
+      show(this.#root, this.#head, this.#time, this.#path, this.#waterfall.root, this.#decisions);
     }
     this.#item = item;
     show(this.#head, itemHead(item, this.#forecastLine(item)));

@@ -62,6 +62,13 @@ export class Live {
       .sort((a, b) => a.position - b.position);
   }
 
+  /** All in the queues. */
+  items(): readonly LiveItem[] {
+    return [...this.documents]
+      .filter(([name]) => name.startsWith('item/'))
+      .map(([, item]) => item as LiveItem);
+  }
+
   item(uuid: string): LiveItem | undefined {
     return this.documents.get(`item/${uuid}`) as LiveItem | undefined;
   }

@@ -2,7 +2,7 @@
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { ITEM_STATES, STRETCH_STATES, type StateRole } from '../../model/item-states.ts';
 import { element } from './dom.ts';
-import { clock, count, dateAndClock, millisecondsOf } from './format.ts';
+import { count, dateAndClock, hourAndMinute, millisecondsOf } from './format.ts';
 
 /** Stacked from the bottom up; each layer is the sum of the states with one role. */
 const WORDS: { readonly [role in StateRole]: string } = {
@@ -96,7 +96,7 @@ function columnOf(
 }
 
 function when(at: number, span: number): string {
-  return span > DAY_MS ? dateAndClock(at).replace(/:\d\d$/, '') : clock(at).slice(0, 5);
+  return span > DAY_MS ? dateAndClock(at).replace(/:\d\d$/, '') : hourAndMinute(at);
 }
 
 function round(items: number): string {

@@ -3,8 +3,8 @@
 import type { BuildDocument } from '../../api/builds.ts';
 import { api, errorTextOf, fetchJson, pages } from './address.ts';
 import { artifactList, remarkList } from './artifact-list.ts';
-import { backToQueues } from './back-to-queues.ts';
 import { element, externalLink, show } from './dom.ts';
+import { nothingHere } from './fetched-view.ts';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
 import type { Live } from './live.ts';
 import { LogLines } from './log-lines.ts';
@@ -34,6 +34,9 @@ export class LogView implements View {
   #headTimer: number | undefined;
   #closed = false;
 
+  /** Of the job, and how it went. */
+  title = 'Build';
+
   constructor(root: Element, tenant: string, uuid: string, live: Live) {
     this.#root = root;
     this.#tenant = tenant;
@@ -46,7 +49,6 @@ export class LogView implements View {
     );
     show(
       root,
-      backToQueues(tenant),
       this.#head,
       element(
         'section',
@@ -83,10 +85,12 @@ export class LogView implements View {
 
   async #loadHead(): Promise<void> {
     const build = await fetchJson<BuildDocument>(api(this.#tenant, `build/${this.#uuid}`)).catch(
-      () => undefined,
+      () => 'unreachable' as const,
     );
-    if (build === undefined || this.#closed) return;
+    if (build === 'unreachable' || this.#closed) return;
+    if (build === undefined) return this.#missing();
     const kind = resultKind(build.result);
+    this.title = `${build.result === null ? '' : `${resultMark(kind)} ${resultWord(build.result)}: `}${build.job_name}`;
     const { requested_at, started_at, ended_at, item, attempt, worker } = build.gatehouse;
     const started = started_at === null ? null : Number(started_at.slice(0, -6));
     show(
@@ -122,6 +126,13 @@ export class LogView implements View {
       remarkList(build),
     );
     this.tick();
+  }
+
+  /** A build may be between its queue and the history. */
+  #missing(): void {
+    if (this.#head.childElementCount > 0) return;
+    clearTimeout(this.#timer);
+    show(this.#root, nothingHere('There is no such build, or not yet.'));
   }
 
   async #read(): Promise<void> {

@@ -1,45 +1,35 @@
 /**
- * The page: reads the address, shows one view, and keeps it live.
- *
- *     /                        the first tenant
- *     /t/<tenant>              its pipelines               board.ts
- *     /t/<tenant>/item/<uuid>  one item                    item-view.ts
- *     /t/<tenant>/build/<uuid> the log of a build          log-view.ts
- *     /t/<tenant>/pipeline/<p> where its time went         delays-view.ts
- *     /t/<tenant>/config-errors                            errors-view.ts
- *     /t/<tenant>/semaphores                               semaphores-view.ts
+ * The page: reads the address (src/model/page-place.ts), shows one view (open-view.ts), and keeps it live.
  *
  * Map of this room:
  *
  *     dom.ts, format.ts, address.ts     elements, numbers and times as text, addresses: every view uses them;
- *                                       header.ts, back-to-queues.ts; ticking.ts, ticks.ts and time-bar.ts: times that go on
+ *                                       header.ts, navigation.ts, state-icon.ts: around the view; ticking.ts, ticks.ts and time-bar.ts: times that go on
  *     live.ts                           the live documents of a tenant; live-feed.ts, shared-streams.ts, live-worker.ts and
  *                                       tenant-stream.ts bring them, one stream per browser; messages.ts: what they exchange
  *     board.ts, item-card.ts            the board; forecast-line.ts; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
  *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
  *     log-view.ts                       a log: log-lines.ts, ansi.ts, artifact-list.ts
  *     delays-view.ts                    a pipeline's delays: load-chart.ts, culprits.ts
+ *     fetched-view.ts                   views of one document: errors-view.ts, semaphores-view.ts, components-view.ts, builds-view.ts (list-filter.ts)
+ *                                       and jobs-view.ts; table.ts; queues-view.ts is live
  *     account.ts                        signing in and out: sign-in.ts, session.ts; token-source.ts and event-lines.ts: a stream with a token
  *
  * A view is a {@link View}; it draws from live documents and fetches the rest. Nothing here uses `innerHTML` or inline styles in
  * markup: the content security policy allows neither.
  */
-import type { BuildsetDocument } from '../../api/builds.ts';
 import type { TenantsDocument } from '../../api/service.ts';
 import { SignInControls } from './account.ts';
-import { api, currentPlace, fetchJson, fetchTenants, needsToken, pages } from './address.ts';
-import { Board } from './board.ts';
-import { DelaysView } from './delays-view.ts';
+import { currentPlace, fetchTenants, pages, tenantStanding } from './address.ts';
 import { element, show } from './dom.ts';
-import { ErrorsView } from './errors-view.ts';
+import { nothingHere } from './fetched-view.ts';
 import { clock } from './format.ts';
 import { headerContent } from './header.ts';
-import { ItemView } from './item-view.ts';
 import { Live } from './live.ts';
-import { LogView } from './log-view.ts';
 import type { View } from './messages.ts';
-import { SemaphoresView } from './semaphores-view.ts';
+import { openView } from './open-view.ts';
 import { sessionToken } from './session.ts';
+import { showStateIcon } from './state-icon.ts';
 
 const main = part('main');
 const header = part('header');
@@ -58,8 +48,10 @@ let tenants: TenantsDocument = [];
 let live: Live | undefined;
 let liveTenant: string | undefined;
 let view: View | undefined;
-/** The followed tenant is private, or does not exist. */
-let isPrivate = false;
+/** Why nothing comes of the followed tenant. `private`: it may also not exist. */
+let standing: Awaited<ReturnType<typeof tenantStanding>> = 'readable';
+/** Counts what was opened: of two at once the later one stays. */
+let openings = 0;
 
 function part(id: string): HTMLElement {
   const found = document.getElementById(id);
@@ -72,38 +64,33 @@ async function start(): Promise<void> {
   tenants = await fetchTenants().catch(() => []);
   document.addEventListener('click', followRoute);
   window.addEventListener('popstate', () => void open());
-  setInterval(() => view?.tick(), 1000);
+  setInterval(() => {
+    view?.tick();
+    showState();
+  }, 1000);
   await open();
 }
 
 async function open(): Promise<void> {
   const place = currentPlace();
   const tenant = place.tenant ?? tenants[0]?.name;
+  const opening = ++openings;
   view?.close();
   view = undefined;
   if (tenant === undefined) return showNoTenant();
   const live = follow(tenant);
   window.scrollTo(0, 0);
-  document.title =
-    place.page === 'board' || place.page === 'none'
-      ? `${tenant} · Gatehouse`
-      : `${place.page} · ${tenant} · Gatehouse`;
-  if (place.page === 'item') view = new ItemView(main, tenant, place.uuid, live);
-  else if (place.page === 'build') view = new LogView(main, tenant, place.uuid, live);
-  else if (place.page === 'pipeline') view = new DelaysView(main, tenant, place.name);
-  else if (place.page === 'errors') view = new ErrorsView(main, tenant);
-  else if (place.page === 'semaphores') view = new SemaphoresView(main, tenant);
-  else if (place.page === 'buildset') await openBuildset(tenant, place.uuid, live);
-  else view = new Board(main, tenant, live);
+  header.querySelector('.pages [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  const opened = await openView(place, { root: main, tenant, live });
+  if (opening !== openings) return opened.close();
+  view = opened;
+  showState();
 }
 
-/** Reports link to buildsets, but people look for the item. */
-async function openBuildset(tenant: string, uuid: string, live: Live): Promise<void> {
-  const buildset = await fetchJson<BuildsetDocument>(api(tenant, `buildset/${uuid}`)).catch(() => undefined);
-  const item = buildset?.gatehouse.item;
-  if (item === undefined) return show(main, element('p', { class: 'quiet' }, 'There is no such buildset.'));
-  window.history.replaceState(null, '', pages.item(tenant, item));
-  view = new ItemView(main, tenant, item, live);
+function showState(): void {
+  const title = [view?.title, liveTenant, 'Gatehouse'].filter(part => part !== undefined).join(' · ');
+  if (document.title !== title) document.title = title;
+  showStateIcon(live);
 }
 
 function follow(tenant: string): Live {
@@ -113,9 +100,10 @@ function follow(tenant: string): Live {
   }
   live?.close();
   liveTenant = tenant;
-  isPrivate = false;
+  standing = 'readable';
   live = new Live(tenant, {
     onChange: changed => {
+      if (standing === 'unknown') reopen();
       if (changed === null || changed.has('tenant')) {
         drawHeader();
         drawBanner();
@@ -132,12 +120,34 @@ function follow(tenant: string): Live {
   return live;
 }
 
-/** A stream says only that it was refused. */
+/** The tenant that was not there is. */
+function reopen(): void {
+  standing = 'readable';
+  void open();
+}
+
+/** A stream says only that it was refused. A service that knows no tenant at all has just started. */
 async function askWhether(tenant: string): Promise<void> {
-  const found = await needsToken(tenant).catch(() => false);
+  const found = await tenantStanding(tenant).catch(() => 'readable' as const);
+  tenants = await fetchTenants().catch(() => tenants);
   if (tenant !== liveTenant) return;
-  isPrivate = found;
+  standing = found === 'unknown' && tenants.length === 0 ? 'readable' : found;
+  if (standing === 'unknown') showUnknownTenant(tenant);
   drawBanner();
+}
+
+function showUnknownTenant(tenant: string): void {
+  openings++;
+  view?.close();
+  view = undefined;
+  const links = tenants.map(({ name }) =>
+    element('li', {}, element('a', { 'data-route': true, href: pages.tenant(name) }, name)),
+  );
+  show(
+    main,
+    nothingHere(`There is no tenant ${tenant}.`),
+    element('nav', { 'aria-label': 'Tenants', class: 'empty' }, element('ul', {}, links)),
+  );
 }
 
 /** Why the page is stale; hidden if it is not. */
@@ -150,7 +160,8 @@ function drawBanner(): void {
 function staleReason(): string | undefined {
   const failed = account.problem === undefined ? '' : `Not signed in: ${account.problem} `;
   if (live === undefined) return failed === '' ? undefined : failed;
-  if (!live.connected && isPrivate) return `${failed}${privateReason()}`;
+  if (standing === 'unknown') return undefined;
+  if (!live.connected && standing === 'private') return `${failed}${privateReason()}`;
   if (failed !== '' && live.connected) return failed;
   if (!live.connected && live.heardAt === 0) return `No data of tenant ${liveTenant} yet; trying again …`;
   if (!live.connected) return `Connection lost; showing the state of ${clock(live.heardAt)}. Trying again …`;
@@ -169,7 +180,11 @@ function privateReason(): string {
 
 function drawHeader(): void {
   const controls = account.controls(() => drawBanner());
-  show(header, headerContent({ tenants, tenant: liveTenant, live, go, account: controls }));
+  const facts = { tenants, tenant: liveTenant, page: currentPlace().page, live, go, account: controls };
+  // On a phone the row of links may have been scrolled.
+  const scrolled = header.querySelector('.pages')?.scrollLeft ?? 0;
+  show(header, headerContent(facts));
+  header.querySelector('.pages')?.scrollTo(scrolled, 0);
 }
 
 /** Shown until there is a tenant: a service that has just started knows none. */

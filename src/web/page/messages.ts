@@ -32,6 +32,8 @@ export type Changed = ReadonlySet<string> | null;
 
 /** One of the page's views. */
 export interface View {
+  /** What the title of the document begins with; may change at any time. */
+  readonly title: string;
   /** Called after each message with documents. A view decides itself whether it concerns it. */
   update(changed: Changed): void;
   /** Once a second. */

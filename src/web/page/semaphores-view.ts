@@ -1,50 +1,27 @@
 /** The semaphores of a tenant: how many builds may hold each, who holds it, and who waits. */
 import type { SemaphoresDocument } from '../../api/semaphores.ts';
 import { api, fetchJson, pages } from './address.ts';
-import { backToQueues } from './back-to-queues.ts';
-import { element, show } from './dom.ts';
+import { element } from './dom.ts';
+import { FetchedView } from './fetched-view.ts';
 import { count } from './format.ts';
-import type { Changed, View } from './messages.ts';
+import type { View } from './messages.ts';
 
 /** Fetched again with each change of the tenant's documents: items of any pipeline may hold one. */
-export class SemaphoresView implements View {
-  readonly #tenant: string;
-  readonly #list = element('section', { class: 'panel', 'aria-labelledby': 'semaphores-title' });
-
-  constructor(root: Element, tenant: string) {
-    this.#tenant = tenant;
-    show(this.#list, element('p', { class: 'quiet' }, 'Loading …'));
-    show(root, backToQueues(tenant), this.#list);
-    void this.#load();
-  }
-
-  update(_changed: Changed): void {
-    void this.#load();
-  }
-
-  tick(): void {}
-
-  close(): void {}
-
-  async #load(): Promise<void> {
-    const semaphores = await fetchJson<SemaphoresDocument>(api(this.#tenant, 'semaphores')).catch(
-      () => undefined,
-    );
-    if (semaphores === undefined) return;
-    show(
-      this.#list,
-      element(
-        'h2',
-        { id: 'semaphores-title' },
-        semaphores.length === 0 ? 'No semaphores' : count(semaphores.length, 'semaphore'),
-      ),
-      element(
-        'ol',
-        { class: 'errors' },
-        semaphores.map(semaphore => semaphoreRow(this.#tenant, semaphore)),
-      ),
-    );
-  }
+export function semaphoresView(root: Element, tenant: string): View {
+  return new FetchedView<SemaphoresDocument>(root, {
+    title: 'Semaphores',
+    load: () => fetchJson<SemaphoresDocument>(api(tenant, 'semaphores')),
+    draw: semaphores => [
+      element('h1', {}, semaphores.length === 0 ? 'No semaphores' : count(semaphores.length, 'semaphore')),
+      semaphores.length > 0 &&
+        element(
+          'ol',
+          { class: 'panel errors' },
+          semaphores.map(semaphore => semaphoreRow(tenant, semaphore)),
+        ),
+    ],
+    concerns: () => true,
+  });
 }
 
 function semaphoreRow(tenant: string, semaphore: SemaphoresDocument[number]): HTMLElement {

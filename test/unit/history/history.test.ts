@@ -262,6 +262,21 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
     ).toBeUndefined();
   });
 
+  test('the newest builds are read for statistics, with what they tested', async () => {
+    const runs = await history.recentRuns({ tenant: 'main', limit: 100 });
+    const failed = runs.filter(({ result }) => result === 'FAILURE');
+    expect(failed).toHaveLength((await history.builds({ tenant: 'main', result: ['FAILURE'] })).length);
+    expect(failed.at(-1)).toMatchObject({
+      job: 'unit-tests',
+      project_key: expect.stringContaining('acme/app'),
+    });
+    const [newest] = await history.builds({ tenant: 'main', jobName: ['unit-tests'], limit: 1 });
+    expect(await history.recentRuns({ tenant: 'main', job: 'unit-tests', limit: 1 })).toEqual([
+      expect.objectContaining({ job: 'unit-tests', start_time: newest!.start_time, ref: newest!.ref.ref }),
+    ]);
+    expect(await history.recentRuns({ tenant: 'other', limit: 100 })).toEqual([]);
+  });
+
   test('the expected durations of all jobs come in one answer', async () => {
     const durations = await history.recentDurations();
     expect(durations).toContainEqual({

@@ -12,6 +12,7 @@ test('the page is served with all its modules import, and nothing else below src
     'lib/log-line.ts',
     'lib/terminal-sequences.ts',
     'model/item-states.ts',
+    'model/page-place.ts',
   ]);
   expect(
     [...files.keys()].filter(name => !name.endsWith('.ts')).every(name => /\.(css|svg)$/.test(name)),

@@ -1,0 +1,95 @@
+/** The view of each page. */
+import type { BuildsetDocument } from '../../api/builds.ts';
+import type { PipelinesDocument } from '../../api/service.ts';
+import type { Place } from '../../model/page-place.ts';
+import { api, fetchJson, pages } from './address.ts';
+import { Board } from './board.ts';
+import { buildsetsView, buildsView } from './builds-view.ts';
+import { componentsView } from './components-view.ts';
+import { DelaysView } from './delays-view.ts';
+import { show } from './dom.ts';
+import { errorsView } from './errors-view.ts';
+import { nothingHere } from './fetched-view.ts';
+import { ItemView } from './item-view.ts';
+import { jobsView, jobView } from './jobs-view.ts';
+import type { Live } from './live.ts';
+import { LogView } from './log-view.ts';
+import type { View } from './messages.ts';
+import { QueuesView } from './queues-view.ts';
+import { semaphoresView } from './semaphores-view.ts';
+
+/** Where a view is drawn, and what it shows. */
+interface Opening {
+  readonly root: Element;
+  readonly tenant: string;
+  readonly live: Live;
+}
+
+/** What has no view of its own yet is found first. @returns also where another page takes the place of this one. */
+export async function openView(place: Place, opening: Opening): Promise<View> {
+  const { root, tenant, live } = opening;
+  switch (place.page) {
+    case 'none':
+    case 'board':
+      return new Board(root, tenant, live);
+    case 'item':
+      return new ItemView(root, tenant, place.uuid, live);
+    case 'build':
+      return new LogView(root, tenant, place.uuid, live);
+    case 'buildset':
+      return openBuildset(place.uuid, opening);
+    case 'pipeline':
+      return openDelays(place.name, opening);
+    case 'delays':
+      return openDelays(undefined, opening);
+    case 'queues':
+      return new QueuesView(root, tenant, live);
+    case 'builds':
+      return buildsView(root, tenant);
+    case 'buildsets':
+      return buildsetsView(root, tenant);
+    case 'jobs':
+      return jobsView(root, tenant);
+    case 'job':
+      return jobView(root, tenant, place.name);
+    case 'errors':
+      return errorsView(root, tenant);
+    case 'semaphores':
+      return semaphoresView(root, tenant);
+    case 'components':
+      return componentsView(root);
+    case 'unknown':
+      return stillView(root, 'Not found', 'There is no page at this address.');
+  }
+}
+
+/** Of something that does not exist. */
+function stillView(root: Element, title: string, text: string): View {
+  show(root, nothingHere(text));
+  return { title, update() {}, tick() {}, close() {} };
+}
+
+/** Reports link to buildsets, but people look for the item. */
+async function openBuildset(uuid: string, { root, tenant, live }: Opening): Promise<View> {
+  const buildset = await fetchJson<BuildsetDocument>(api(tenant, `buildset/${uuid}`)).catch(() => undefined);
+  const item = buildset?.gatehouse.item;
+  if (item === undefined) return stillView(root, 'Not found', 'There is no such buildset.');
+  window.history.replaceState(null, '', pages.item(tenant, item));
+  return new ItemView(root, tenant, item, live);
+}
+
+/** @param wanted undefined: the first that merges changes, or else the first. */
+async function openDelays(wanted: string | undefined, { root, tenant }: Opening): Promise<View> {
+  const pipelines =
+    (await fetchJson<PipelinesDocument>(api(tenant, 'pipelines')).catch(() => undefined)) ?? [];
+  const usual = pipelines.find(({ manager }) => manager === 'dependent') ?? pipelines[0];
+  const name = wanted ?? usual?.name;
+  if (name === undefined) return stillView(root, 'Delays', 'This tenant has no pipelines.');
+  if (wanted === undefined) window.history.replaceState(null, '', pages.pipeline(tenant, name));
+  return new DelaysView(
+    root,
+    tenant,
+    name,
+    pipelines.map(pipeline => pipeline.name),
+  );
+}
