@@ -42,6 +42,33 @@ export function cutTo(text: string, width: number): string {
   return cut;
 }
 
+/**
+ * The whole text in pieces of at most `width` columns, none of them empty. A colour that is on at a break goes on in the next piece.
+ *
+ * @param width at least 2: a wide character has no room in less.
+ */
+export function brokenTo(text: string, width: number): readonly string[] {
+  const pieces: string[] = [];
+  let [line, columns, colour] = ['', 0, ''];
+  for (const [piece] of text.matchAll(PIECES)) {
+    if (piece.startsWith('\u001b[')) {
+      line += piece;
+      colour = piece === RESET ? '' : piece;
+      continue;
+    }
+    for (const { segment } of graphemes.segment(piece)) {
+      const more = widthOf(segment);
+      if (columns > 0 && columns + more > width) {
+        pieces.push(colour === '' ? line : line + RESET);
+        [line, columns] = [colour, 0];
+      }
+      line += segment;
+      columns += more;
+    }
+  }
+  return columns === 0 && pieces.length > 0 ? pieces : [...pieces, line];
+}
+
 /** Exactly `width` columns: cut, or filled with spaces on the other side. */
 export function toWidth(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const cut = cutTo(text, width);

@@ -1,6 +1,7 @@
 /** `gatehouse dequeue`: removes a change from a pipeline. */
 import type { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
+import { namedProject } from './checkout-project.ts';
 import { sendRequest, whoMayText } from './operator-request.ts';
 import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
 
@@ -21,13 +22,21 @@ export function addDequeueCommand(program: Command, io: Io, done: (status: numbe
     .description(
       'Removes a change from a pipeline, as if it had been withdrawn: its jobs are stopped, and changes tested on top of it are tested again without it.',
     )
-    .argument('<project>', 'name of the project, e.g. acme/app')
+    .argument('<project>', 'name of the project, e.g. acme/app; "." is that of the checkout')
     .argument('<change>', 'the change, e.g. master/login, or a ref')
     .requiredOption('-p, --pipeline <name>', 'pipeline that holds the change')
     .addHelpText('after', EXAMPLES)
     .action(async (project: string, change: string, options: DequeueOptions) =>
       done(
-        await withTenantService(io, options, session => dequeue(session, project, change, options), 'act'),
+        await withTenantService(
+          io,
+          options,
+          async session => {
+            const named = await namedProject(session, project);
+            return typeof named === 'string' ? dequeue(session, named, change, options) : named;
+          },
+          'act',
+        ),
       ),
     );
 }

@@ -5,6 +5,7 @@ import { didYouMean } from '../../lib/nearest-name.ts';
 import { printable } from '../../lib/text-width.ts';
 import { currentView, type FollowedTenant } from '../client/follow.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
+import { wrapPieces } from '../terminal/wrap-text.ts';
 import { calibrationLines, forecastText } from './forecast-text.ts';
 import { type Refused, refused } from './refused.ts';
 import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
@@ -76,9 +77,13 @@ function showForecasts(session: Session, view: FollowedTenant, chosen: readonly 
     return 0;
   }
   const lines = found.flatMap(({ pipeline, items }) =>
-    items.map(({ item, forecast }) => {
+    items.flatMap(({ item, forecast }) => {
       const text = printable(item.changes[0]?.text ?? item.uuid);
-      return `${pipeline} ${forecast.place}  ${text}  ${forecastText(forecast, view.sentAt)}`;
+      const line = `${pipeline} ${forecast.place}  ${text}  ${forecastText(forecast, view.sentAt)}`;
+      // Words of a pipe stay on a line of their item.
+      return session.io.stdout.isTTY === true
+        ? wrapPieces(line.split(' '), '', ' ', session.style().width)
+        : [line];
     }),
   );
   print(session.io, lines.length === 0 ? 'nothing is queued' : lines.join('\n'));

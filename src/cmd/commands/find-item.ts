@@ -4,9 +4,11 @@
  *     gatehouse trace 0e2c2081a6079c1966965c9101e6aded
  *     gatehouse trace 0e2c20
  *     gatehouse trace acme/app master/login
+ *     gatehouse trace . master/login           in a checkout of acme/app
  */
 import type { FinishedItem } from '../../api/live-item.ts';
 import { currentView } from '../client/follow.ts';
+import { namedProject } from './checkout-project.ts';
 import { type Refused, refused } from './refused.ts';
 import { type Session, tenantPath } from './session.ts';
 
@@ -28,19 +30,22 @@ const PAGES = 10;
 
 /** Help for the arguments of commands that take an item. */
 export const ITEM_ARGUMENT =
-  'uuid of an item, its first 6 or more digits, or a project (then also name a change)';
+  'uuid of an item, its first 6 or more digits, or a project, "." for that of the checkout (then also name a change)';
 /** Help for the second one, with which the first names a project. */
 export const CHANGE_ARGUMENT =
   'change of that project, e.g. master/login or refs/heads/master: its newest item';
 
 /** @throws ApiError */
 export async function findItem(
-  session: Asked,
+  session: Asked & Pick<Session, 'io'>,
   item: string,
   change: string | undefined,
   pipeline?: string,
 ): Promise<FoundItem | Refused> {
-  if (change !== undefined) return newestItem(session, item, change, pipeline);
+  if (change !== undefined) {
+    const project = await namedProject(session, item);
+    return typeof project === 'string' ? newestItem(session, project, change, pipeline) : project;
+  }
   const digits = item.toLowerCase().replaceAll('-', '');
   if (/^[0-9a-f]{32}$/.test(digits)) return { kind: 'item', uuid: digits };
   if (!/^[0-9a-f]+$/.test(digits)) {

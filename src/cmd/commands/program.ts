@@ -8,8 +8,8 @@
  * Map of this folder:
  *
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
- *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, log.ts     commands that read; find-item.ts: the item a user names;
- *                                         lines-of.ts: a stream by lines
+ *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, builds.ts, log.ts, open.ts     commands that read; find-item.ts: the item a
+ *                                         user names; checkout-project.ts: the project of a checkout; lines-of.ts: a stream by lines
  *     enqueue.ts, dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     quickstart.ts, init.ts, hook.ts     a demo (../quickstart/), and a first gate (../init/: make-site, install-hook)
@@ -17,6 +17,7 @@
  *     lint.ts                             the configuration in a repository (../lint/: read-files, lint-repository, check-references, finding-text)
  *     freeze.ts                           which jobs a branch runs, and what one comes to; chosen-tenant.ts
  *     run.ts                              one job of a checkout, run here (../run/: prepare-run begins)
+ *     completion.ts                       the commands for shells and for man: command-table.ts, manual-text.ts, completion-text.ts
  *     schema.ts                           the configuration language for editors
  *     migrate.ts (rewrite-conf.ts)        what becomes of a zuul.conf
  *     check-config.ts, check-online.ts, export-traces.ts    their work, loaded when called: read-branch-configs.ts, config-summary.ts,
@@ -34,6 +35,8 @@ import { commandTrace } from '../client/command-trace.ts';
 import type { ComponentName } from '../service/core.ts';
 import type { Io } from '../terminal/io.ts';
 import { VERSION } from '../version.ts';
+import { addBuildsCommand } from './builds.ts';
+import { addCompletionCommands } from './completion.ts';
 import { addComponentCommands } from './components.ts';
 import { addConfigCheckCommand } from './config-check.ts';
 import { addCreateAuthTokenCommand } from './create-auth-token.ts';
@@ -52,6 +55,7 @@ import { addKeyCommands } from './keys.ts';
 import { addLintCommand } from './lint.ts';
 import { addLogCommand } from './log.ts';
 import { addMigrateCommand } from './migrate.ts';
+import { addOpenCommand } from './open.ts';
 import { addPromoteCommand } from './promote.ts';
 import { addQuickstartCommand } from './quickstart.ts';
 import { addRunCommand } from './run.ts';
@@ -146,7 +150,9 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addExplainCommand(program, io, done);
   addDelaysCommand(program, io, done);
   addEtaCommand(program, io, done);
+  addBuildsCommand(program, io, done);
   addLogCommand(program, io, done);
+  addOpenCommand(program, io, done);
   addWhyCommand(program, io, done);
   addEnqueueCommands(program, io, done);
   addDequeueCommand(program, io, done);
@@ -163,6 +169,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addKeyCommands(program, io, done);
   addGithubCommands(program, io, done);
   addStoreCommands(program, io, done);
+  addCompletionCommands(program, io, done);
   return program;
 }
 

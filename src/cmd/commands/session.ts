@@ -48,13 +48,16 @@ export interface ServiceSession {
   readonly style: () => TerminalStyle;
 }
 
-/** Options of commands that concern one tenant. @returns the command itself. */
-export function addAskOptions(command: Command): Command {
-  return addServiceOptions(command).option('--tenant <name>', 'tenant (default: the only one)');
+/** Options of commands that concern one tenant. @param json as in {@link addServiceOptions}. @returns the command itself. */
+export function addAskOptions(command: Command, json?: string): Command {
+  return addServiceOptions(command, json).option(
+    '--tenant <name>',
+    'tenant (default: the only one, or the one that has the project of this checkout)',
+  );
 }
 
-/** Options of commands that concern the installation, not a tenant. */
-export function addServiceOptions(command: Command): Command {
+/** Options of commands that concern the installation, not a tenant. @param json flags of that option, where it takes names of fields. */
+export function addServiceOptions(command: Command, json = '--json'): Command {
   return command
     .option(
       '--url <address>',
@@ -69,7 +72,10 @@ export function addServiceOptions(command: Command): Command {
       '--auth-token <token>',
       'token that identifies you, see "create-auth-token" (default: $GATEHOUSE_AUTH_TOKEN, $ZUUL_AUTH_TOKEN)',
     )
-    .option('--json', 'print JSON')
+    .option(
+      json,
+      json === '--json' ? 'print JSON' : 'print JSON, with these fields only: names with commas between',
+    )
     .option('--no-color', 'print without colours; also NO_COLOR=1')
     .option('--verbose', "also report whether the command's own trace was sent");
 }
@@ -178,14 +184,14 @@ export function withTenantService(
   purpose: Purpose = 'read',
 ): Promise<number> {
   const withTenant = async (service: ServiceSession) => {
-    const chosen = await chooseTenant(service.api, options.tenant);
+    const chosen = await chooseTenant(service, options.tenant);
     return chosen.kind === 'refused' ? chosen : command({ ...service, tenant: chosen.tenant });
   };
   return withService(io, options, withTenant, purpose);
 }
 
 async function chooseTenant(
-  api: Api,
+  { api, io }: ServiceSession,
   wanted: string | undefined,
 ): Promise<{ readonly kind: 'tenant'; readonly tenant: string } | Refused> {
   const answer = await api.get<unknown>('/api/tenants');
@@ -209,8 +215,12 @@ async function chooseTenant(
       `there is no tenant "${wanted}"${didYouMean(wanted, names) || `; there are: ${names.join(', ')}`}`,
     );
   }
-  if (others.length > 0)
+  if (others.length > 0) {
+    const { tenantOfCheckout } = await import('./checkout-project.ts');
+    const tenant = await tenantOfCheckout(api, names, io.directory ?? process.cwd());
+    if (tenant !== undefined) return { kind: 'tenant', tenant };
     return refused(`there are several tenants, choose one with --tenant: ${names.join(', ')}`);
+  }
   return { kind: 'tenant', tenant: only };
 }
 

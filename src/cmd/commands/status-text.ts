@@ -18,7 +18,7 @@ import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline } from '../../api/live-view.ts';
 import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
-import { padded, printable, toWidth, widthOf } from '../../lib/text-width.ts';
+import { cutTo, padded, printable, toWidth, widthOf } from '../../lib/text-width.ts';
 import type { FollowedTenant } from '../client/follow.ts';
 import type { TerminalStyle } from '../terminal/style.ts';
 import { wrapWords } from '../terminal/wrap-text.ts';
@@ -65,7 +65,9 @@ function headLine(busy: readonly LivePipeline[], { tenant, root, width, paint }:
   const page = `${root}/`;
   const room = width - widthOf(page) - 1;
   const left = `${paint(tenant, 'bold')}  ${text}`;
-  return widthOf(tenant) + 2 + widthOf(text) > room ? left : `${padded(left, room)} ${paint(page, 'dim')}`;
+  return widthOf(tenant) + 2 + widthOf(text) > room
+    ? cutTo(left, width)
+    : `${padded(left, room)} ${paint(page, 'dim')}`;
 }
 
 function troubleLines({ view, width, paint, root, tenant, now }: Drawing): readonly string[] {
@@ -99,7 +101,7 @@ function idleLines(idle: readonly LivePipeline[], { width, paint }: Drawing): re
 }
 
 function pipelineLines(pipeline: LivePipeline, drawing: Drawing): readonly string[] {
-  const { paint } = drawing;
+  const { paint, width } = drawing;
   const shared = pipeline.manager !== 'independent';
   const many = shared && pipeline.queues.length > 1;
   const [first] = pipeline.queues;
@@ -110,9 +112,9 @@ function pipelineLines(pipeline: LivePipeline, drawing: Drawing): readonly strin
   ];
   const disabled = pipeline.disabled ? `  ${paint('disabled after too many failures', 'red')}` : '';
   return [
-    `${paint(pipeline.name, 'bold', 'cyan')}  ${paint(facts.join(' · '), 'dim')}${disabled}`,
+    cutTo(`${paint(pipeline.name, 'bold', 'cyan')}${disabled}  ${paint(facts.join(' · '), 'dim')}`, width),
     ...pipeline.queues.flatMap(queue => [
-      ...(many ? [paint(`  ${queueFacts(queue).join(' · ')}`, 'dim')] : []),
+      ...(many ? [paint(cutTo(`  ${queueFacts(queue).join(' · ')}`, width), 'dim')] : []),
       ...queueLines(queue, pipeline.manager === 'dependent', drawing),
     ]),
   ];
@@ -169,9 +171,9 @@ function itemLines(
   const left = `${toWidth(String(place), 3, 'right')} ${paint(mark, ...colour)}`;
   return [
     `${left} ${changeCell(text, change?.subject ?? null, room, paint)}  ${right}`,
-    ...others.map(other => `${INDENT}and ${printable(other.text)}`),
+    ...others.flatMap(other => wrapWords(printable(other.text), `${INDENT}and `, width)),
     ...(item.active && without.length > 0
-      ? [paint(`${INDENT}tested without ${placesText(without)}`, 'dim')]
+      ? wrapWords(`tested without ${placesText(without)}`, INDENT, width).map(line => paint(line, 'dim'))
       : []),
     ...forecastLines(item, drawing),
     ...itemNotes(item, { width, paint, now, indent: INDENT }),

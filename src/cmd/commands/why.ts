@@ -5,6 +5,7 @@ import { toMilliseconds } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/nearest-name.ts';
 import type { Decision } from '../../model/decision.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
+import { namedProject } from './checkout-project.ts';
 import { liveItemOf, newestBuildset } from './find-item.ts';
 import { type Refused, refused } from './refused.ts';
 import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
@@ -29,12 +30,17 @@ export function addWhyCommand(program: Command, io: Io, done: (status: number) =
     .description(
       'Shows the effect of every event on a change: the pipelines that took it, those that did not and why, its progress there, and its jobs.',
     )
-    .argument('<project>', 'name of the project, e.g. acme/app')
+    .argument('<project>', 'name of the project, e.g. acme/app; "." is that of the checkout')
     .argument('<change>', 'the change, e.g. master/login, or a ref')
     .option('-p, --pipeline <name>', 'only this pipeline')
     .addHelpText('after', EXAMPLES)
     .action(async (project: string, change: string, options: WhyOptions) =>
-      done(await withTenantService(io, options, session => why(session, project, change, options))),
+      done(
+        await withTenantService(io, options, async session => {
+          const named = await namedProject(session, project);
+          return typeof named === 'string' ? why(session, named, change, options) : named;
+        }),
+      ),
     );
 }
 

@@ -21,6 +21,8 @@ export interface Io {
   /** Input of commands that read; absent: empty. */
   readonly stdin?: () => AsyncIterable<Uint8Array | string>;
   readonly environment: { readonly [name: string]: string | undefined };
+  /** Where the command runs. Absent: the working directory of the process. */
+  readonly directory?: string;
   readonly clock: Clock;
   /** A signal aborted by the first SIGINT or SIGTERM after the call. */
   readonly interrupted: () => AbortSignal;

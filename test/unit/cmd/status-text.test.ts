@@ -86,6 +86,23 @@ describe('the status', () => {
     );
   });
 
+  test.each([60, 80, 110])('keeps to %i columns however long names and reasons are', width => {
+    const name =
+      'a-job-with-a-name-that-is-longer-than-a-line-of-a-narrow-terminal-may-be-and-then-some-more';
+    const long = item('4', `acme/${name} master/${name}`, {
+      failing: [`at least one job failed, namely ${name}`],
+      jobs: [failed(name, 4000, `run playbook tests/${name}.sh ended with status 1`), running(name, 1000)],
+      changes: [...first.changes, ...second.changes],
+    });
+    for (const colour of [false, true])
+      for (const line of statusLines(gateView([first, long, third]), { ...look, width, colour }))
+        expect(widthOf(line), line).toBeLessThanOrEqual(width);
+    const text = statusLines(gateView([long]), { ...look, width })
+      .join('')
+      .replaceAll(/\s/g, '');
+    expect(text).toContain(`${name}FAILURE4.0s:runplaybooktests/${name}.shendedwithstatus1`);
+  });
+
   test.each([80, 100, 140, 220])('keeps to %i columns, with colours as without', width => {
     const coloured = statusLines(gateView([first, second, third]), { ...look, width, colour: true });
     expect(Math.max(...coloured.map(widthOf))).toBeLessThanOrEqual(width);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { wrapPieces, wrapWords } from '../../../src/cmd/terminal/wrap-text.ts';
 import { painter } from '../../../src/lib/ansi.ts';
-import { cutTo, padded, widthOf } from '../../../src/lib/text-width.ts';
+import { brokenTo, cutTo, padded, widthOf } from '../../../src/lib/text-width.ts';
 
 const paint = painter(true);
 
@@ -34,6 +34,18 @@ describe('painted text', () => {
     );
   });
 
+  test('broken in pieces keeps all of its text and its colours', () => {
+    expect(brokenTo(paint('abcd', 'red'), 2)).toEqual([paint('ab', 'red'), paint('cd', 'red')]);
+    const text = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(text, fc.integer({ min: 2, max: 9 }), (whole, width) => {
+        const pieces = brokenTo(whole, width);
+        expect(pieces.join('')).toBe(whole);
+        for (const piece of pieces) expect(widthOf(piece)).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+
   test('is filled, not cut, by padding', () => {
     expect(padded(paint('ab', 'red'), 4)).toBe(`${paint('ab', 'red')}  `);
     expect(padded('abcd', 2)).toBe('abcd');
@@ -45,7 +57,9 @@ describe('painted text', () => {
       '  three   four',
     ]);
     expect(wrapPieces([], '  ', ' ', 10)).toEqual([]);
-    expect(wrapPieces(['much longer than that'], '', ' ', 5)).toEqual(['much longer than that']);
+    expect(wrapPieces(['much longer than that'], '', ' ', 9)).toEqual(['much', 'longer', 'than that']);
+    expect(wrapPieces(['abcdefghijklmnop'], '  ', ' ', 10)).toEqual(['  abcdefgh', '  ijklmnop']);
+    expect(wrapPieces(['http://gate.example.org/'], '', ' ', 10)).toEqual(['http://gate.example.org/']);
   });
 
   test('breaks sentences below their first word', () => {
