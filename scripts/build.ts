@@ -10,6 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -27,8 +28,9 @@ import { pageFiles } from '../src/web/page-files.ts';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const PARTS = ['src', 'drivers'];
 const PAGE = 'src/web/page';
-/** What it starts in turn is found in the sources. */
 const PROGRAM = 'src/cmd/main';
+/** The demo's part among containers. What programs start in turn is found in the sources. */
+const PROGRAMS = [PROGRAM, 'src/cmd/quickstart/container-site'];
 /** Optional parts of packages, native code: the packages do without. */
 const ABSENT = ['cpu-features', 'pg-native', 'bufferutil', 'utf-8-validate'];
 /** The Node that is pinned here is the oldest that a build is tried with. */
@@ -61,6 +63,8 @@ export async function build(folder: string): Promise<void> {
     for (const name of [...assetsOf(files), ...(await pageSources()), 'LICENSE'])
       cpSync(path.join(ROOT, name), path.join(draft, name));
     writePackage(draft);
+    // A temporary folder is for its owner alone, and an image, for one, has users.
+    chmodSync(draft, 0o755);
     writeFileSync(path.join(draft, MARK), made);
     rmSync(folder, { recursive: true, force: true });
     renameSync(draft, folder);
@@ -79,7 +83,7 @@ function isMadeFrom(folder: string, made: string): boolean {
 
 async function writeModules(folder: string, files: readonly string[]): Promise<void> {
   const starting = files.filter(isCode).flatMap(startedIn);
-  const entries = [...new Set([PROGRAM, ...starting])];
+  const entries = [...new Set([...PROGRAMS, ...starting])];
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map(entry => [entry, path.join(ROOT, `${entry}.ts`)])),
     platform: 'node',

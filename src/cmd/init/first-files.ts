@@ -98,19 +98,24 @@ export interface UnitFacts {
   readonly command: readonly string[];
   readonly config: string;
   readonly user: string;
+  /** Absent: all of them in one service. */
+  readonly component?: string;
+  /** Further lines of its section `[Service]`. */
+  readonly more?: readonly string[];
 }
 
-/** All components in one service. */
-export function unitText({ command, config, user }: UnitFacts): string {
-  const words = [...command, 'start', '-c', config].map(unitWord);
+/** Of one component, or of all. */
+export function unitText({ command, config, user, component, more = [] }: UnitFacts): string {
+  const components = component === undefined ? [] : [component];
+  const words = [...command, 'start', ...components, '-c', config].map(unitWord);
   return `[Unit]
-Description=Gatehouse project gate
+Description=Gatehouse ${component ?? 'project gate'}
 After=network-online.target
 Wants=network-online.target
 
 [Service]
 User=${user}
-ExecStart=${words.join(' ')}
+${[`ExecStart=${words.join(' ')}`, ...more].join('\n')}
 Restart=on-failure
 KillMode=mixed
 TimeoutStopSec=30

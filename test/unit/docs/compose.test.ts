@@ -39,7 +39,7 @@ const ours = services.filter(([, { image }]) => image === 'gatehouse:local');
 const dockerfile = textOf('Dockerfile');
 const packages = JSON.parse(textOf('package.json')) as { readonly devDependencies: Record<string, string> };
 
-/** In an image: `/opt/gatehouse/src/…` is what the Dockerfile copied. */
+/** What the Dockerfile copies to make the build, which is `/opt/gatehouse` in the image. */
 const COPIED = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, sources = '']) =>
   sources.split(' '),
 );
@@ -112,8 +112,9 @@ describe.each(programs)('container %s', (name, service) => {
 test.each(scripts)('container %s runs a script of the image', (_, { entrypoint, command }) => {
   const [node, script = ''] = entrypoint ?? [];
   expect(node).toBe('node');
-  const source = script.replace('/opt/gatehouse/', '');
-  expect(COPIED).toContain(source.split('/')[0]);
+  const program = script.replace('/opt/gatehouse/', '').replace(/\.js$/, '');
+  expect(textOf('scripts/build.ts')).toContain(`'${program}'`);
+  const source = `${program}.ts`;
   expect(textOf(source)).toContain(`.command('${command?.[0]}')`);
 });
 
@@ -195,6 +196,12 @@ describe('the image', () => {
       expect(existsSync(source)).toBe(true);
       expect(ignored).toContain(`!${source}`);
     }
+  });
+
+  test('holds the build, which the program on the path leads to', () => {
+    expect(dockerfile).toContain('RUN node scripts/build.ts /opt/program\n');
+    expect(dockerfile).toContain('COPY --from=build /opt/program /opt/gatehouse\n');
+    expect(dockerfile).toContain('RUN ln -s /opt/gatehouse/bin/gatehouse.mjs /usr/local/bin/gatehouse ');
   });
 
   test('does not run as root', () => {
