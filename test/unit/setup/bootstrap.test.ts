@@ -21,34 +21,41 @@ async function project(folder: string): Promise<void> {
   await mkdir(node);
   await mkdir(path.join(folder, 'scripts'));
   const bin = { node: 'bin/node', 'install-node': 'installArchSpecificPackage.js' };
-  await writeFile(path.join(node, 'package.json'), JSON.stringify({ name: 'node', version: '1.0.0', bin }));
   await writeFile(path.join(node, 'installArchSpecificPackage.js'), INSTALL_NODE);
-  await run('npm', ['pack', '--pack-destination', folder], { cwd: node });
+  for (const version of ['1.0.0', '1.0.1']) {
+    await writeFile(path.join(node, 'package.json'), JSON.stringify({ name: 'node', version, bin }));
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: node });
+  }
   await copyFile(path.join(root, 'scripts/bootstrap.mjs'), path.join(folder, 'scripts/bootstrap.mjs'));
   await release(folder, '1.0.0');
 }
 
-/** Another release has another lock file. */
+/** Another release pins another version of its package. */
 async function release(folder: string, version: string): Promise<void> {
   const { engines, type } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8'));
   const scripts = { where: 'node scripts/bootstrap.mjs node -p process.execPath' };
-  const dependencies = { node: 'file:node-1.0.0.tgz' };
+  const dependencies = { node: `file:node-${version}.tgz` };
   const manifest = { name: 'sample', version, private: true, engines, type, scripts, dependencies };
   await writeFile(path.join(folder, 'package.json'), JSON.stringify(manifest));
   await run('npm', ['install', '--package-lock-only', '--offline'], { cwd: folder });
 }
 
-test('installs the packages of a new release although npm starts it on the pinned Node', async () => {
+test('installs the packages of a new release although npm starts it on the pinned Node, and takes what npm installed by hand', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-bootstrap-'));
   try {
     await project(folder);
     const where = () => run('npm', ['run', '--silent', 'where'], { cwd: folder });
     const pinned = path.join(folder, 'node_modules/node/bin/node');
     expect((await where()).stdout.trim()).toBe(pinned);
+    expect((await where()).stderr).toBe('');
     await release(folder, '1.0.1');
     const { stdout, stderr } = await where();
-    expect(stderr).toContain('Installing the pinned packages');
+    expect(stderr).toContain('Installing the pinned packages (npm ci), once: 1 of them');
     expect(stdout.trim()).toBe(pinned);
+    await run('npm', ['ci', '--ignore-scripts', '--offline'], { cwd: folder });
+    const byHand = await where();
+    expect(byHand.stderr).toBe('Fetching the pinned Node, once ...\n');
+    expect(byHand.stdout.trim()).toBe(pinned);
   } finally {
     await rm(folder, { recursive: true });
   }
