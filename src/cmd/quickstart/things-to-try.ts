@@ -10,7 +10,7 @@ export interface ThingToTry {
 /** In their order: the second needs the first. */
 export const THINGS_TO_TRY: readonly ThingToTry[] = [
   {
-    what: 'break a test: check fails, and so does the gate, although it was approved',
+    what: 'break a test: the change fails in the gate, and nothing lands',
     file: script(
       'break-a-test.sh',
       'app',
@@ -22,7 +22,7 @@ export const THINGS_TO_TRY: readonly ThingToTry[] = [
     ),
   },
   {
-    what: 'push a fix: a new patchset of that change passes and lands',
+    what: 'push a fix: the next patchset of that change passes and lands',
     file: script(
       'push-a-fix.sh',
       'app',

@@ -1,5 +1,5 @@
 /** Links between the Markdown files lead somewhere, down to the heading; paths of sources they name exist. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { filesBelow, ROOT, textOf } from './repository-text.ts';
@@ -47,6 +47,19 @@ describe('the documentation', () => {
       return file !== '' && !existsSync(path.join(ROOT, path.dirname(from), file));
     });
     expect(broken).toEqual([]);
+  });
+
+  test('has pictures that load at once', () => {
+    const pictures = links.filter(({ to }) => to.endsWith('.png'));
+    expect(pictures.length).toBeGreaterThan(0);
+    for (const { from, to } of pictures)
+      expect(statSync(path.join(ROOT, path.dirname(from), to)).size).toBeLessThan(150_000);
+  });
+
+  test('is all reached from doc/README.md', () => {
+    const named = new Set(linksOf('doc/README.md').map(({ to }) => path.join('doc', to.split('#')[0] ?? '')));
+    const pages = filesBelow('doc', '.md').filter(file => !/^doc\/(decisions\/|README)/.test(file));
+    expect(pages.filter(page => !named.has(page))).toEqual([]);
   });
 
   test('links to headings that exist', () => {
