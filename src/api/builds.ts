@@ -68,6 +68,17 @@ const ourBuild = document({
   started_at: nullable(nanoseconds()),
   ended_at: nullable(nanoseconds()),
   trace_url: optional(nullable(text())),
+  tests: optional(
+    nullable(
+      document({
+        cases: whole(),
+        failed: whole(),
+        skipped: whole(),
+        failed_elsewhere: whole('Of the failed ones listed, those that other changes failed lately, too'),
+      }),
+      'Null: the job left no results of tests',
+    ),
+  ),
 });
 const refSchema = document({
   project: text(),
@@ -90,7 +101,7 @@ export const buildSchema = together(
   together(plainBuild, eventFields),
   document({ ref: refSchema, buildset: document({ uuid: uuid() }), gatehouse: ourBuild }),
 );
-/** Read by the page of a build's log. `gatehouse.trace_url` is absent in lists. */
+/** Read by the page of a build's log. `gatehouse.trace_url` and `gatehouse.tests` are absent in lists. */
 export type BuildDocument = Document<typeof buildSchema>;
 
 const buildOfSet = together(plainBuild, document({ gatehouse: ourBuild }));
@@ -129,7 +140,7 @@ export type LogUrl = (tenant: string, build: string) => string;
 export function buildJson(
   build: BuildFacts,
   logUrl: LogUrl,
-  more: Pick<BuildDocument['gatehouse'], 'trace_url'> = {},
+  more: Pick<BuildDocument['gatehouse'], 'trace_url' | 'tests'> = {},
 ): BuildDocument {
   return {
     ...plainBuildJson(build, build.buildset, logUrl),

@@ -18,6 +18,7 @@ import {
   uuid,
   whole,
 } from './schema.ts';
+import { elsewhereSchema } from './tests.ts';
 import { withheldSchema } from './withheld-schema.ts';
 
 /** Name of a state of an item. */
@@ -109,6 +110,18 @@ export const explanationSchema = document({
       ran: nanoseconds(),
       usual: nullable(nanoseconds(), "Mean of the job's last successes for the project"),
     }),
+  ),
+  failedTests: list(
+    document({
+      build: uuid(),
+      job: text(),
+      suite: text(),
+      name: text(),
+      message: text(),
+      ms: number(),
+      elsewhere: elsewhereSchema(),
+    }),
+    'Tests that failed in the last buildset, the first of each build',
   ),
   criticalPath: list(
     document({

@@ -8,7 +8,7 @@
  *     routes.ts, queries.ts           the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     builds.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
+ *     builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -46,6 +46,7 @@ import {
   traceSchema,
 } from './service.ts';
 import { statusItemSchema, statusSchema } from './status-schema.ts';
+import { testsSchema } from './tests.ts';
 
 /** Named schemas of the OpenAPI description (`#/components/schemas/<name>`), each from the module of its document. */
 export const DOCUMENTS = {
@@ -81,6 +82,7 @@ export const DOCUMENTS = {
   Status: statusSchema,
   StatusItem: statusItemSchema,
   Tenants: tenantsSchema,
+  Tests: testsSchema,
   Trace: traceSchema,
   RequestedState: requestedStateSchema,
 } as const satisfies { readonly [name: string]: Schema };
@@ -270,6 +272,9 @@ const READ: readonly RouteDescription[] = [
   ),
   read(`${TENANT}/builds`, 'Builds, newest first', { listOf: 'Build' }, { query: QUERIES.builds }),
   read(`${TENANT}/build/{uuid}`, 'One build, running or finished', { document: 'Build' }),
+  read(`${TENANT}/build/{uuid}/tests`, 'How its tests went, and which failures are new', {
+    document: 'Tests',
+  }),
   read(
     `${TENANT}/build/{uuid}/log`,
     'A piece of its log',

@@ -20,6 +20,7 @@ import { countsText } from './relay/relay-quota.ts';
 import { type FinishedBuild, runBuild } from './run-build.ts';
 import type { PhasedBuild } from './run-phases.ts';
 import type { Runner } from './runner.ts';
+import type { TestReader } from './test-reports/test-reader.ts';
 
 /** What all builds of an executor share. */
 export interface Machinery {
@@ -28,6 +29,7 @@ export interface Machinery {
   readonly runner: Runner;
   /** Null: jobs cannot hand in spans. */
   readonly relay: Relay | null;
+  readonly tests: TestReader;
   /** Aborts when the executor stops immediately. */
   readonly killed: AbortSignal;
 }
@@ -144,6 +146,7 @@ async function runWithLog(
         onFailing: (at, early) => reports.push(taken.report(failingEvent(request, at, early))),
         pause: (at, returned) =>
           pauseIn(slot, taken, pausedEvent(request, at, returned), started.halt.signal),
+        tests: machinery.tests,
       },
       {
         ...{ deps, options, runner, request, places, log, relay, masks, hold: taken.hold, ...started },

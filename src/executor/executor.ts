@@ -26,7 +26,7 @@
  *     walls.ts             the limits in force (disk-usage, small-usage, end-cgroup, and the folder cgroup/)
  *
  *     spawner/ starts processes in a small helper process · sandbox/ isolates them · cgroup/ limits them · relay/ takes their
- *     spans · returned/ is what they return · ssh-agent/ signs with the key of their project · ansible/ and job-tools/ are what they find
+ *     spans · returned/ is what they return · test-reports/ reads what they say about tests · ssh-agent/ signs with the key of their project · ansible/ and job-tools/ are what they find
  *
  * Only `spawner/` starts processes, and nothing here reads the store but `store-builds.ts`.
  *
@@ -51,6 +51,7 @@ import type { StopMode } from './spawner/protocol.ts';
 import { createSpawner } from './spawner/spawner.ts';
 import { sweepLeftovers } from './sweep.ts';
 import { takeBuilds } from './take-builds.ts';
+import { createTestReader } from './test-reports/test-reader.ts';
 import { wallsOf } from './walls.ts';
 
 /** A running executor, made by {@link createExecutor}; disposing of it is an `immediate` stop. */
@@ -144,12 +145,14 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   });
   const others = walls.filter(wall => !sandbox.walls.includes(wall));
   deps.log.info({}, `limits: ${others.map(wallText).join('; ')}`);
+  const tests = createTestReader();
+  opening.use(tests);
   const lifetime = opening.move();
   const { clock, repositories } = deps;
   const runner = createSandboxRunner({
     ...{ clock, repositories, options, spawner, sandbox, own, cgroups },
   });
-  return startExecutor(deps, options, { runner, relay, walls, lifetime });
+  return startExecutor(deps, options, { runner, relay, tests, walls, lifetime });
 }
 
 /** Undefined: the service is not root, jobs are its own user. */
@@ -168,17 +171,17 @@ async function openUsers(
   return users;
 }
 
-interface Opened extends Pick<Machinery, 'runner' | 'relay'> {
+interface Opened extends Pick<Machinery, 'runner' | 'relay' | 'tests'> {
   readonly walls: readonly Wall[];
   /** Released when the executor stops. */
   readonly lifetime: AsyncDisposableStack;
 }
 
 function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Opened): Executor {
-  const { runner, relay, walls, lifetime } = opened;
+  const { runner, relay, tests, walls, lifetime } = opened;
   const gate = createWorkGate();
   const kill = new AbortController();
-  const machinery: Machinery = { deps, options, runner, relay, killed: kill.signal };
+  const machinery: Machinery = { deps, options, runner, relay, tests, killed: kill.signal };
   const taker = takeBuilds(deps, options, gate, (taken, slot) => executeBuild(machinery, taken, slot));
   const stopped = Promise.withResolvers<void>();
   const ended = taker.ended.then(() => stopped.promise);

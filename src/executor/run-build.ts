@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import type { Execution, WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { Returned } from '../model/returned.ts';
+import { testResultsOf, testsText } from '../model/test-results.ts';
 import { type BuildSteps, createBuildSteps } from './build-steps.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
@@ -24,12 +25,16 @@ import { finalReturned } from './returned/build-returns.ts';
 import { type PhasedBuild, type PhaseProgress, runPhases } from './run-phases.ts';
 import { type SplitTrace, splitTrace } from './split-trace.ts';
 import { type BuildAgent, openBuildAgent } from './ssh-agent/build-agent.ts';
+import { logTests, noteTests } from './test-reports/note-tests.ts';
+import type { TestReader } from './test-reports/test-reader.ts';
+import { withTestSteps } from './test-reports/test-steps.ts';
 
 /** What a running build reports before its end. */
 export interface RunBuildDeps {
   /** As {@link PhaseProgress.onFailing}. */
   readonly onFailing: PhaseProgress['onFailing'];
   readonly pause: PhaseProgress['pause'];
+  readonly tests: TestReader;
 }
 
 /** What {@link runBuild} returns: the result and the time it took, in steps. */
@@ -49,12 +54,33 @@ export async function runBuild(deps: RunBuildDeps, context: PhasedBuild): Promis
     steps: createBuildSteps(clock, startedAt),
     split: splitTrace(context.request, clock),
   };
-  const outcome = await guarded(context, () => work(deps, context, progress));
+  const ended = await guarded(context, () => work(deps, context, progress));
+  const { execution, outcome } = await withTests(deps, context, progress, ended);
   const trouble = outcome.result === 'RETRY' ? await context.deps.room.trouble() : undefined;
   const text = outcome.detail === undefined ? '' : `: ${outcome.detail}`;
   await context.log.line(`RESULT: ${outcome.result}${text}`);
   const workerEnd = trouble === undefined ? {} : ({ workerEnd: 'outage' } as const);
-  return { ...outcome, ...workerEnd, execution: { startedAt, ...executionOf(progress) } };
+  return { ...outcome, ...workerEnd, execution: { startedAt, ...execution } };
+}
+
+/** What the job left about its tests becomes steps, and the reason of a failure names some that failed. */
+async function withTests(
+  deps: RunBuildDeps,
+  context: PhasedBuild,
+  progress: Progress,
+  ended: Ended,
+): Promise<{ readonly execution: Omit<Execution, 'startedAt'>; readonly outcome: Ended }> {
+  const found = context.halt.signal.aborted
+    ? undefined
+    : await noteTests(context, deps.tests, progress.steps);
+  const noted = executionOf(progress);
+  const execution = found === undefined ? noted : { ...noted, steps: withTestSteps(noted.steps, found) };
+  const results = testResultsOf(execution);
+  if (results === undefined) return { execution, outcome: ended };
+  await logTests(context, results);
+  if (ended.result !== 'FAILURE' || ended.detail === undefined || results.totals.failed === 0)
+    return { execution, outcome: ended };
+  return { execution, outcome: { ...ended, detail: `${ended.detail}; ${testsText(results)}` } };
 }
 
 /** Facts of the build, available however it ends. */

@@ -6,9 +6,10 @@ import { durationText } from '../lib/duration-text.ts';
 import { printable, toWidth, widthOf } from '../lib/text-width.ts';
 import { between } from '../lib/time-window.ts';
 import { rowOfState } from '../model/item-states.ts';
+import { elsewhereText } from '../model/test-results.ts';
 import { isFailure } from '../tracing/status.ts';
 import type { PathLink } from './critical-path.ts';
-import type { BuildTimes, Explanation, Reset, StateTotal } from './explain.ts';
+import type { BuildTimes, ExplainedFailure, Explanation, Reset, StateTotal } from './explain.ts';
 import type { WaitedFor } from './waited-for.ts';
 
 /** From the terminal; a width below 60 counts as 60. */
@@ -42,6 +43,11 @@ export function explainText(explanation: Explanation, options: ExplainTextOption
       paint,
     ),
     section(buildsTitle(explanation), buildLines(explanation.builds, paint), paint),
+    section(
+      'Tests that failed',
+      explanation.failedTests.flatMap(each => failureLines(each, paint)),
+      paint,
+    ),
     section(
       'Critical path',
       explanation.criticalPath.map(link => linkLine(link, explanation, paint)),
@@ -125,6 +131,15 @@ function waitedLines(waited: WaitedFor, paint: Paint): readonly string[] {
 
 function buildsTitle({ executorQueueTime, buildTime }: Explanation): string {
   return `Builds: ${text(buildTime)} on executors, ${text(executorQueueTime)} in their queue`;
+}
+
+function failureLines(failure: ExplainedFailure, paint: Paint): readonly string[] {
+  const { job, suite, name, message } = failure;
+  const words = paint(elsewhereText(failure), failure.elsewhere === null ? 'red' : 'yellow');
+  return [
+    `  ${printable(`${job}: ${suite}: ${name}`)}`,
+    `    ${words}${message === '' ? '' : paint(`; ${printable(message)}`, 'dim')}`,
+  ];
 }
 
 /** Factor over the usual duration from which it is coloured. */

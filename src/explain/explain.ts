@@ -16,6 +16,7 @@ import { lostBuildTime, runningTime } from '../model/lost-time.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../model/results.ts';
 import type { MoreTakeovers, Takeover } from '../model/takeover.ts';
+import type { JudgedFailure } from '../model/test-results.ts';
 import { type WithheldReport, withheldReport } from '../model/withheld-report.ts';
 import { criticalPath, type PathLink } from './critical-path.ts';
 import { type Stretch, stretchesOf } from './stretches.ts';
@@ -59,8 +60,16 @@ export interface Explanation {
   readonly buildTime: Nanoseconds;
   /** All attempts of all buildsets, in order of request; a build kept over a reset is listed once. */
   readonly builds: readonly BuildTimes[];
+  /** Tests that failed in the last buildset, the first of each build. */
+  readonly failedTests: readonly ExplainedFailure[];
   /** The critical path, without gap. */
   readonly criticalPath: readonly PathLink[];
+}
+
+/** A test that failed, and in which build. */
+export interface ExplainedFailure extends JudgedFailure {
+  readonly build: Uuid;
+  readonly job: string;
 }
 
 /** All stretches of one state, added up. */
@@ -114,6 +123,7 @@ export interface ExplainContext {
   readonly others?: ReadonlyMap<Uuid, QueueItem>;
   /** Usual duration of a job in milliseconds, by its name. */
   readonly usual?: ReadonlyMap<string, number>;
+  readonly failedTests?: readonly ExplainedFailure[];
 }
 
 /** @param now end of the explanation of an item that has not left. */
@@ -143,6 +153,7 @@ export function explainItem(item: QueueItem, now: Nanoseconds, context: ExplainC
     executorQueueTime: sum(builds.map(build => build.waited)),
     buildTime: sum(builds.map(build => build.ran)),
     builds,
+    failedTests: context.failedTests ?? [],
     criticalPath: criticalPath(item, stretches),
   };
 }

@@ -14,7 +14,7 @@
  * The files of this room, in the order of reading:
  *
  *     schema, migrations       the tables, and the steps to them (sqlite-dialect, sqlite-file, postgres-dialect)
- *     record-rows, item-rows   writing
+ *     record-rows, item-rows   writing; failed-tests: of tests, and the query for them
  *     find-builds, find-items, find-items-of-change    queries (filters, build-facts, expected-duration, recent-durations, recent-runs)
  *     finished-items           items of all tenants, for the operator; prune: deleting old rows
  *     threaded-history         the same interface with SQLite in threads (thread-connection, interruptible; writing-dialect, writing-table, writing-thread; reading-dialect, reading-thread)
@@ -24,8 +24,10 @@ import type { Secret } from '../lib/secret.ts';
 import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { FailedElsewhere } from '../model/test-results.ts';
 import type { BuildFacts, BuildsetFacts, NumberedBuild } from './build-facts.ts';
 import { expectedDuration } from './expected-duration.ts';
+import { type ElsewhereQuestion, failedElsewhere } from './failed-tests.ts';
 import type { BuildFilter, BuildsetFilter } from './filters.ts';
 import { findBuilds, findBuildsets } from './find-builds.ts';
 import {
@@ -90,6 +92,8 @@ export interface HistoryQueries {
   itemsLeft(question: LeftQuestion): Promise<LeftPage>;
   /** Newest first. */
   itemsOfChange(question: ItemsOfChangeQuestion): Promise<readonly QueueItem[]>;
+  /** As {@link failedElsewhere}. */
+  failedElsewhere(question: ElsewhereQuestion): Promise<ReadonlyMap<string, FailedElsewhere>>;
   /** Oldest first. */
   decisions(question: DecisionQuestion): Promise<readonly Decision[]>;
   /** Mean of the last successes of a job for a project in milliseconds; undefined: it never succeeded. */
@@ -203,6 +207,7 @@ export function historyQueries(database: Kysely<HistoryTables>): HistoryQueries 
     recentItems: question => findRecentItems(database, question),
     itemsLeft: question => findItemsLeft(database, question),
     itemsOfChange: question => findItemsOfChange(database, question),
+    failedElsewhere: question => failedElsewhere(database, question),
     decisions: question => findDecisions(database, question),
     expectedDuration: question => expectedDuration(database, question),
     recentDurations: () => recentDurations(database),

@@ -23,6 +23,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
     '0007-provided': { up: provided },
     '0008-warnings': { up: warnings },
     '0009-file-comments': { up: fileComments },
+    '0010-failed-tests': { up: database => failedTests(database, dialect) },
   };
 }
 
@@ -174,6 +175,15 @@ async function warnings(database: AnyDatabase): Promise<void> {
 
 async function fileComments(database: AnyDatabase): Promise<void> {
   await sql`alter table build add column file_comments text`.execute(database);
+}
+
+/** Whether a test failed elsewhere lately is one query of the index for each. */
+async function failedTests(database: AnyDatabase, dialect: Dialect): Promise<void> {
+  await sql`create table failed_test (
+    ${numbered(dialect)}, build_id integer not null references build (id) on delete cascade, tenant text not null,
+    test_key text not null, change_key text not null, at text not null)`.execute(database);
+  await sql`create index failed_test_by_key on failed_test (tenant, test_key, at)`.execute(database);
+  await sql`create index failed_test_by_build on failed_test (build_id)`.execute(database);
 }
 
 function numbered(dialect: Dialect) {

@@ -9,6 +9,7 @@ import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
 import { endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
+import { failedTestsOf } from './failed-tests.ts';
 import { type BuildsetRows, rowsOfItem } from './item-rows.ts';
 import type { Database, HistoryTables } from './schema.ts';
 
@@ -125,9 +126,33 @@ async function recordBuildsets(
       .values([...refs])
       .execute();
   const builds = below(({ buildset: { tenant }, builds }) => builds.map(build => ({ ...build, tenant })));
-  for (const some of builds)
-    await transaction
+  const numbers = new Map<string, number>();
+  for (const some of builds) {
+    const numbered = await transaction
       .insertInto('build')
+      .values([...some])
+      .returning(['id', 'uuid'])
+      .execute();
+    for (const { id, uuid } of numbered) numbers.set(uuid, id);
+  }
+  await recordFailedTests(transaction, items, numbers);
+}
+
+/** @param numbers of builds, by uuid. */
+async function recordFailedTests(
+  transaction: Transaction<HistoryTables>,
+  items: readonly QueueItem[],
+  numbers: ReadonlyMap<string, number>,
+): Promise<void> {
+  const rows = items.flatMap(item =>
+    failedTestsOf(item).flatMap(({ build, ...row }) => {
+      const id = numbers.get(build);
+      return id === undefined ? [] : [{ ...row, build_id: id, tenant: item.tenant }];
+    }),
+  );
+  for (const some of chunks(rows))
+    await transaction
+      .insertInto('failed_test')
       .values([...some])
       .execute();
 }

@@ -99,6 +99,20 @@ export interface BuildTable {
   file_comments: string | null;
 }
 
+/** A test that failed in a build of the last buildset of an item, deleted with the build. */
+interface FailedTestTable {
+  id: Generated<number>;
+  build_id: number;
+  /** Of the build. */
+  tenant: string;
+  /** As `testKey` makes it: the same test in all builds of the project. */
+  test_key: string;
+  /** First change of its item. */
+  change_key: string;
+  /** When the build ended. */
+  at: string;
+}
+
 interface DecisionTable {
   id: Generated<number>;
   /** SHA-256 of `document`: a repeated decision is kept once. */
@@ -139,6 +153,7 @@ export interface HistoryTables {
   buildset: BuildsetTable;
   buildset_ref: RefTable;
   build: BuildTable;
+  failed_test: FailedTestTable;
   decision: DecisionTable;
   trace: TraceTable;
 }

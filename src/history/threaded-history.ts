@@ -58,6 +58,7 @@ export async function openThreadedHistory(
     recentItems: list.recentItems,
     itemsLeft: list.itemsLeft,
     itemsOfChange: list.itemsOfChange,
+    failedElsewhere: lookUp.failedElsewhere,
     decisions: list.decisions,
     expectedDuration: lookUp.expectedDuration,
     recentDurations: list.recentDurations,

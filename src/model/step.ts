@@ -27,11 +27,16 @@ export type StepKind =
   | 'SemaphoreWait'
   /** Between run and post-run, while those that depend on the build run. */
   | 'Pause'
+  /** Results of tests in what the job left are read; its facts have the sums. */
+  | 'TestResults'
   | 'Cleanup'
   // below a playbook, as far as it reports them
   | 'AnsiblePlay'
   | 'AnsibleTask'
   | 'ScriptStep'
+  /** Below the playbook that left the file, a suite with those of its cases that failed. */
+  | 'TestSuite'
+  | 'TestCase'
   // driver, while it processes an event
   | 'HostQuery'
   /** The code host did not serve. */

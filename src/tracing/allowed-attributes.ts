@@ -91,6 +91,7 @@ const CULPRIT: readonly AttributeKey[] = [
 ];
 const BUILD: readonly AttributeKey[] = [...TASK, ...WORKER, 'buildsetId', 'buildId', 'job', 'attempt'];
 const STEP: readonly AttributeKey[] = [...BUILD, 'spanSubject', 'project', 'connection'];
+const TEST_SUMS: readonly AttributeKey[] = ['testCases', 'testsFailed', 'testsSkipped'];
 const MERGER_STEP: readonly AttributeKey[] = [...WORKER, 'spanSubject', 'project', 'connection'];
 const REQUEST: readonly AttributeKey[] = [
   ...VCS,
@@ -195,6 +196,9 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   AnsiblePlay: STEP,
   AnsibleTask: [...STEP, 'ansibleHost', 'ansibleModule', 'ansibleChanged', 'ansibleOutcome'],
   ScriptStep: [...STEP, 'exitCode'],
+  TestResults: [...STEP, 'files', 'testSuites', ...TEST_SUMS],
+  TestSuite: [...STEP, 'testSuiteName', 'testSuiteStatus', ...TEST_SUMS],
+  TestCase: [...STEP, 'testSuiteName', 'testCaseName', 'testCaseStatus'],
   Pause: STEP,
   Cleanup: STEP,
   JobSpan: [...BUILD, 'originalParent'],
@@ -345,6 +349,13 @@ export const STEP_FACTS: ReadonlyMap<string, AttributeKey> = new Map<string, Att
   ['module', 'ansibleModule'],
   ['changed', 'ansibleChanged'],
   ['outcome', 'ansibleOutcome'],
+  ['suites', 'testSuites'],
+  ['cases', 'testCases'],
+  ['failed', 'testsFailed'],
+  ['skipped', 'testsSkipped'],
+  ['suiteStatus', 'testSuiteStatus'],
+  ['caseStatus', 'testCaseStatus'],
+  ['suite', 'testSuiteName'],
 ]);
 
 function spanKinds(): readonly SpanKind[] {

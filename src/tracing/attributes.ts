@@ -133,6 +133,12 @@ export const ATTRIBUTE = {
   ansibleChanged: 'gatehouse.ansible.changed',
   ansibleOutcome: 'gatehouse.ansible.outcome',
 
+  // results of tests
+  testSuites: 'gatehouse.tests.suites',
+  testCases: 'gatehouse.tests.cases',
+  testsFailed: 'gatehouse.tests.failed',
+  testsSkipped: 'gatehouse.tests.skipped',
+
   // spans of jobs
   /** The parent a job's span named, when no such span arrived. */
   originalParent: 'gatehouse.span.original_parent_id',

@@ -29,6 +29,11 @@ export const CONVENTION = {
   vcsBaseName: 'vcs.ref.base.name',
   vcsBaseRevision: 'vcs.ref.base.revision',
 
+  testCaseName: 'test.case.name',
+  testCaseStatus: 'test.case.result.status',
+  testSuiteName: 'test.suite.name',
+  testSuiteStatus: 'test.suite.run.status',
+
   httpMethod: 'http.request.method',
   httpStatus: 'http.response.status_code',
   httpResends: 'http.request.resend_count',

@@ -13,6 +13,7 @@ import type { WebDeps } from './deps.ts';
 import { readFilter } from './history-filter.ts';
 import { readQuery } from './query.ts';
 import { type FoundTenant, findBuild, findBuildset, findItemOfTenant, inTenant } from './tenant-access.ts';
+import { testSums } from './test-results.ts';
 
 /** @param router of a tenant, so that every query is restricted to it. */
 export function addHistoryRoutes(router: Router, deps: WebDeps): void {
@@ -35,7 +36,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
             `there is no build ${parameter('uuid').slice(0, 64)} in tenant ${tenant.name}`,
             'path: build',
           )
-        : jsonAnswer(buildJson(build, logUrl, { trace_url: await traceOfBuild(deps, tenant, build) }));
+        : jsonAnswer(buildJson(build, logUrl, await factsOfBuild(deps, tenant, build)));
     }),
   );
   router.get(
@@ -84,6 +85,12 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
       return jsonAnswer(decisionsDocument(change, decisions));
     }),
   );
+}
+
+/** What is shown of one build, but not in lists. */
+async function factsOfBuild(deps: WebDeps, tenant: FoundTenant, build: BuildFacts) {
+  const [traceUrl, tests] = [await traceOfBuild(deps, tenant, build), await testSums(deps, tenant, build)];
+  return { trace_url: traceUrl, tests };
 }
 
 /** Link to the build's span. Its item knows which trace that is in. */

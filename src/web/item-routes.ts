@@ -3,6 +3,7 @@ import type { Router } from 'express';
 import { explanationDocument } from '../api/explanation.ts';
 import { liveItem } from '../api/live-item.ts';
 import { QUERIES } from '../api/queries.ts';
+import type { ExplainedFailure } from '../explain/explain.ts';
 import { stretchesOf } from '../explain/stretches.ts';
 import { itemsWaitedFor } from '../explain/waited-for.ts';
 import type { BuildFacts } from '../history/build-facts.ts';
@@ -16,6 +17,10 @@ import type { ExpectedJobDurations } from './expected-durations.ts';
 import { ownOtlpJson } from './otlp-json.ts';
 import { readQuery } from './query.ts';
 import { type FoundTenant, findBuild, findItemOfTenant, inTenant } from './tenant-access.ts';
+import { judgedResults } from './test-results.ts';
+
+const EXPLAINED_TESTS_PER_BUILD = 5;
+const EXPLAINED_TESTS = 20;
 
 /** @param router of a tenant: an item or build of another tenant is not found. */
 export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedJobDurations): void {
@@ -46,7 +51,9 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedJ
       if (found.kind === 'refused') return found;
       const now = deps.clock.now();
       const others = await itemsAhead(deps, tenant, found.item, now);
-      const explanation = deps.explain(found.item, now, { others, usual: await expected.of(found.item) });
+      const usual = await expected.of(found.item);
+      const failedTests = await failedTestsOf(deps, tenant, found.item);
+      const explanation = deps.explain(found.item, now, { others, usual, failedTests });
       return jsonAnswer(explanationDocument(explanation));
     }),
   );
@@ -72,6 +79,22 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedJ
       };
     }),
   );
+}
+
+/** Of the last buildset, the first of each build. */
+async function failedTestsOf(
+  deps: WebDeps,
+  tenant: FoundTenant,
+  item: QueueItem,
+): Promise<readonly ExplainedFailure[]> {
+  const found: ExplainedFailure[] = [];
+  for (const build of item.buildset.builds) {
+    if (found.length >= EXPLAINED_TESTS) break;
+    const judged = await judgedResults(deps, tenant, item, build);
+    const first = judged?.failures.slice(0, EXPLAINED_TESTS_PER_BUILD) ?? [];
+    found.push(...first.map(each => ({ ...each, build: build.uuid, job: build.job })));
+  }
+  return found;
 }
 
 /** 410 for a pruned log, 404 for a log that was never written. */

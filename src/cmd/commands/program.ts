@@ -8,7 +8,7 @@
  * Map of this folder:
  *
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
- *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, builds.ts, log.ts, open.ts     commands that read; find-item.ts: the item a
+ *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, builds.ts, log.ts, tests.ts, open.ts     commands that read; find-item.ts: the item a
  *                                         user names; checkout-project.ts: the project of a checkout; lines-of.ts: a stream by lines
  *     enqueue.ts, dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
@@ -62,6 +62,7 @@ import { addRunCommand } from './run.ts';
 import { addSchemaCommand } from './schema.ts';
 import { addStatusCommand } from './status.ts';
 import { addStoreCommands } from './store.ts';
+import { addTestsCommand } from './tests.ts';
 import { addTraceCommand } from './trace.ts';
 import { addWhyCommand } from './why.ts';
 
@@ -153,6 +154,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addBuildsCommand(program, io, done);
   addLogCommand(program, io, done);
   addOpenCommand(program, io, done);
+  addTestsCommand(program, io, done);
   addWhyCommand(program, io, done);
   addEnqueueCommands(program, io, done);
   addDequeueCommand(program, io, done);

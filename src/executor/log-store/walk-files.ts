@@ -17,29 +17,44 @@ const DEEPEST = 20;
 const DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** In the order of their names. @param onLeftOut called for what is no plain file, cannot be read, or lies too deep. */
-export async function* walkFiles(root: string, onLeftOut: () => void): AsyncGenerator<WalkedFile> {
+/**
+ * In the order of their names.
+ *
+ * @param onLeftOut called for what is no plain file, cannot be read, or lies too deep.
+ * @param isWanted by the name of a file, without its directory; others are not opened.
+ */
+export async function* walkFiles(
+  root: string,
+  onLeftOut: () => void,
+  isWanted: (name: string) => boolean = () => true,
+): AsyncGenerator<WalkedFile> {
   const top = await openOrNot(root, DIRECTORY);
-  if (top !== undefined) yield* walk(top, '', 0, onLeftOut);
+  if (top !== undefined) yield* walk(top, '', 0, { onLeftOut, isWanted });
+}
+
+interface Visitor {
+  onLeftOut(): void;
+  isWanted(name: string): boolean;
 }
 
 async function* walk(
   directory: FileHandle,
   prefix: string,
   depth: number,
-  onLeftOut: () => void,
+  visitor: Visitor,
 ): AsyncGenerator<WalkedFile> {
   try {
     const here = `/proc/self/fd/${directory.fd}`;
     for (const entry of (await readdir(here, { withFileTypes: true })).toSorted(byName)) {
       const path = `${prefix}${entry.name}`;
       const isDirectory = entry.isDirectory();
+      if (!isDirectory && !visitor.isWanted(entry.name)) continue;
       const handle =
         (isDirectory && depth >= DEEPEST) || !(isDirectory || entry.isFile()) || !isShowable(entry.name)
           ? undefined
           : await openOrNot(`${here}/${entry.name}`, isDirectory ? DIRECTORY : FILE);
-      if (handle === undefined) onLeftOut();
-      else if (isDirectory) yield* walk(handle, `${path}/`, depth + 1, onLeftOut);
+      if (handle === undefined) visitor.onLeftOut();
+      else if (isDirectory) yield* walk(handle, `${path}/`, depth + 1, visitor);
       else yield { path, handle };
     }
   } finally {

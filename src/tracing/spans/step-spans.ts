@@ -61,7 +61,7 @@ function planStep(
         start: step.startedAt,
         end: step.endedAt,
         result: stepResult(step),
-        own: { ...own, spanSubject: step.subject, ...factAttributes(step) },
+        own: { ...own, spanSubject: step.subject, ...testName(step), ...factAttributes(step) },
       }),
   };
   if (step.steps === undefined) return [plan];
@@ -71,6 +71,12 @@ function planStep(
 /** A stopped step is not a failure. */
 function stepResult(step: Step): string | undefined {
   return step.result === 'ABORTED' ? 'CANCELED' : step.result;
+}
+
+/** The conventions have names of their own for what is tested. */
+function testName({ kind, subject }: Step): AttributeInput {
+  if (kind === 'TestSuite') return { testSuiteName: subject };
+  return kind === 'TestCase' ? { testCaseName: subject } : {};
 }
 
 function factAttributes(step: Step): AttributeInput {

@@ -119,6 +119,7 @@ beforeAll(async () => {
     moreTakeovers: null,
     lostBuildTime: '0',
     builds: [],
+    failedTests: [],
     criticalPath: [],
     waitedFor: [],
     executorQueueTime: '0',

@@ -6,15 +6,41 @@ import { promisify } from 'node:util';
 import { Kysely } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { buildJson, buildsetJson } from '../../../src/api/builds.ts';
+import { testKey } from '../../../src/history/failed-tests.ts';
 import { type History, type HistoryPlace, openHistory } from '../../../src/history/history.ts';
 import { postgresDialect } from '../../../src/history/postgres-dialect.ts';
 import { nodeSqliteDialect } from '../../../src/history/sqlite-dialect.ts';
+import { sha256 } from '../../../src/lib/ids.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import type { HistoryRow } from '../../../src/model/history.ts';
+import { isFailed } from '../../../src/model/job-standing.ts';
+import type { QueueItem } from '../../../src/model/queue-item.ts';
 import { checkedItems, unlandedItem } from '../../fake/gerrit-change-items.ts';
 import { type PostgresServer, startPostgres } from '../../fake/postgres-server.ts';
 import { finishedItems, gateItems, sampleDecisions } from '../web/sample-gate.ts';
 import { at, sampleItem, uuidOf } from '../web/sample-item.ts';
+
+/** A copy of an item that failed, of another change, with a test that failed. */
+function failedIn(name: string): QueueItem {
+  const source = finishedItems().find(({ buildset }) => buildset.builds.some(isFailed));
+  const text = JSON.stringify(source)
+    .replaceAll(/\b[0-9a-f]{32}\b/g, hash => sha256(name + hash).slice(0, 32))
+    .replaceAll('master/schema', `master/${name}`);
+  const item: QueueItem = JSON.parse(text);
+  const times = { startedAt: at(1), endedAt: at(2) };
+  const failed = { kind: 'TestCase', subject: 'refuses', ...times, result: 'FAILURE' } as const;
+  const suite = { kind: 'TestSuite', subject: 'app', ...times, steps: [failed] } as const;
+  const steps = [
+    { kind: 'Playbook', subject: 'run', ...times, steps: [suite] },
+    { kind: 'TestResults', subject: 'unit', ...times, facts: { cases: 1, failed: 1 } },
+  ] as const;
+  const builds = item.buildset.builds.map(build =>
+    build.state.state === 'completed'
+      ? { ...build, state: { ...build.state, execution: { ...times, steps } } }
+      : build,
+  );
+  return { ...item, buildset: { ...item.buildset, builds } };
+}
 
 const logUrl = (tenant: string, build: string) => `/log/${tenant}/${build}`;
 
@@ -288,6 +314,23 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
     for (const { tenant, project, job, ms } of durations)
       expect(await history.expectedDuration({ tenant, project, job })).toBe(ms);
     expect(durations.map(each => `${each.project} ${each.job}`)).not.toContain('local/acme/app unit-tests');
+  });
+
+  test('a test that other changes failed is found by its key, those of the change itself and old ones are not', async () => {
+    const items = ['one', 'two'].map(failedIn);
+    await history.record(items.map(item => ({ kind: 'item', item })));
+    const [change] = items[0]?.changes ?? [];
+    if (change === undefined) expect.unreachable();
+    const key = testKey(change.project, { suite: 'app', name: 'refuses' });
+    const ask = (but: string, since = at(-1_000)) =>
+      history.failedElsewhere({ tenant: 'main', keys: [key, 'f'.repeat(32)], but, since });
+    const builds = items.map(item => item.buildset.builds.find(isFailed)?.uuid);
+    const found = await ask(change.key);
+    expect([...found]).toEqual([[key, { changes: 1, last: expect.objectContaining({ build: builds[1] }) }]]);
+    expect((await ask('another')).get(key)?.changes).toBe(2);
+    expect((await ask('another', at(1_000))).size).toBe(0);
+    await history.prune({ before: at(10_000), most: 1_000 });
+    expect((await ask('another')).size).toBe(0);
   });
 
   test('what was recorded is there after reopening', async () => {

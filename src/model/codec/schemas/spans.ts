@@ -86,6 +86,9 @@ const stepKind = words<StepKind>({
   AnsiblePlay: 1,
   AnsibleTask: 1,
   ScriptStep: 1,
+  TestSuite: 1,
+  TestCase: 1,
+  TestResults: 1,
   HostQuery: 1,
   HostWait: 1,
 });

@@ -1,0 +1,57 @@
+/** Results of tests in what jobs left, read in a thread that is started with the first build that left some. One build after the other. */
+import { ownModule } from '../../lib/own-file.ts';
+import { CallLost, callsToWorker } from '../../lib/worker-calls.ts';
+import { walkFiles } from '../log-store/walk-files.ts';
+import { mayReport } from './read-reports.ts';
+import type { CollectedTests } from './test-cases.ts';
+
+/** Functions of the thread. */
+export interface ReportsTable {
+  read(directory: string): Promise<CollectedTests>;
+}
+
+/** One for all builds of an executor. */
+export interface TestReader extends AsyncDisposable {
+  /** @returns undefined: the job left no such file. Never rejects because of what is in the files. @throws Error of the file system. */
+  read(directory: string): Promise<CollectedTests | undefined>;
+}
+
+/** Milliseconds of processor time for the files of one build. */
+const MOST_MS = 10_000;
+const HEAP_MB = 256;
+/** Builds that may wait for the thread. */
+const WAITING = 50;
+
+export function createTestReader(): TestReader {
+  const calls = callsToWorker<ReportsTable>({
+    entry: ownModule('src/executor/test-reports/reports-thread'),
+    data: null,
+    limits: { ms: MOST_MS, of: 'processor', heapMb: HEAP_MB, waiting: WAITING },
+  });
+  return {
+    async read(directory) {
+      if (!(await hasCandidate(directory))) return undefined;
+      try {
+        const found = await calls.call('read', directory);
+        return found.totals.files === 0 ? undefined : found;
+      } catch (error) {
+        if (!(error instanceof CallLost)) throw error;
+        return unread(error.message);
+      }
+    },
+    [Symbol.asyncDispose]: () => calls[Symbol.asyncDispose](),
+  };
+}
+
+async function hasCandidate(directory: string): Promise<boolean> {
+  for await (const { handle } of walkFiles(directory, () => {}, mayReport)) {
+    await handle.close();
+    return true;
+  }
+  return false;
+}
+
+function unread(reason: string): CollectedTests {
+  const totals = { files: 0, suites: 0, cases: 0, failed: 0, skipped: 0 };
+  return { totals, suites: [], problems: [`the results of the tests could not be read: ${reason}`] };
+}

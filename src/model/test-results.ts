@@ -1,0 +1,116 @@
+/** Results of the tests of a build, as its steps have them (`src/executor/test-reports/`). */
+import { millisecondsBetween } from '../lib/clock.ts';
+import type { Execution } from './build.ts';
+import type { Step } from './step.ts';
+
+/** All of a build that left results. */
+export interface TestResults {
+  readonly totals: {
+    readonly files: number;
+    readonly suites: number;
+    readonly cases: number;
+    readonly failed: number;
+    readonly skipped: number;
+  };
+  /** What was left out or could not be read: sentences for people. */
+  readonly problems: readonly string[];
+  /** Those with most failures first; not all where there are many. */
+  readonly suites: readonly {
+    readonly name: string;
+    readonly cases: number;
+    readonly failed: number;
+    readonly skipped: number;
+    /** Milliseconds of its cases. */
+    readonly ms: number;
+  }[];
+  /** The first ones. */
+  readonly failures: readonly FailedTest[];
+}
+
+/** A test that failed. */
+export interface FailedTest {
+  readonly suite: string;
+  readonly name: string;
+  /** Why, as the job's own tools say it; may be empty. */
+  readonly message: string;
+  readonly ms: number;
+}
+
+/** Days for which a failure of another change counts. */
+export const ELSEWHERE_DAYS = 14;
+
+/** Other changes that failed the same test lately. */
+export interface FailedElsewhere {
+  /** At least 1. Of many failures only the newest are looked at. */
+  readonly changes: number;
+  /** The newest failure. */
+  readonly last: { readonly at: string; readonly build: string; readonly change: string };
+}
+
+/** A failure, and whether it is new. */
+export interface JudgedFailure extends FailedTest {
+  /** Null: no other change failed it in the last {@link ELSEWHERE_DAYS} days. */
+  readonly elsewhere: FailedElsewhere | null;
+}
+
+/** What that means, for people. */
+export function elsewhereText({ elsewhere }: Pick<JudgedFailure, 'elsewhere'>): string {
+  if (elsewhere === null) return `new: no other change failed it in ${ELSEWHERE_DAYS} days`;
+  const { changes } = elsewhere;
+  return `also failed in ${changes} other ${changes === 1 ? 'change' : 'changes'} in ${ELSEWHERE_DAYS} days`;
+}
+
+/** Undefined: the job left none. */
+export function testResultsOf(execution: Pick<Execution, 'steps'> | null): TestResults | undefined {
+  const steps = execution?.steps ?? [];
+  const sum = steps.findLast(({ kind }) => kind === 'TestResults');
+  if (sum === undefined) return undefined;
+  const count = (name: string) => countOf(sum, name);
+  const suites = steps.flatMap(step => (step.steps ?? []).filter(({ kind }) => kind === 'TestSuite'));
+  const problems = String(sum.facts?.problems ?? '');
+  return {
+    totals: {
+      files: count('files'),
+      suites: count('suites'),
+      cases: count('cases'),
+      failed: count('failed'),
+      skipped: count('skipped'),
+    },
+    problems: problems === '' ? [] : problems.split('\n'),
+    suites: suites.map(suite => ({
+      name: suite.subject,
+      cases: countOf(suite, 'cases'),
+      failed: countOf(suite, 'failed'),
+      skipped: countOf(suite, 'skipped'),
+      ms: msOf(suite),
+    })),
+    failures: suites.flatMap(({ subject, steps: cases = [] }) =>
+      cases.map(each => ({
+        suite: subject,
+        name: each.subject,
+        message: String(each.facts?.message ?? ''),
+        ms: msOf(each),
+      })),
+    ),
+  };
+}
+
+function countOf({ facts }: Step, name: string): number {
+  const value = facts?.[name];
+  return typeof value === 'number' ? value : 0;
+}
+
+function msOf({ startedAt, endedAt }: Step): number {
+  return millisecondsBetween(startedAt, endedAt);
+}
+
+const NAMED = 3;
+
+/** How the tests went, one clause for people; the first failures by name. */
+export function testsText({ totals, failures }: Pick<TestResults, 'totals' | 'failures'>): string {
+  const { cases, failed } = totals;
+  if (failed === 0) return `${cases} ${cases === 1 ? 'test' : 'tests'}, none failed`;
+  const named = failures.slice(0, NAMED).map(({ suite, name }) => `${suite}: ${name}`);
+  const more = failed > named.length ? [`${failed - named.length} more`] : [];
+  return `${failed} of ${cases} ${cases === 1 ? 'test' : 'tests'} failed: ${[...named, ...more].join(', ')}`;
+}
