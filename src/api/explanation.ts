@@ -111,6 +111,10 @@ export const explanationSchema = document({
       usual: nullable(nanoseconds(), "Mean of the job's last successes for the project"),
     }),
   ),
+  executorTroubles: list(
+    document({ executor: text('Its machine'), trouble: text() }),
+    'Executors that take no builds; empty unless a build of the item waits for one',
+  ),
   failedTests: list(
     document({
       build: uuid(),

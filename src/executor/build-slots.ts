@@ -27,6 +27,8 @@ export interface RunningBuild {
 /** A build in its slot, from its claim to its end. */
 export interface Occupied {
   readonly slot: number;
+  /** Its workspace is there, and its first playbook begins. */
+  begin(): void;
   pause(): void;
   resume(): void;
   release(): void;
@@ -49,6 +51,8 @@ export interface BuildSlots {
     since: RunningBuild['since'],
   ): Occupied;
   running(): readonly RunningBuild[];
+  /** Builds taken that have not begun. */
+  starting(): number;
   /** No build pauses. */
   isSettled(): boolean;
   /** Resolves at the next change. */
@@ -68,6 +72,7 @@ export function slotsWithUsers(maxBuilds: number): number {
 }
 
 interface Held extends RunningBuild {
+  readonly begun: boolean;
   readonly buildset: Uuid;
 }
 
@@ -93,6 +98,11 @@ export function createBuildSlots(maxBuilds: number): BuildSlots {
     change(true);
   }
 
+  function begin(slot: number): void {
+    const build = held.get(slot);
+    if (build !== undefined) held.set(slot, { ...build, begun: true });
+  }
+
   return {
     admission(shut) {
       const waiting = paused();
@@ -103,9 +113,10 @@ export function createBuildSlots(maxBuilds: number): BuildSlots {
       return { kind: 'family', slot, buildsets: new Set(waiting.map(({ buildset }) => buildset)) };
     },
     occupy(slot, { uuid, jobName, buildset }, since) {
-      held.set(slot, { build: uuid, job: jobName, since, paused: false, buildset });
+      held.set(slot, { build: uuid, job: jobName, since, paused: false, begun: false, buildset });
       return {
         slot,
+        begin: () => begin(slot),
         pause: () => set(slot, true),
         resume: () => set(slot, false),
         release() {
@@ -115,7 +126,8 @@ export function createBuildSlots(maxBuilds: number): BuildSlots {
         },
       };
     },
-    running: () => [...held.values()].map(({ buildset: _, ...build }) => build),
+    running: () => [...held.values()].map(({ buildset: _, begun: __, ...build }) => build),
+    starting: () => [...held.values()].filter(({ begun }) => !begun).length,
     isSettled: () => paused().length === 0,
     changed: () => next.promise,
     get pauses() {

@@ -12,6 +12,7 @@ import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { HeldSlots, SlotWait } from '../store/hold-slots.ts';
+import type { GovernorOptions } from './governor/governor.ts';
 import type { ProjectKeysForSecrets } from './playbook-secrets.ts';
 import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
 import type { DataSeal } from './returned/data-seal.ts';
@@ -144,6 +145,8 @@ export interface ExecutorOptions {
   readonly inboundTrace?: { readonly [name: string]: string };
   /** Builds at a time, but for those that pause: see `build-slots.ts`. */
   readonly maxBuilds: number;
+  /** Sensors that keep it from taking builds. Default: none. */
+  readonly governor?: GovernorOptions;
   /** Bytes of output per build; a job that writes more fails. */
   readonly outputMaxBytes: number;
   /** Bytes a build may write; null: no limit. */

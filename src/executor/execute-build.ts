@@ -147,6 +147,7 @@ async function runWithLog(
         pause: (at, returned) =>
           pauseIn(slot, taken, pausedEvent(request, at, returned), started.halt.signal),
         tests: machinery.tests,
+        onBegin: () => slot.begin(),
       },
       {
         ...{ deps, options, runner, request, places, log, relay, masks, hold: taken.hold, ...started },

@@ -9,7 +9,7 @@
  *
  * The stages of a build, and the files of this room in the order of reading:
  *
- *     take-builds.ts       claims a request for a free slot (build-slots; deps.ts: what the executor needs; store-builds.ts: the store's side)
+ *     take-builds.ts       claims a request for a free slot (build-slots; governor/: not while the machine has enough to do; deps.ts: what the executor needs; store-builds.ts: the store's side)
  *     execute-build.ts     its start event, its log, its result, or nothing at all when the claim was lost (build-events, halt)
  *     run-build.ts         workspace, plan, phases, outcome (plan-playbooks, resolve-playbook, include-vars, job-environment, host-variables, build-steps,
  *                          split-trace, inbound-trace, change-messages)

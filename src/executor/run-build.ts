@@ -35,6 +35,8 @@ export interface RunBuildDeps {
   readonly onFailing: PhaseProgress['onFailing'];
   readonly pause: PhaseProgress['pause'];
   readonly tests: TestReader;
+  /** Called when its first playbook is about to begin. */
+  readonly onBegin: () => void;
 }
 
 /** What {@link runBuild} returns: the result and the time it took, in steps. */
@@ -146,6 +148,7 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
   const agent = await agentFor(context);
   if (agent.kind === 'unavailable') return { result: 'RETRY', detail: agent.reason };
   const build: PhasedBuild = agent.kind === 'open' ? { ...context, sshAgent: true } : context;
+  deps.onBegin();
   let phases: Awaited<ReturnType<typeof runPhases>>;
   try {
     phases = await runPhases({ ...progress, ...deps }, build, workspace, plan);

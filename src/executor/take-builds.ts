@@ -8,6 +8,7 @@ import type { BuildRequest } from '../model/build-request.ts';
 import { StoreError } from '../store/port.ts';
 import { type Admission, createBuildSlots, type Occupied, type RunningBuild } from './build-slots.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
+import { createGovernor, type GovernorOptions } from './governor/governor.ts';
 
 /** The running loop of {@link takeBuilds}. */
 export interface BuildTaker {
@@ -21,15 +22,24 @@ export interface BuildTaker {
 /** After a failure of the queue, before the next attempt. */
 const QUEUE_PAUSE_MS = 1_000;
 
+const UNGOVERNED: GovernorOptions = {
+  limits: { loadMultiplier: null, minAvailMem: null, maxStartingBuilds: null },
+  onChange: () => {},
+};
+
 /** @param execute runs a build in a slot; never rejects. */
 export function takeBuilds(
   deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room' | 'secretKeys' | 'dataSeal'>,
-  options: Pick<ExecutorOptions, 'labels' | 'maxBuilds'>,
+  options: Pick<ExecutorOptions, 'labels' | 'maxBuilds' | 'governor'>,
   gate: WorkGate,
   execute: (taken: TakenBuild, slot: Occupied) => Promise<void>,
 ): BuildTaker {
   const slots = createBuildSlots(options.maxBuilds);
   const builds = new Set<Promise<void>>();
+  const governor = createGovernor(options.governor ?? UNGOVERNED, () => ({
+    starting: slots.starting(),
+    running: builds.size,
+  }));
 
   let warned = false;
 
@@ -55,13 +65,21 @@ export function takeBuilds(
       }
       const signal = open ? AbortSignal.any([gate.signal, slots.pauses]) : slots.pauses;
       await deps.room.found(signal);
+      await governor.passed(signal);
       if (signal.aborted) continue;
-      const taken = await takeNext(admission, signal);
+      const taken = await takeNext(admission, AbortSignal.any([signal, governor.shuts]));
       if (taken === undefined) continue;
       const slot = slots.occupy(admission.slot, taken.request, deps.clock.now());
-      const build = execute(taken, slot).finally(() => {
+      const build = execute(taken, {
+        ...slot,
+        begin() {
+          slot.begin();
+          governor.check();
+        },
+      }).finally(() => {
         slot.release();
         builds.delete(build);
+        governor.check();
       });
       builds.add(build);
     }
@@ -90,7 +108,7 @@ export function takeBuilds(
   }
 
   return {
-    ended: loop(),
+    ended: loop().finally(() => governor[Symbol.dispose]()),
     running: () => slots.running(),
     idle: async () => void (await Promise.all(builds)),
   };

@@ -44,6 +44,13 @@ export function explainText(explanation: Explanation, options: ExplainTextOption
     ),
     section(buildsTitle(explanation), buildLines(explanation.builds, paint), paint),
     section(
+      'Executors that take no builds',
+      explanation.executorTroubles.map(
+        ({ executor, trouble }) => `  ${printable(executor)}: ${paint(printable(trouble), 'yellow')}`,
+      ),
+      paint,
+    ),
+    section(
       'Tests that failed',
       explanation.failedTests.flatMap(each => failureLines(each, paint)),
       paint,

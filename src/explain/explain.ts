@@ -60,10 +60,18 @@ export interface Explanation {
   readonly buildTime: Nanoseconds;
   /** All attempts of all buildsets, in order of request; a build kept over a reset is listed once. */
   readonly builds: readonly BuildTimes[];
+  /** Executors that take no builds although they run, and why; empty unless a build of the item waits for one. */
+  readonly executorTroubles: readonly ExecutorTrouble[];
   /** Tests that failed in the last buildset, the first of each build. */
   readonly failedTests: readonly ExplainedFailure[];
   /** The critical path, without gap. */
   readonly criticalPath: readonly PathLink[];
+}
+
+/** An executor that takes no builds, by its machine. */
+export interface ExecutorTrouble {
+  readonly executor: string;
+  readonly trouble: string;
 }
 
 /** A test that failed, and in which build. */
@@ -124,6 +132,7 @@ export interface ExplainContext {
   /** Usual duration of a job in milliseconds, by its name. */
   readonly usual?: ReadonlyMap<string, number>;
   readonly failedTests?: readonly ExplainedFailure[];
+  readonly executorTroubles?: readonly ExecutorTrouble[];
 }
 
 /** @param now end of the explanation of an item that has not left. */
@@ -153,9 +162,14 @@ export function explainItem(item: QueueItem, now: Nanoseconds, context: ExplainC
     executorQueueTime: sum(builds.map(build => build.waited)),
     buildTime: sum(builds.map(build => build.ran)),
     builds,
+    executorTroubles: waitsForExecutor(item) ? (context.executorTroubles ?? []) : [],
     failedTests: context.failedTests ?? [],
     criticalPath: criticalPath(item, stretches),
   };
+}
+
+function waitsForExecutor({ buildset }: QueueItem): boolean {
+  return buildset.builds.some(({ state }) => state.state === 'requested');
 }
 
 function moreTakeoversOf({ moreTakeovers }: QueueItem): Explanation['moreTakeovers'] {

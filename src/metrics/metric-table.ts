@@ -258,6 +258,11 @@ export const METRICS = {
     help: 'Builds that pause on this executor for those that depend on them',
     labels: ['executor'],
   },
+  gatehouse_executor_shut: {
+    kind: 'gauge',
+    help: 'Whether a sensor keeps this executor from taking builds (1) or not (0)',
+    labels: ['executor', 'sensor'],
+  },
   gatehouse_build_slots: {
     kind: 'gauge',
     help: 'Maximum number of builds this executor works on',

@@ -178,6 +178,7 @@ export function readExecutor(
     otlpRelay: readRelay(read),
     labels: read.words('labels'),
     maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),
+    ...readGovernor(read),
     outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),
     diskLimitPerJob: noneForMinusOne(read, 'disk_limit_per_job', disk),
     filesLimitPerJob: noneForMinusOne(read, 'files_limit_per_job', files),
@@ -189,6 +190,17 @@ export function readExecutor(
     sigtermMethod: read.oneOf('sigterm_method', ['graceful', 'immediate'], alone ? 'immediate' : 'graceful'),
     pausedOnStart: read.boolean('paused_on_start', false),
     ...readLogServer(read, alone),
+  };
+}
+
+/** 0 means that the sensor shuts nothing. */
+function readGovernor(
+  read: OptionReader,
+): Pick<ExecutorSettings, 'loadMultiplier' | 'minAvailMem' | 'maxStartingBuilds'> {
+  return {
+    loadMultiplier: read.number('load_multiplier', { min: 0, max: 1_000 }, 0) || undefined,
+    minAvailMem: read.number('min_avail_mem', { min: 0, max: 99 }, 5) || undefined,
+    maxStartingBuilds: read.integer('max_starting_builds', { min: 0, max: 10_000 }, 0) || undefined,
   };
 }
 

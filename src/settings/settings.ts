@@ -188,6 +188,12 @@ export interface ExecutorSettings {
   readonly keepLogs: number | undefined;
   /** Builds running at a time. Default 4. */
   readonly maxBuilds: number;
+  /** Times the processors: load average up to which builds are taken. Default undefined: at any. */
+  readonly loadMultiplier: number | undefined;
+  /** Percent of the memory from which on builds are taken. Default 5; undefined (`0` in the file): at any. */
+  readonly minAvailMem: number | undefined;
+  /** Builds that may prepare at a time. Default undefined: any number. */
+  readonly maxStartingBuilds: number | undefined;
   /** Bytes of output kept per build; a job that writes more fails. Default 1 GiB. */
   readonly outputMaxBytes: number;
   /** Megabytes (10^6 bytes) a build directory may hold. Default 250; undefined (`-1` in the file) = no limit. */

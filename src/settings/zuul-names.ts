@@ -32,7 +32,7 @@ const LOG = ignored('the log goes to standard error, see [log]');
 const PROCESS = ignored('the service runs in the foreground; signals and the command line control it');
 const STATISTICS = ignored('metrics are at /metrics of the web, and at the port of [metrics]');
 const ANSIBLE = ignored('playbooks run with the Ansible of the executor');
-const LOAD = ignored('max_builds bounds the work of an executor');
+const LOAD = ignored('an executor takes no builds while a disk has less than 32 MiB or 500 inodes');
 const SANDBOX = refused(
   'remove it and let the job bring what it needs: the sandbox shows jobs a read-only system and their own directory',
 );
@@ -76,11 +76,8 @@ export const OPTIONS_OF_ZUUL: { readonly [section: string]: Fates } = {
     manage_ansible: ANSIBLE,
     ansible_root: ANSIBLE,
     ansible_setup_timeout: ANSIBLE,
-    load_multiplier: LOAD,
-    max_starting_builds: LOAD,
     min_avail_hdd: LOAD,
     min_avail_inodes: LOAD,
-    min_avail_mem: LOAD,
     merge_jobs: ignored('start a merger beside the executor, or not'),
     trusted_ro_paths: SANDBOX,
     trusted_rw_paths: SANDBOX,

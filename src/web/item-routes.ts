@@ -3,7 +3,7 @@ import type { Router } from 'express';
 import { explanationDocument } from '../api/explanation.ts';
 import { liveItem } from '../api/live-item.ts';
 import { QUERIES } from '../api/queries.ts';
-import type { ExplainedFailure } from '../explain/explain.ts';
+import type { ExecutorTrouble, ExplainedFailure } from '../explain/explain.ts';
 import { stretchesOf } from '../explain/stretches.ts';
 import { itemsWaitedFor } from '../explain/waited-for.ts';
 import type { BuildFacts } from '../history/build-facts.ts';
@@ -53,7 +53,9 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedJ
       const others = await itemsAhead(deps, tenant, found.item, now);
       const usual = await expected.of(found.item);
       const failedTests = await failedTestsOf(deps, tenant, found.item);
-      const explanation = deps.explain(found.item, now, { others, usual, failedTests });
+      const executorTroubles = troublesOfExecutors(deps);
+      const context = { others, usual, failedTests, executorTroubles };
+      const explanation = deps.explain(found.item, now, context);
       return jsonAnswer(explanationDocument(explanation));
     }),
   );
@@ -78,6 +80,12 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedJ
         },
       };
     }),
+  );
+}
+
+function troublesOfExecutors({ components }: Pick<WebDeps, 'components'>): readonly ExecutorTrouble[] {
+  return components().flatMap(({ kind, host, trouble }) =>
+    kind === 'executor' && trouble !== undefined ? [{ executor: host, trouble }] : [],
   );
 }
 

@@ -44,7 +44,6 @@ export type ProcessCore = Omit<Core, 'session' | 'paused' | 'trouble'> & {
 
 interface RunningComponent<C extends Component> extends Part {
   readonly component: C;
-  readonly registration: Registration;
   /** Resolves when it is closed, for any reason. */
   readonly closed: Promise<void>;
 }
@@ -75,6 +74,8 @@ class ManagedComponent<C extends Component> implements Managed<C> {
   readonly #supervised: Supervised<RunningComponent<C>>;
   #state: ComponentState;
   #trouble: string | undefined;
+  /** The newest one. */
+  #registration: Registration | undefined;
   #stopping: Promise<void> | undefined;
 
   constructor(name: ComponentName, core: ProcessCore, start: (core: Core) => Promise<C>) {
@@ -126,6 +127,7 @@ class ManagedComponent<C extends Component> implements Managed<C> {
     if (await isHalfCopied(session, core.paths.root)) throw new Error(halfCopied(core));
     await using opening = new AsyncDisposableStack();
     this.#trouble = undefined;
+    this.#registration = undefined;
     const component = await this.#start({
       ...core,
       paused: this.#state !== 'running',
@@ -137,13 +139,13 @@ class ManagedComponent<C extends Component> implements Managed<C> {
     });
     opening.defer(() => component.close());
     if (this.#state !== 'running') component.pause();
-    const registration = await registerComponent(
-      session,
-      core.paths,
-      this.name,
-      this.#record(component),
-      wanted => this.#request(wanted),
+    const record = this.#record(component);
+    const registration = await registerComponent(session, core.paths, this.name, record, wanted =>
+      this.#request(wanted),
     );
+    this.#registration = registration;
+    // It works already: it may have come into trouble meanwhile.
+    if (record.trouble !== this.#trouble || record.state !== this.#state) this.#publish();
     opening.defer(() => registration[Symbol.dispose]());
     const closed = Promise.withResolvers<void>();
     opening.defer(() => closed.resolve());
@@ -155,7 +157,6 @@ class ManagedComponent<C extends Component> implements Managed<C> {
     this.#log.info({ id, state: this.#state }, `${this.name} is registered as ${id}`);
     return {
       component,
-      registration,
       ended: component.ended,
       closed: closed.promise,
       close: () => lifetime.disposeAsync(),
@@ -208,9 +209,8 @@ class ManagedComponent<C extends Component> implements Managed<C> {
   }
 
   #publish(): void {
-    this.#supervised
-      .current()
-      ?.registration.update(this.#changing())
+    this.#registration
+      ?.update(this.#changing())
       // The session is lost: the next registration has the current state.
       .catch(error => this.#log.debug({ err: error }, 'cannot update the registry'));
   }

@@ -24,7 +24,7 @@
  *                              leaving-items.ts, throttled-signal.ts; build-logs.ts, explain-change.ts; web-view.ts makes a tenant's snapshot of it,
  *                              access-rules.ts reads who may read what
  *     webhook-intake.ts, span-intake.ts, operator-acts.ts (operator-requests.ts, enqueue-request.ts)    what the web writes to the store; duplicate-delivery.ts
- *     metrics-server.ts, service-metrics.ts, playbook-holders.ts    metrics and health
+ *     metrics-server.ts, service-metrics.ts, playbook-holders.ts, intake-governor.ts    metrics and health
  *
  * This folder wires: it decides nothing about changes, and no other room imports it.
  */

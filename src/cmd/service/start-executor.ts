@@ -16,6 +16,7 @@ import { buildRequestCodec } from '../../model/codec/records.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
 import { gitBounds } from './git-bounds.ts';
+import { intakeGovernor, severalTroubles } from './intake-governor.ts';
 import { countPlaybookHolders } from './playbook-holders.ts';
 import { providedRepositories } from './provided-repositories.ts';
 import { executorMeasurements } from './service-metrics.ts';
@@ -51,7 +52,10 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   const worker = core.host;
   await mkdir(settings.logDir, { recursive: true });
   await mkdir(settings.jobDir, { recursive: true });
-  const room = workerRoom([settings.jobDir, settings.logDir, settings.gitDir], log, core.trouble);
+  const trouble = severalTroubles(['disk', 'sensor'], core.trouble);
+  const disks = [settings.jobDir, settings.logDir, settings.gitDir];
+  const room = workerRoom(disks, log, text => trouble('disk', text));
+  const governor = intakeGovernor(settings, log, text => trouble('sensor', text));
   const holders = countPlaybookHolders();
   const executor = await createExecutor(
     {
@@ -66,11 +70,12 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       ...(keystore === undefined ? {} : { secretKeys: keystore, sshKeys: keystore, dataSeal: keystore }),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
     },
-    executorOptions(core),
+    { ...executorOptions(core), governor: governor.options },
   );
   opening.defer(() => executor.stop('immediate'));
   builds = () => executor.running().length;
   opening.use(core.metrics.source(() => executorMeasurements(core.host, executor, settings.maxBuilds)));
+  opening.use(core.metrics.source(() => governor.measurements(core.host)));
   opening.use(core.metrics.source(() => holders.measurements(core.host)));
   opening.defer(startPruningLogs(core, log));
   if (core.paused) executor.pause();

@@ -119,6 +119,7 @@ beforeAll(async () => {
     moreTakeovers: null,
     lostBuildTime: '0',
     builds: [],
+    executorTroubles: [],
     failedTests: [],
     criticalPath: [],
     waitedFor: [],

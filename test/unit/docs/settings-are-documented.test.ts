@@ -40,6 +40,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
     'executor',
     [
       ...optionsIn(readerOf(SECTIONS, 'readExecutor')),
+      ...optionsIn(readerOf(SECTIONS, 'readGovernor')),
       ...optionsIn(readerOf(SECTIONS, 'readLogServer')),
       ...optionsIn(readerOf(SECTIONS, 'readRelay')),
     ].sort(),

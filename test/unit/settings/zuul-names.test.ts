@@ -75,7 +75,7 @@ describe('a zuul.conf', () => {
     expect(settings.metrics).toEqual({ listenAddress: '0.0.0.0', port: 9091 });
     expect(settings.connections.map(({ connection }) => connection)).toEqual(['local']);
     expect(warnings).toEqual([
-      'zuul.conf:1: options of zuul.conf: without effect here: [gearman], [statsd], [scheduler] log_config, [scheduler] pidfile, [executor] private_key_file, [executor] finger_port, [executor] load_multiplier, [web] status_url, [web] static_cache_expiry, [database] pool_recycle, [ansible_callback "mail"], [connection cloud]; read under another name: [scheduler] prometheus_port as [metrics] port, [scheduler] prometheus_addr as [metrics] listen_address, [executor] hostname as [scheduler] host_name, [executor] state_dir as [scheduler] state_dir ("gatehouse migrate zuul.conf" gives reasons)',
+      'zuul.conf:1: options of zuul.conf: without effect here: [gearman], [statsd], [scheduler] log_config, [scheduler] pidfile, [executor] private_key_file, [executor] finger_port, [web] status_url, [web] static_cache_expiry, [database] pool_recycle, [ansible_callback "mail"], [connection cloud]; read under another name: [scheduler] prometheus_port as [metrics] port, [scheduler] prometheus_addr as [metrics] listen_address, [executor] hostname as [scheduler] host_name, [executor] state_dir as [scheduler] state_dir ("gatehouse migrate zuul.conf" gives reasons)',
     ]);
   });
 
