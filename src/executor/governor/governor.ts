@@ -43,13 +43,17 @@ export function createGovernor(
   function check(): void {
     if (isIdle) return;
     const next = judgeIntake(limits, { ...machine(), ...builds() }, intake);
-    const isNew = sensorOf(next) !== sensorOf(intake);
+    const before = intake;
     intake = next;
-    if (next.kind === 'open') opens.resolve();
-    else if (!shuts.signal.aborted) shuts.abort();
-    if (!isNew) return;
-    if (next.kind === 'open') shuts = new AbortController();
-    else opens = Promise.withResolvers<void>();
+    if (sensorOf(next) === sensorOf(before)) return;
+    if (next.kind === 'open') {
+      shuts = new AbortController();
+      opens.resolve();
+    } else if (before.kind === 'open') {
+      // Where another sensor takes over, those who wait go on waiting.
+      opens = Promise.withResolvers<void>();
+      shuts.abort();
+    }
     onChange(next);
   }
 

@@ -88,6 +88,27 @@ test('a change is reported once, and what waits goes on when it opens or is give
   expect(changes).toEqual(['the load is 99.0, and builds are taken up to 1.0', 'open']);
 });
 
+test('what waits goes on when a second sensor had taken over from the first', async () => {
+  const machine = { load: 99, processors: 1, availableMemory: 100 };
+  const changes: string[] = [];
+  using governor = createGovernor(
+    {
+      limits: { ...OFF, loadMultiplier: 1, minAvailMem: 50 },
+      onChange: intake => changes.push(intake.kind === 'open' ? 'open' : intake.sensor),
+      machine: () => machine,
+      intervalMs: 60_000,
+    },
+    () => ({ starting: 0, running: 0 }),
+  );
+  const passed = governor.passed(new AbortController().signal);
+  Object.assign(machine, { load: 0, availableMemory: 10 });
+  governor.check();
+  machine.availableMemory = 100;
+  governor.check();
+  await passed;
+  expect(changes).toEqual(['load', 'memory', 'open']);
+});
+
 test('an executor takes no build while a sensor has it shut, also one that had waited before, and runs it then', async () => {
   const machine = { load: 0, processors: 1, availableMemory: 100 };
   const changes = { seen: [] as string[], next: Promise.withResolvers<void>() };
