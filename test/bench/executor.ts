@@ -7,7 +7,7 @@
  * bench fails.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -18,6 +18,7 @@ import { createKeptCheckouts } from '../../src/executor/kept-checkout.ts';
 import { openSandbox } from '../../src/executor/sandbox/open-sandbox.ts';
 import type { Sandbox } from '../../src/executor/sandbox/sandbox.ts';
 import { createSpawner, type Spawner } from '../../src/executor/spawner/spawner.ts';
+import { createTestReader } from '../../src/executor/test-reports/test-reader.ts';
 import { prepareWorkspace, type WorkspaceDeps } from '../../src/executor/workspace.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { randomIds } from '../../src/lib/ids.ts';
@@ -41,18 +42,27 @@ export async function benchExecutor(): Promise<BenchRow[]> {
   // As a state directory usually is: others may pass through.
   chmodSync(folder, 0o755);
   try {
-    return [...(await benchWorkspace(folder)), ...(await benchOverhead(folder)), ...(await benchEventLoop())];
+    return [
+      ...(await benchWorkspace(folder, 'flat')),
+      ...(await benchWorkspace(folder, 'deep')),
+      ...(await benchOverhead(folder)),
+      ...(await benchTestReports(folder)),
+      ...(await benchEventLoop()),
+    ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function benchWorkspace(folder: string): Promise<BenchRow[]> {
-  const gitDir = join(folder, 'git');
+/** `deep`: each file lies ten directories down, most of which hold one entry. */
+type Shape = 'flat' | 'deep';
+
+async function benchWorkspace(folder: string, shape: Shape): Promise<BenchRow[]> {
+  const gitDir = join(folder, `git-${shape}`);
   mkdirSync(gitDir);
   const repository = await createGitRepository(gitDir);
   chmodSync(join(repository.path, '..'), 0o755);
-  const commits = await makeCommits(repository);
+  const commits = await makeCommits(repository, shape);
   const spawner = createSpawner({
     onCrash: reason => {
       throw new Error(reason);
@@ -61,7 +71,7 @@ async function benchWorkspace(folder: string): Promise<BenchRow[]> {
   try {
     const rows: BenchRow[] = [];
     for (const mode of ['auto', 'none'] as const) {
-      const jobDir = join(folder, `jobs-${mode}`);
+      const jobDir = join(folder, `jobs-${shape}-${mode}`);
       const sandbox = await openSandbox({
         mode,
         jobDir,
@@ -74,12 +84,12 @@ async function benchWorkspace(folder: string): Promise<BenchRow[]> {
       const times = await workspaceTimes(spawner, sandbox, repository, commits, mode === 'auto' ? ROUNDS : 3);
       const how = sandbox.overlays ? 'kept checkout + overlay' : 'fresh checkout';
       rows.push({
-        name: `workspace p50, ${FILES} files, next item (3 files differ), ${how}`,
+        name: `workspace p50, ${FILES} files, ${shape}, next item (3 files differ), ${how}`,
         value: median(times.moved),
         unit: 'ms',
       });
       rows.push({
-        name: `workspace p50, ${FILES} files, another job of the item, ${how}`,
+        name: `workspace p50, ${FILES} files, ${shape}, another job of the item, ${how}`,
         value: median(times.same),
         unit: 'ms',
       });
@@ -90,13 +100,14 @@ async function benchWorkspace(folder: string): Promise<BenchRow[]> {
   }
 }
 
-async function makeCommits(repository: GitRepository): Promise<string[]> {
+async function makeCommits(repository: GitRepository, shape: Shape): Promise<string[]> {
   const files: Record<string, string> = {};
-  for (let i = 0; i < FILES; i += 1) files[`dir${i % 100}/file${i}.txt`] = `line ${i}\n`.repeat(40);
+  const below = shape === 'flat' ? '' : 'a/b/c/d/e/f/g/h/i/';
+  for (let i = 0; i < FILES; i += 1) files[`dir${i % 100}/${below}file${i}.txt`] = `line ${i}\n`.repeat(40);
   const commits = [await repository.commit({ files })];
   for (let i = 0; i < ROUNDS; i += 1) {
     const changed = Object.fromEntries(
-      [0, 1, 2].map(k => [`dir${k}/file${k + (i % 5) * 100}.txt`, `changed ${i}\n`]),
+      [0, 1, 2].map(k => [`dir${k}/${below}file${k + (i % 5) * 100}.txt`, `changed ${i}\n`]),
     );
     commits.push(await repository.commit({ files: changed }));
   }
@@ -186,6 +197,27 @@ async function benchOverhead(folder: string): Promise<BenchRow[]> {
     });
   }
   return rows;
+}
+
+/** A hundred thousand test cases in one file, read in the thread; the executor's own loop goes on meanwhile. */
+async function benchTestReports(folder: string): Promise<BenchRow[]> {
+  const directory = join(folder, 'reports');
+  mkdirSync(directory);
+  const cases = Array.from({ length: 100_000 }, (_, at) => `<testcase name="case ${at}" time="0.01"/>`);
+  writeFileSync(join(directory, 'junit.xml'), `<testsuite name="all">${cases.join('\n')}</testsuite>`);
+  await using reader = createTestReader();
+  await reader.read(directory);
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const before = performance.now();
+  const found = await reader.read(directory);
+  const took = performance.now() - before;
+  delay.disable();
+  if (found?.totals.cases !== 100_000) throw new Error('not all test cases were read');
+  return [
+    { name: '100000 test cases of a JUnit file', value: took, unit: 'ms' },
+    { name: 'event loop delay p99 meanwhile', value: delay.percentile(99) / 1e6, unit: 'ms' },
+  ];
 }
 
 /** How long the event loop of a service with a big heap stands still while it starts processes. */
