@@ -18,7 +18,7 @@ export interface JobLog {
   count(bytes: number): void;
   /** Bytes of output the build may still write. */
   remaining(): number;
-  /** Marks the log as complete. */
+  /** Marks the log as complete, when it is on the disk. */
   close(): Promise<void>;
 }
 
@@ -43,6 +43,7 @@ export async function openJobLog(path: string, limit: number, clock: Clock): Pro
     },
     remaining: () => Math.max(0, limit - used),
     async close() {
+      await file.sync();
       await file.close();
       await writeFile(completeMarkOf(path), '');
     },

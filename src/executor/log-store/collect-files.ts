@@ -3,13 +3,14 @@
  * job runs any more, and before its directory is removed. What is left out is counted in the log, never a reason to fail a build.
  */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { KeptFile, KeptFiles } from '../../model/kept-files.ts';
 import type { BuildPlaces } from '../build-places.ts';
 import type { JobLog } from '../job-log.ts';
 import { keepFile } from './keep-file.ts';
-import { filesDirectoryOf, listOf } from './kept-files.ts';
+import { filesDirectoryOf, keptFileOf, listOf } from './kept-files.ts';
+import { syncFiles } from './sync-files.ts';
 import { walkFiles } from './walk-files.ts';
 
 /** One build that has ended. */
@@ -25,6 +26,8 @@ export interface LeftFiles {
   readonly log: Pick<JobLog, 'line'>;
   /** Name of the file with the variables, below `info`. */
   readonly variables: string;
+  /** Default {@link syncFiles}. */
+  readonly sync?: (paths: readonly string[]) => Promise<void>;
 }
 
 const MOST_FILES = 10_000;
@@ -96,13 +99,17 @@ function nowInSeconds(): number {
   return performance.timeOrigin / 1000 + performance.now() / 1000;
 }
 
-/** Appears whole. */
-async function store({ logDir, build }: LeftFiles, kept: KeptFiles): Promise<void> {
+/** Appears whole, and stays: the contents are on the disk before it, and it is before the build is reported. */
+async function store({ logDir, build, sync = syncFiles }: LeftFiles, kept: KeptFiles): Promise<void> {
   const list = listOf(logDir, build);
   const part = `${list}.part`;
   if (kept.files.length === 0) return rm(filesDirectoryOf(logDir, build), { recursive: true, force: true });
+  const contents = new Set(kept.files.map(({ sha256 }) => keptFileOf(logDir, build, sha256)));
+  await sync([...contents, filesDirectoryOf(logDir, build)]);
   await writeFile(part, JSON.stringify(kept));
+  await sync([part]);
   await rename(part, list);
+  await sync([dirname(list)]);
 }
 
 function missing(error: unknown): undefined {

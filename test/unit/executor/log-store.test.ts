@@ -11,6 +11,7 @@ import { completeMarkOf, logPathOf } from '../../../src/executor/log-file.ts';
 import { startLogServer } from '../../../src/executor/log-server.ts';
 import { collectFiles, type LeftFiles } from '../../../src/executor/log-store/collect-files.ts';
 import { openKept, readKeptFiles } from '../../../src/executor/log-store/kept-files.ts';
+import { syncFiles } from '../../../src/executor/log-store/sync-files.ts';
 import { pruneLogs } from '../../../src/executor/prune-logs.ts';
 import { derivedUuid } from '../../../src/lib/ids.ts';
 import { Secret } from '../../../src/lib/secret.ts';
@@ -47,6 +48,25 @@ async function collect(build = BUILD, more: Partial<LeftFiles> = {}): Promise<vo
     ...more,
   });
 }
+
+test('contents are on the disk before the list is, and the list before the build is reported', async () => {
+  await write('a.txt', 'one');
+  await write('b.txt', 'one');
+  const synced: (readonly [path: string, listed: boolean])[] = [];
+  const isListed = async () => (await readKeptFiles(logDir, BUILD)) !== undefined;
+  await collect(BUILD, {
+    async sync(paths) {
+      for (const path of paths) synced.push([path.slice(logDir.length + BUILD.length + 2), await isListed()]);
+      await syncFiles(paths);
+    },
+  });
+  expect(synced).toEqual([
+    [expect.stringMatching(/^files\/[0-9a-f]{64}\.gz$/), false],
+    ['files', false],
+    ['files.json.part', false],
+    ['', true],
+  ]);
+});
 
 /** Texts by path. */
 async function kept(build = BUILD): Promise<Record<string, string> | undefined> {
