@@ -14,8 +14,10 @@ interface LogOptions extends AskOptions {
   readonly raw?: boolean;
 }
 
-/** Milliseconds between two reads of a growing log. */
-const TICK = 1000;
+/** Milliseconds between two reads of a growing log: the web asks its executor no more often, however many read it. */
+const TICK = 250;
+/** Until there is one. */
+const TICK_WITHOUT_LOG = 1000;
 const INTERRUPTED = 130;
 
 const EXAMPLES = `
@@ -62,7 +64,7 @@ async function log(session: Session, build: string, options: LogOptions): Promis
       }
       if (piece.bytes.length > 0) continue;
     }
-    await pause(TICK, interrupted);
+    await pause(piece === 'absent' ? TICK_WITHOUT_LOG : TICK, interrupted);
     if (interrupted.aborted) return INTERRUPTED;
   }
 }

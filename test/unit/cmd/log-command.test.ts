@@ -1,5 +1,5 @@
 /** `gatehouse log` against the real web. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runProgram } from '../../../src/cmd/commands/program.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { type FakeWeb, fakeWeb } from '../web/fake-web.ts';
@@ -11,10 +11,11 @@ const STAMP = '2026-11-20 17:53:01.123456';
 const LOG = `${STAMP} # RUN START: x\n${STAMP} | \x1b]52;c;ZXZpbA==\x07hello\n`;
 
 let web: FakeWeb;
-beforeAll(async () => {
+// One for each test: a web keeps what it has read of a log that is complete.
+beforeEach(async () => {
   web = await fakeWeb();
 });
-afterAll(() => web.close());
+afterEach(() => web.close());
 
 interface Ran {
   readonly status: number;
