@@ -1,7 +1,7 @@
 /** Files of one repository → findings with their places, in the order of the files. Pure. */
 
 import { parseFile } from '../../layout/stanzas/parse-file.ts';
-import { type ParsedFile, type ParsedStanza, PROVIDER_KINDS } from '../../layout/stanzas/stanzas.ts';
+import { isUnreadableFile, type ParsedStanza, PROVIDER_KINDS } from '../../layout/stanzas/stanzas.ts';
 import { chooseConfigFiles } from '../../layout/tenant/config-files.ts';
 import type { YamlProblem } from '../../layout/yaml/yaml.ts';
 import { checkReferences } from './check-references.ts';
@@ -23,7 +23,7 @@ export interface Finding {
 /** @param files of the repository, and others that were named. */
 export function lintRepository(files: readonly LintFile[]): readonly Finding[] {
   const read = files.flatMap(file => ('text' in file ? [{ ...file, parsed: parseFile(file.text) }] : []));
-  const isWhole = read.length === files.length && read.every(({ parsed }) => !isUnreadable(parsed));
+  const isWhole = read.length === files.length && read.every(({ parsed }) => !isUnreadableFile(parsed));
   const names = isWhole ? checkReferences(read.map(({ parsed }) => parsed)) : [];
   const texts = files.map(file => ({ path: file.path, text: 'text' in file ? file.text : '' }));
   const { ignored } = chooseConfigFiles(texts);
@@ -53,11 +53,6 @@ export function lintRepository(files: readonly LintFile[]): readonly Finding[] {
     return [...other, ...own.map(place).toSorted((a, b) => a.line - b.line || a.column - b.column)];
   });
   return findings;
-}
-
-/** Nothing of it is known: its one problem is that it is no list of stanzas. */
-function isUnreadable({ stanzas, problems }: ParsedFile): boolean {
-  return stanzas.length === 0 && problems.some(({ severity }) => severity !== 'warning');
 }
 
 function problemsOf(stanza: ParsedStanza): readonly YamlProblem[] {

@@ -88,7 +88,7 @@ export function buildLayout({ tenant, configs, proposed = [], languages, cache }
         includedBranches(project, byProject.get(project.project)),
       ]),
     ),
-    errors: inOrder(collected.errors, tenant),
+    errors: inOrder(collected, tenant),
   };
 }
 
@@ -143,12 +143,18 @@ function unreadable(text: string): ParsedFile {
   return { stanzas: [], problems: [problem], positionOf: () => ({ line: 1, column: 1 }) };
 }
 
-/** In reading order: by project in the tenant's order, then branch, file and line. */
-function inOrder(errors: readonly ConfigError[], { projects }: Tenant): readonly ConfigError[] {
+/**
+ * Those of files that cannot be read first, since others follow from them; then in reading order: by project in the tenant's order,
+ * then branch, file and line.
+ */
+function inOrder({ errors, unreadable }: Collected, { projects }: Tenant): readonly ConfigError[] {
+  const causes = new Set(unreadable.map(({ project, branch, path }) => `${project} ${branch} ${path}`));
+  const isCause = ({ project, branch, file }: ConfigError) => causes.has(`${project} ${branch} ${file}`);
   const ranks = new Map(projects.map(({ project }, rank) => [project, rank]));
   const rank = ({ project }: ConfigError) => (project === undefined ? -1 : (ranks.get(project) ?? -1));
   return errors.toSorted(
     (a, b) =>
+      Number(isCause(b)) - Number(isCause(a)) ||
       rank(a) - rank(b) ||
       compareText(a.branch ?? '', b.branch ?? '') ||
       compareText(a.file, b.file) ||

@@ -1,5 +1,4 @@
 /** Second pass: references of jobs. A variant with a bad reference is broken; other variants of the job are not. */
-import { didYouMean } from '../../lib/nearest-name.ts';
 import { stronglyConnected } from '../../lib/tarjan.ts';
 import type { ConfigError } from '../../model/config-error.ts';
 import type { Tenant } from '../../model/layout.ts';
@@ -15,6 +14,7 @@ import { nodesetProblem, nodesetsIn } from './check-nodesets.ts';
 import type { CollectContext, Collected } from './collected.ts';
 import { tooManyNodes } from './job-variant.ts';
 import { secretError } from './layout-secret.ts';
+import { missingNameHint } from './missing-name.ts';
 
 /**
  * Marks each variant whose parent, nodeset or required project cannot be used, and adds the first error of each. Changes
@@ -75,17 +75,18 @@ function cached<Key extends object, Value>(compute: (key: Key) => Value): (key: 
 
 function parentReferenceError(
   { name, parent, stanza, file }: JobVariant,
-  { jobs, hints }: Collected,
+  collected: Collected,
   cyclic: ReadonlyMap<string, string>,
   restrictions: (variants: readonly JobVariant[]) => Restrictions,
 ): ConfigError | undefined {
   if (parent === null) return undefined;
   const at = stanza.offsets.get('parent') ?? stanza.offset;
+  const { jobs } = collected;
   const parents = jobs.get(parent);
   if (parents === undefined) {
     const implied =
       stanza.parent === undefined ? `; job ${name} names no parent, so it inherits from ${parent}` : '';
-    const text = `Job ${parent} not defined${didYouMean(parent, jobs.keys(), hints)}${implied}`;
+    const text = `Job ${parent} not defined${missingNameHint(parent, jobs.keys(), collected)}${implied}`;
     return errorAt(file, at, 'job-not-defined', text);
   }
   const cycle = cyclic.get(name);
@@ -170,13 +171,14 @@ function errorOfNodeset(
 export function unknownDependencies(
   { name, attributes }: JobStanza,
   file: LayoutFile,
-  { jobs, hints }: Collected,
+  collected: Collected,
 ): readonly ConfigError[] {
+  const { jobs } = collected;
   const unknown = (attributes.dependencies ?? []).filter(
     needed => needed.name !== NOOP_JOB && !jobs.has(needed.name),
   );
   return unknown.map(needed => {
-    const hint = didYouMean(needed.name, jobs.keys(), hints);
+    const hint = missingNameHint(needed.name, jobs.keys(), collected);
     const text = `job ${name} depends on job ${needed.name}, which is not defined${hint}`;
     return errorAt(file, needed.offset, 'job-not-defined', text);
   });

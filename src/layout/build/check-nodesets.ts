@@ -1,8 +1,8 @@
 /** Second pass, before that of jobs: the nodesets that alternatives name. */
-import { didYouMean } from '../../lib/nearest-name.ts';
 import { type FlatNodesets, flattenNodeset, type NodesetsByName } from '../freeze/flatten-nodeset.ts';
 import { errorAt } from '../model/config-place.ts';
 import type { Collected } from './collected.ts';
+import { missingNameHint } from './missing-name.ts';
 
 /** Reports each wrong name where it is written, and marks nodesets that need one as broken. Changes `collected`. */
 export function checkNodesets(collected: Collected): void {
@@ -32,8 +32,9 @@ export function nodesetsIn({ nodesets }: Collected): NodesetsByName {
 export function nodesetProblem(
   { kind, reference: { name } }: Exclude<FlatNodesets, { readonly kind: 'nodesets' }>,
   subject: string,
-  { nodesets, brokenNodesets, hints }: Collected,
+  collected: Collected,
 ): readonly [code: string, text: string] {
+  const { nodesets, brokenNodesets } = collected;
   if (kind === 'repeated')
     return [
       'nodeset-cycle',
@@ -41,6 +42,6 @@ export function nodesetProblem(
     ];
   const hint = brokenNodesets.has(name)
     ? ' because of the error in its definition'
-    : didYouMean(name, nodesets.keys(), hints);
+    : missingNameHint(name, nodesets.keys(), collected);
   return ['unknown-nodeset', `nodeset ${name} of ${subject} is not defined${hint}`];
 }

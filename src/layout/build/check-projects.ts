@@ -14,6 +14,7 @@ import type { JobStanza } from '../stanzas/stanzas.ts';
 import { referenceError, unknownDependencies } from './check-jobs.ts';
 import type { CollectContext, Collected } from './collected.ts';
 import { attributeError } from './job-variant.ts';
+import { missingNameHint } from './missing-name.ts';
 
 /**
  * Marks each stanza that names an unknown template or job, or overrides a job wrongly, and adds all errors of it.
@@ -48,7 +49,7 @@ function variantErrors(
       : `${stanza.kind} ${stanza.name}`;
   for (const { name, offset } of stanza.kind === 'project' ? stanza.templates : []) {
     if (collected.templates.has(name)) continue;
-    const hint = didYouMean(name, collected.templates.keys(), collected.hints);
+    const hint = missingNameHint(name, collected.templates.keys(), collected);
     errors.push(errorAt(file, offset, 'unknown-template', `project-template ${name} is not defined${hint}`));
   }
   for (const { pipeline, jobs } of stanza.pipelines) {
@@ -74,15 +75,19 @@ function unknownPipeline(
   { name, offset }: PlacedName,
   subject: string,
   file: LayoutFile,
-  { pipelineNames, hints }: Collected,
+  collected: Collected,
 ): ConfigError {
+  const { pipelineNames, hints } = collected;
   const text = `"${name}" of ${subject} is neither an attribute nor a pipeline`;
   const attribute = didYouMean(name, PROJECT_KEYS, hints);
   if (attribute !== '') return errorAt(file, offset, 'unknown-pipeline', `${text}${attribute}`);
   const near = didYouMean(name, pipelineNames.keys(), hints);
   if (near !== '' && !file.trusted) return errorAt(file, offset, 'unknown-pipeline', `${text}${near}`);
+  // Only those of config-projects define pipelines.
+  const unreadable = collected.unreadable.filter(({ trusted }) => trusted);
+  const hint = missingNameHint(name, pipelineNames.keys(), { hints, unreadable });
   const known = [...pipelineNames.keys()].join(', ') || 'none';
-  const ignored = `${text} of this tenant, so what it lists is ignored${near || `; pipelines: ${known}`}`;
+  const ignored = `${text} of this tenant, so what it lists is ignored${hint === '' ? `; pipelines: ${known}` : hint}`;
   return errorAt(file, offset, 'unknown-pipeline', ignored, 'warning');
 }
 
@@ -93,7 +98,7 @@ function listedJobError(
   context: CollectContext,
 ): ConfigError | undefined {
   if (!collected.jobs.has(job.name) && job.name !== NOOP_JOB) {
-    const text = `Job ${job.name} not defined${didYouMean(job.name, collected.jobs.keys(), collected.hints)}`;
+    const text = `Job ${job.name} not defined${missingNameHint(job.name, collected.jobs.keys(), collected)}`;
     return errorAt(file, job.offset, 'job-not-defined', text);
   }
   return attributeError(job, file, context) ?? referenceError(job, file, collected, context);

@@ -15,17 +15,18 @@ import { unknownScopeError } from '../model/branch-scope.ts';
 import { errorAt, placeText } from '../model/config-place.ts';
 import type { LayoutFile } from '../model/layout.ts';
 import { projectScope } from '../model/may-configure.ts';
-import type {
-  JobStanza,
-  NodesetStanza,
-  ParsedStanza,
-  PipelineStanza,
-  ProjectStanza,
-  ProviderStanza,
-  QueueStanza,
-  SecretStanza,
-  SemaphoreStanza,
-  TemplateStanza,
+import {
+  isUnreadableFile,
+  type JobStanza,
+  type NodesetStanza,
+  type ParsedStanza,
+  type PipelineStanza,
+  type ProjectStanza,
+  type ProviderStanza,
+  type QueueStanza,
+  type SecretStanza,
+  type SemaphoreStanza,
+  type TemplateStanza,
 } from '../stanzas/stanzas.ts';
 import { buildPipeline } from './build-pipeline.ts';
 import { collectBroken, untrustedPipeline } from './collect-broken.ts';
@@ -40,6 +41,7 @@ export function collectFile(
   into: Collected,
   context: CollectContext,
 ): void {
+  if (isUnreadableFile(file.parsed)) into.unreadable.push(file);
   for (const { offset, code, text, severity } of file.parsed.problems) {
     const error = errorAt(file, offset, code, text, severity);
     into.errors.push(error);

@@ -39,6 +39,8 @@ export interface Collected {
   /** Likewise. */
   readonly brokenSecrets: Set<string>;
   readonly errors: ConfigError[];
+  /** Files of which nothing is known but that they are no configuration. */
+  readonly unreadable: LayoutFile[];
   /** For all hints of the layout. */
   readonly hints: HintBudget;
 }
@@ -70,6 +72,7 @@ export function emptyCollection(): Collected {
     brokenNodesets: new Set(),
     brokenSecrets: new Set(),
     errors: [],
+    unreadable: [],
     hints: hintBudget(),
   };
 }

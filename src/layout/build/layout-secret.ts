@@ -1,7 +1,6 @@
 /** The secrets of a layout, and which of them jobs may use. */
 
 import { sha256 } from '../../lib/ids.ts';
-import { didYouMean } from '../../lib/nearest-name.ts';
 import type { ConfigError } from '../../model/config-error.ts';
 import type { FrozenJob, FrozenSecret } from '../../model/job.ts';
 import { projectIdOf } from '../../model/project.ts';
@@ -10,6 +9,7 @@ import { errorAt, placeText } from '../model/config-place.ts';
 import type { LayoutFile } from '../model/layout.ts';
 import type { JobStanza, SecretStanza } from '../stanzas/stanzas.ts';
 import type { Collected } from './collected.ts';
+import { missingNameHint } from './missing-name.ts';
 
 /** @param file whose project's key decrypts it. */
 export function placedSecret({ name, data, offset }: SecretStanza, file: LayoutFile): PlacedSecret {
@@ -28,14 +28,17 @@ export function placedSecret({ name, data, offset }: SecretStanza, file: LayoutF
 export function secretError(
   { name, attributes }: JobStanza,
   file: LayoutFile,
-  { secrets, brokenSecrets, hints }: Pick<Collected, 'secrets' | 'brokenSecrets' | 'hints'>,
+  collected: Pick<Collected, 'secrets' | 'brokenSecrets' | 'hints' | 'unreadable'>,
 ): ConfigError | undefined {
+  const { secrets, brokenSecrets, hints } = collected;
+  // A secret of another project could not be used anyway.
+  const ownUnreadable = collected.unreadable.filter(({ project }) => project === file.project);
   for (const use of attributes.secrets ?? []) {
     const found = secrets.get(use.name);
     if (found === undefined) {
       const hint = brokenSecrets.has(use.name)
         ? ' because of the error in its definition'
-        : didYouMean(use.name, secrets.keys(), hints);
+        : missingNameHint(use.name, secrets.keys(), { hints, unreadable: ownUnreadable });
       const text = `secret ${use.name} of job ${name} is not defined${hint}`;
       return errorAt(file, use.offset, 'unknown-secret', text);
     }

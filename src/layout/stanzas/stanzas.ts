@@ -42,6 +42,11 @@ export interface ParsedFile {
   positionOf(offset: number): LineColumn;
 }
 
+/** Nothing of it is known: its one problem is that it is no list of stanzas. */
+export function isUnreadableFile({ stanzas, problems }: ParsedFile): boolean {
+  return stanzas.length === 0 && problems.some(({ severity }) => severity !== 'warning');
+}
+
 /** One for each stanza of a file; with a mistake in it, `broken` in place of its kind. */
 export type ParsedStanza =
   | PipelineStanza

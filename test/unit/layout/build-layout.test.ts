@@ -303,6 +303,35 @@ describe('a large tenant', () => {
   });
 });
 
+describe('a file that cannot be read', () => {
+  const broken = '- job:\n    name: unit\n\trun: unit.sh\n';
+  const uses = `
+- nodeset: {name: small, nodes: []}
+- job: {name: own, parent: unit, nodeset: large, secrets: [token]}
+- project:
+    templates: [common]
+    check: {jobs: [own, lint, {tests: {dependencies: [test]}}]}
+    experimental: {jobs: [own]}
+`;
+  const place = 'acme/lib@master:zuul.yaml cannot be read and may define it';
+
+  it('comes first, and each name that may have been in it names the file', () => {
+    const [first = '', ...others] = errorsOf(layoutOf({ app: uses, lib: broken }));
+    expect(first).toMatch(/^local\/acme\/lib@master:zuul\.yaml:3:2: not valid YAML/);
+    const missing = others.filter(text => text.includes('not defined'));
+    expect(missing.length).toBeGreaterThanOrEqual(4);
+    for (const text of missing) expect(text).toContain(place);
+    expect(others.some(text => text.includes('did you mean "tests"?; acme/lib'))).toBe(true);
+    // Only a config-project defines pipelines.
+    expect(others.find(text => text.includes('experimental'))).not.toContain(place);
+  });
+
+  it('is the one error where nothing refers to it, and without one no file is named', () => {
+    expect(errorsOf(layoutOf({ lib: broken }))).toHaveLength(1);
+    expect(errorsOf(layoutOf({ app: uses })).join()).not.toContain('cannot be read');
+  });
+});
+
 describe('any configuration', () => {
   it('becomes a layout with errors that have places, and broken parts leave the others alone', () => {
     const scalar = fc.constantFrom(
