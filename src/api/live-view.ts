@@ -2,6 +2,7 @@
 
 import type { Nanoseconds } from '../lib/clock.ts';
 import { toMilliseconds } from '../lib/clock.ts';
+import { haltsDocument, haltsSchema } from './halts.ts';
 import {
   byName,
   type Document,
@@ -50,6 +51,7 @@ export const livePipelineSchema = document({
   description: nullable(text()),
   manager: text(),
   disabled: flag('Disabled after too many failures'),
+  halts: haltsSchema,
   events: whole('Events waiting for its next turn'),
   queues: list(
     document({
@@ -109,6 +111,7 @@ export function livePipeline(
     description: pipeline.description ?? null,
     manager: pipeline.manager,
     disabled: state.disabled,
+    halts: haltsDocument(state),
     events: triggerEvents + resultEvents,
     queues: state.queues
       .filter(queue => queue.items.length > 0)

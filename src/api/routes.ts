@@ -6,7 +6,7 @@
  *
  *     schema.ts                       builders of JSON schemas; `Document<typeof schema>` is the type of a document
  *     routes.ts, queries.ts           the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
- *     live-item.ts (live-job.ts), live-view.ts    documents of the live stream: item, pipeline, tenant
+ *     live-item.ts (live-job.ts), live-view.ts (halts.ts)    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
  *     builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
@@ -354,6 +354,30 @@ const CHANGE: readonly RouteDescription[] = [
       schema: document({ pipeline: text(), change: optional(text()), ref: optional(text()) }),
     },
     answers: { 200: { schema: flag('true: the request is stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/pipeline/{pipeline}/state`,
+    summary: 'Pauses or drains a pipeline or one of its queues, or lets it go on',
+    body: {
+      schema: document({
+        state: oneOf(['paused', 'draining', 'normal']),
+        reason: optional(text('Needed unless normal')),
+        queue: optional(text('Absent: the whole pipeline')),
+      }),
+    },
+    answers: { 200: { schema: flag('true: the request is stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/item/{uuid}/rerun`,
+    summary: 'Has the failed jobs of an item run again',
+    body: { schema: document({}) },
+    answers: { 200: { schema: document({ outcome: oneOf(['runs-again', 'enters-again']) }) } },
     refusals: [400, 401, 403, 404, 415],
     needsToken: true,
   },

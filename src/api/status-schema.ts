@@ -1,4 +1,5 @@
 /** Schema of `/api/tenant/<t>/status`; `status.ts` has the encoder. */
+import { haltsSchema } from './halts.ts';
 import { liveItemSchema } from './live-item.ts';
 import {
   byName,
@@ -140,6 +141,7 @@ export const statusSchema = document({
           heads: list(list(statusItemSchema)),
         }),
       ),
+      gatehouse: document({ halts: haltsSchema }),
     }),
   ),
   gatehouse: document({ tracing: nullable(tracingSchema, 'Null: tracing is off') }),

@@ -11,6 +11,7 @@ import { projectIdOf, shortCommit } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
+import { haltsDocument } from './halts.ts';
 import { type LiveItem, liveItem } from './live-item.ts';
 import type { LiveJob } from './live-job.ts';
 import { type StatusDocument, type StatusItem, type StatusJob, senderDocument } from './status-schema.ts';
@@ -61,6 +62,7 @@ function pipelineJson(
     change_queues: state.queues
       .filter(queue => queue.items.length > 0)
       .map(queue => queueJson(queue, state.items, context)),
+    gatehouse: { halts: haltsDocument(state) },
   };
 }
 

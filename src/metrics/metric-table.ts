@@ -55,6 +55,11 @@ export const METRICS = {
     help: 'Size of the window of each change queue that holds something; 0 is without limit',
     labels: [...PIPELINE, 'queue'],
   },
+  gatehouse_pipeline_halts: {
+    kind: 'gauge',
+    help: 'Queues that operators paused or drained; a whole pipeline counts as one',
+    labels: [...PIPELINE, 'mode'],
+  },
   gatehouse_host_waiting_items: {
     kind: 'gauge',
     help: 'Queue items that wait for a code host in trouble, by the last reason',

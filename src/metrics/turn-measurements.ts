@@ -3,6 +3,7 @@
  * The cost depends on what changed: items and builds that are the same object in both are not compared.
  */
 
+import { HALT_MODES } from '../model/halt.ts';
 import { ITEM_STATES, RUN_STATES, type RunState } from '../model/item-states.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -47,6 +48,7 @@ export function turnMeasurements(turn: MeasuredTurn): readonly Measurement[] {
   measurements.push(
     ...queueGauges(place, before, after),
     ...activeGauges(place, after),
+    ...haltGauges(place, after),
     ...hostGauges(place, before, after),
     ...semaphoreGauges(place, before, after),
   );
@@ -70,6 +72,14 @@ function queueGauges(place: Place, before: PipelineState, after: PipelineState):
     { metric: 'gatehouse_queue_length', labels: { ...place, queue }, value: length },
     { metric: 'gatehouse_queue_window', labels: { ...place, queue }, value: windows.get(queue) ?? 0 },
   ]);
+}
+
+function haltGauges(place: Place, { halts = [] }: PipelineState): readonly Measurement[] {
+  return HALT_MODES.map(mode => ({
+    metric: 'gatehouse_pipeline_halts',
+    labels: { ...place, mode },
+    value: halts.filter(halt => halt.mode === mode).length,
+  }));
 }
 
 /** Items that hold a place for others are not runs. */

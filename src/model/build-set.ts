@@ -177,7 +177,9 @@ export type StartHold =
   | { readonly on: 'window' }
   /** A job of that item ahead must succeed first. */
   | { readonly on: 'hold-following'; readonly item: string }
-  | { readonly on: 'host'; readonly project: ProjectKey };
+  | { readonly on: 'host'; readonly project: ProjectKey }
+  /** An operator paused its queue. */
+  | { readonly on: 'paused'; readonly reason: string };
 
 /** One try of an item. Part of the record `queue-item`. */
 export interface BuildSet {

@@ -125,7 +125,10 @@ export interface Build {
   readonly ownTrace?: true;
   /** Slots that were taken for it, by name; they are held exactly while it is open. Absent: its job has no semaphores. */
   readonly semaphores?: readonly SemaphoreHold[];
-  /** That job, which it depends on, is tried again after it had paused, and so is this one: its result does not count. Absent: it does. */
+  /**
+   * That job, which it depends on, is tried again after it had paused, and so is this one: its result does not count. Its own job: a person
+   * asked for it to run again. Absent: it counts.
+   */
   readonly outdatedBy?: JobName;
   readonly state: BuildState;
 }

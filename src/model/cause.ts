@@ -18,6 +18,8 @@ export type ResetCode =
   | 'item-ahead-changed'
   /** It was moved to the head of its queue at a person's request, or an item was moved past it. */
   | 'promoted'
+  /** A person asked for its failed jobs to run again. */
+  | 'rerun'
   /** Its project, or that of an item ahead, is in another change queue now. */
   | 'queue-changed'
   /** A change this item depends on is failing: its jobs are cancelled and not started again. */
@@ -46,7 +48,7 @@ export interface ResetCause {
   readonly at: Nanoseconds;
   /** With `promoted`: the item that was moved past this one; null: this item was. */
   readonly culprit: Culprit | null;
-  /** With `promoted`: who asked for it. */
+  /** With `promoted` and `rerun`: who asked for it. */
   readonly promoter?: Remover;
 }
 
@@ -147,6 +149,7 @@ export function resetText(cause: ResetCause): string {
     'item-ahead-left': `an item ahead is gone: ${who}`,
     'item-ahead-changed': who === '' ? 'it is tested on its own now' : `another item was moved ahead: ${who}`,
     promoted: `${who === '' ? 'it' : who} was promoted${promoterText(cause)}`,
+    rerun: `its failed jobs were asked for again${promoterText(cause)}`,
     'queue-changed':
       who === '' ? 'it was moved to another queue' : `an item ahead was moved to another queue: ${who}`,
     'needed-change-failing': `a change it depends on is failing: ${who}`,
@@ -175,6 +178,7 @@ export function briefResetText(cause: ResetCause): string {
     'item-ahead-left': 'is gone',
     'item-ahead-changed': 'was moved ahead',
     promoted: `was promoted${promoterText(cause)}`,
+    rerun: `is tested again${promoterText(cause)}`,
     'queue-changed': 'was moved to another queue',
     'needed-change-failing': 'is failing',
     'base-moved': 'landed',

@@ -28,12 +28,16 @@ export type DecisionCode =
   | 'dependency-other-queue'
   | 'dependency-abandoned'
   | 'pipeline-full'
+  /** Its queue takes nothing at an operator's request: the event waits. */
+  | 'drained'
   // an item
   | 'enqueued'
   | 'enqueued-as-dependency'
   | 'enqueued-behind'
   | 'requeued'
   | 'promoted'
+  /** Its failed jobs run again at a person's request. */
+  | 'rerun'
   | 'moved-behind'
   | 'reset'
   | 'retry'

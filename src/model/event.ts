@@ -47,7 +47,7 @@
  *     names            project.ts, change.ts, merge-text.ts, merge-mode.ts, about-item.ts, page-addresses.ts, page-place.ts
  *     configuration    layout.ts, pipeline.ts (report-messages.ts, message-fields.ts), job.ts, ansible-playbook.ts, secret.ts, keystore.ts, config-error.ts, merge-vars.ts, reserved-variables.ts, inventory-name.ts, workspace-place.ts, authorization.ts
  *     an item          queue-item.ts, build-set.ts, build.ts, returned.ts, test-results.ts, kept-files.ts, requirement.ts, semaphore.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
- *                      restores them
+ *                      restores them; halt.ts: what operators keep from going on
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
  *                      event-age.ts, earlier-reports.ts, withheld-report.ts
  *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
@@ -61,6 +61,7 @@ import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { Execution, WorkerEnd } from './build.ts';
 import type { BuildTrace } from './build-request.ts';
 import type { Change, ChangeKey } from './change.ts';
+import type { HaltMode } from './halt.ts';
 import type { HostTrouble } from './host-trouble.ts';
 import type { Json } from './job.ts';
 import type { Landed } from './landed.ts';
@@ -357,6 +358,27 @@ export type PipelineEvent =
       readonly item?: Uuid;
       readonly by: string;
       readonly management?: ManagementOrigin;
+    }
+  /** An operator's request: the pipeline, or one of its queues, is paused, drained, or goes on. */
+  | {
+      readonly kind: 'halt';
+      readonly uuid: Uuid;
+      /** Name of a queue; null: the pipeline. */
+      readonly queue: string | null;
+      readonly wanted: HaltMode | 'resume';
+      /** For people; empty with `resume`. */
+      readonly reason: string;
+      readonly by: string;
+      readonly management: ManagementOrigin;
+    }
+  /** An operator's request: jobs of it that failed run again. */
+  | {
+      readonly kind: 'rerun';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly change: ChangeKey;
+      readonly by: string;
+      readonly management: ManagementOrigin;
     }
   /** An operator's request, or a person's at the code host: the changes go to the heads of their queues. */
   | {

@@ -33,6 +33,8 @@ export type ItemStateName =
   | 'semaphore'
   /** A job could start, but requires what a build of a change ahead has not provided yet. */
   | 'requirement'
+  /** A job could start, but an operator paused the pipeline or the queue. */
+  | 'paused'
   /** A dependency item: it only holds a place for the items behind. */
   | 'dependency'
   | 'reporting';
@@ -193,6 +195,16 @@ export const ITEM_STATES: { readonly [state in StretchState]: StateRow } = {
     repeated: false,
     now: subject => `waits for ${subject ?? 'what a job of a change ahead provides'}`,
     past: subject => `waited for ${subject ?? 'what a job of a change ahead provides'}`,
+  },
+  paused: {
+    word: 'paused',
+    mark: '‖',
+    role: 'wait',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: subject => (subject ? `is paused: ${subject}` : 'is paused'),
+    past: subject => (subject ? `was paused: ${subject}` : 'was paused'),
   },
   dependency: {
     word: 'holds a place',

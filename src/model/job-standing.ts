@@ -158,6 +158,8 @@ export function waitText(standing: JobStanding): string | null {
       return `dependencies: ${wait.jobs.join(', ')}`;
     case 'window':
       return 'window';
+    case 'paused':
+      return `paused: ${wait.reason}`;
     case 'repo-state':
       return 'repo state';
     case 'semaphores':

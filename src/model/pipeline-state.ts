@@ -1,6 +1,7 @@
 /** A pipeline's contents at one moment: its change queues in order, and the items by uuid. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
+import type { PipelineHalt } from './halt.ts';
 import type { QueueItem } from './queue-item.ts';
 import type { ProvidedByChange } from './requirement.ts';
 import type { Holder, Takeover } from './takeover.ts';
@@ -41,6 +42,8 @@ export interface PipelineCounters {
   readonly takeovers?: readonly Takeover[];
   /** Oldest first. Absent: none. */
   readonly testedStates?: readonly TestedState[];
+  /** Oldest first. Absent: none. */
+  readonly halts?: readonly PipelineHalt[];
   /** By changes whose items have left, oldest first. Absent: none. */
   readonly provided?: readonly ProvidedByChange[];
 }

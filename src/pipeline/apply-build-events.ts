@@ -196,6 +196,8 @@ function finalResult(draft: TurnDraft, { item, build }: FoundBuild, event: Resul
 
 /** How the worker of a retried build ended; null: the build was an attempt. Undefined for any other build. */
 function workerEndOfRetry(build: Build): WorkerEnd | null | undefined {
+  // Attempts before a person asked for it to run again do not count.
+  if (build.outdatedBy === build.job) return undefined;
   if (build.state.state !== 'completed' || !hasResultRetry(build) || build.state.hostTrouble === true)
     return undefined;
   return build.state.workerEnd ?? null;

@@ -14,11 +14,13 @@ import { applyReportResult } from './apply-report-result.ts';
 import { applyBuildPaused } from './build-pauses.ts';
 import { sweepDepartures } from './departures.ts';
 import { enqueueEvent, enterAgain } from './enqueue.ts';
+import { applyHalt } from './halts.ts';
 import { leaveEarly } from './leave-item.ts';
 import { dropOvertaken } from './overtake.ts';
 import { applyPromote } from './promote.ts';
 import { operator, supercedingItem } from './remover.ts';
 import { requeueMoved } from './requeue.ts';
+import { applyRerun } from './rerun.ts';
 import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -73,6 +75,12 @@ function applyEvent(draft: TurnDraft, event: PipelineEvent): void {
       return;
     case 'promote':
       applyPromote(draft, event);
+      return;
+    case 'halt':
+      applyHalt(draft, event);
+      return;
+    case 'rerun':
+      applyRerun(draft, event);
       return;
     default:
       assertNever(event, 'pipeline event');

@@ -18,6 +18,7 @@ import type { Uuid } from '../lib/ids.ts';
 import { aboutItem } from '../model/about-item.ts';
 import type { Change, ChangeKey } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
+import { haltOf, haltText } from '../model/halt.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type ChangeGroup, groupText } from './change-group.ts';
 import { openDependencies, openDependenciesOf } from './dependency-graph.ts';
@@ -44,12 +45,27 @@ export function enqueueEvent(draft: TurnDraft, event: EnqueueEvent): void {
     if (refusal !== null) refuse(draft, event, change, refusal, false);
     return;
   }
+  if (isHeld(draft, event, facts)) return;
   const found = planFor(draft, facts);
   if (found.kind === 'refused') refuse(draft, event, facts.record.change, found.refusal, false);
   else {
     const entry: Entry = byHand === undefined ? event : { ...event, byHand };
     enterWith(draft, entry, { group: found.own, found: null }, found.ahead);
   }
+}
+
+/** Its queue is drained: the event waits, or is one too many. */
+function isHeld(draft: TurnDraft, event: EnqueueEvent, { record, queue }: ChangeFacts): boolean {
+  const { change } = record;
+  const halt = haltOf(draft.halts, queue?.name ?? change.project, 'drain');
+  if (halt === undefined) return false;
+  const isHere = draft.hold(event.uuid);
+  const text = isHere
+    ? `it waits until ${halt.queue ?? draft.input.pipeline.name} takes changes again: ${haltText(halt)}`
+    : `too many changes wait for a queue that is drained: ${haltText(halt)}`;
+  const about = { change, item: null, event: event.trigger.uuid };
+  draft.decide(isHere ? 'drained' : 'pipeline-full', about, text);
+  return true;
 }
 
 /**

@@ -19,6 +19,7 @@
 import { changesText } from '../model/about-item.ts';
 import type { StartHold } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
+import { haltOf, haltText } from '../model/halt.ts';
 import type { HostWork } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -92,6 +93,8 @@ function startHold(
   active: boolean,
 ): StartHold | undefined {
   if (!active) return { on: 'window' };
+  const halt = haltOf(draft.halts, pass.queue.name, 'pause');
+  if (halt !== undefined) return { on: 'paused', reason: haltText(halt) };
   const holder = heldBy(pass, item);
   if (holder !== null) return { on: 'hold-following', item: changesText(holder) };
   const project = hostOfBuilds(draft, item);
@@ -143,6 +146,7 @@ function settle(
       active,
       oneAtATime: draft.manager.window === 'one',
       directlyAhead,
+      paused: haltOf(draft.halts, pass.queue.name, 'pause') ?? null,
       heldBy: heldBy(pass, noted),
       host: heldByHost(draft, noted, hostWorkOf(noted)),
       failingNeed: need,

@@ -18,8 +18,8 @@ export function overtakingItem(item: QueueItem): Remover {
   return { kind: 'item', span: item.sampled ? rootOf(item.uuid) : null, name: changesText(item) };
 }
 
-/** A user who dequeued or promoted it by hand; the link leads to the trace of that request, if there is one. */
-export function operator({ uuid, by, management }: EventOf<'dequeue' | 'promote'>): Remover {
+/** A user who dequeued or promoted it, or had it run again, by hand; the link leads to the trace of that request, if there is one. */
+export function operator({ uuid, by, management }: EventOf<'dequeue' | 'promote' | 'rerun'>): Remover {
   return { kind: 'operator', span: management?.sampled === true ? rootOf(uuid) : null, name: by };
 }
 

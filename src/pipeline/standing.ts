@@ -2,6 +2,7 @@ import { changesText } from '../model/about-item.ts';
 import { type Build, isOpen, resultOf } from '../model/build.ts';
 import { type BuildSet, currentBuild, graphOf } from '../model/build-set.ts';
 import type { Culprit } from '../model/cause.ts';
+import { haltText, type PipelineHalt } from '../model/halt.ts';
 import type { HostWait } from '../model/host-trouble.ts';
 import type { ItemStateName } from '../model/item-states.ts';
 import { isFailed } from '../model/job-standing.ts';
@@ -18,6 +19,8 @@ export interface Surroundings {
   readonly oneAtATime: boolean;
   /** The live item directly ahead in the queue; null at the head. */
   readonly directlyAhead: QueueItem | null;
+  /** An operator paused its queue. */
+  readonly paused: PipelineHalt | null;
   /** The item it waits for because of a hold-following job. */
   readonly heldBy: QueueItem | null;
   /** The host trouble that keeps it from its next step; null: none. */
@@ -105,6 +108,7 @@ function runningState(buildset: BuildSet, around: Surroundings): Omit<TimelineEn
   if (buildset.builds.some(build => build.state.state === 'started')) return { state: 'running' };
   if (buildset.builds.some(isOpen)) return { state: 'executor' };
   if (!around.active) return outside(around);
+  if (around.paused !== null) return { state: 'paused', subject: haltText(around.paused) };
   if (around.host !== null) return hostOr(around, 'executor');
   if (around.heldBy !== null) return about('hold-following', around.heldBy);
   const lacks = buildset.requirementWaits?.find(({ ended }) => ended === null);

@@ -3,6 +3,7 @@
  * references: the state itself, each queue, the list of queues.
  */
 import type { Uuid } from '../lib/ids.ts';
+import type { PipelineHalt } from '../model/halt.ts';
 import type { ChangeQueue, PipelineState, TestedState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ProvidedByChange } from '../model/requirement.ts';
@@ -11,6 +12,8 @@ import type { TurnInput } from './turn.ts';
 
 /** Of a pipeline that does not reuse results. */
 export const NO_STATES: readonly TestedState[] = [];
+/** Of a pipeline that no operator keeps from anything. */
+export const NO_HALTS: readonly PipelineHalt[] = [];
 /** Of a pipeline whose jobs provided nothing yet. */
 export const NOTHING_PROVIDED: readonly ProvidedByChange[] = [];
 
@@ -23,6 +26,7 @@ interface DraftedState {
   readonly disabled: boolean;
   readonly testedStates: readonly TestedState[];
   readonly provided: readonly ProvidedByChange[];
+  readonly halts: readonly PipelineHalt[];
 }
 
 /** @param items at the end; the same object as the input's where no item changed. */
@@ -33,16 +37,24 @@ export function stateAfter(
 ): PipelineState {
   const before = input.state;
   const queues = finalQueues(input, drafted, items);
-  const { consecutiveFailures, disabled, testedStates, provided } = drafted;
+  const { consecutiveFailures, disabled, testedStates, provided, halts } = drafted;
   const countersSame = consecutiveFailures === before.consecutiveFailures && disabled === before.disabled;
-  const { countedUnder, testedStates: knownStates = NO_STATES, provided: known, ...rest } = before;
-  const statesSame = testedStates === knownStates && provided === (known ?? NOTHING_PROVIDED);
+  const {
+    countedUnder,
+    testedStates: knownStates = NO_STATES,
+    provided: known,
+    halts: knownHalts = NO_HALTS,
+    ...rest
+  } = before;
+  const statesSame =
+    testedStates === knownStates && provided === (known ?? NOTHING_PROVIDED) && halts === knownHalts;
   if (countersSame && statesSame && queues === before.queues && items === before.items) return before;
   const under = countersSame ? countedUnder : (input.layoutVersion ?? null);
   const counted = { consecutiveFailures, disabled, countedUnder: under };
   const states = {
     ...(testedStates.length === 0 ? {} : { testedStates }),
     ...(provided.length === 0 ? {} : { provided }),
+    ...(halts.length === 0 ? {} : { halts }),
   };
   return { ...rest, ...counted, ...states, queues, items };
 }

@@ -11,6 +11,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { Culprit, Remover, ResetCause, ResetCode } from '../model/cause.ts';
 import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { Decision, DecisionCode } from '../model/decision.ts';
+import { NO_TIME, type PipelineHalt } from '../model/halt.ts';
 import type { HostWork } from '../model/host-trouble.ts';
 import type { BranchAfter } from '../model/landed.ts';
 import type { TestedState } from '../model/pipeline-state.ts';
@@ -22,7 +23,7 @@ import { managerOf } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
 import { withProvided } from './provided.ts';
 import { SemaphoreLedger } from './semaphore-ledger.ts';
-import { NO_STATES, NOTHING_PROVIDED, stateAfter } from './state-after.ts';
+import { NO_HALTS, NO_STATES, NOTHING_PROVIDED, stateAfter } from './state-after.ts';
 import type { ChangeFacts, Command, IgnoredEvent, Need, TurnInput, TurnOutput } from './turn.ts';
 
 /** A change queue while the turn works on it. */
@@ -83,6 +84,8 @@ export class TurnDraft {
   disabled: boolean;
   /** Oldest first; kept only where the pipeline reuses results. */
   testedStates: readonly TestedState[];
+  /** What operators keep from going on. */
+  halts: readonly PipelineHalt[];
   /** By changes whose items have left, oldest first. */
   provided: readonly ProvidedByChange[];
   readonly #items: Map<Uuid, QueueItem>;
@@ -113,6 +116,7 @@ export class TurnDraft {
     const { testedStates = NO_STATES } = input.state;
     this.testedStates = input.pipeline.reuseResults === true ? testedStates : NO_STATES;
     this.provided = input.state.provided ?? NOTHING_PROVIDED;
+    this.halts = input.state.halts ?? NO_HALTS;
     this.#items = new Map(input.state.items);
   }
 
@@ -238,6 +242,13 @@ export class TurnDraft {
   postpone(event: Uuid, until: Nanoseconds): boolean {
     if (this.#postponed.size >= (this.input.mostPostponed ?? 0)) return false;
     this.#postponed.set(event, until);
+    return true;
+  }
+
+  /** Until its queue takes changes again. @returns false: too many wait already. */
+  hold(event: Uuid): boolean {
+    if (this.#postponed.size >= (this.input.mostHeld ?? 0)) return false;
+    this.#postponed.set(event, NO_TIME);
     return true;
   }
 

@@ -98,6 +98,8 @@ export interface TurnInput {
   readonly state: PipelineState;
   /** Enqueue events that may wait for their time in all; the rest is refused. */
   readonly mostPostponed?: number;
+  /** Those that may wait for a drained queue, and for their time, in all; the rest is refused. */
+  readonly mostHeld?: number;
   /** In queue order; all are consumed by the turn, except those it postpones. */
   readonly events: readonly PipelineEvent[];
   /** All changes of items and events, and their dependencies, dependents and topics, transitively. */

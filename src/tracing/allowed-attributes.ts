@@ -251,7 +251,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   TenantEvent: EVENT,
   Reconfigure: ['layoutVersion', 'reason', 'project', 'errors'],
   InternalEvent: EVENT,
-  ManagementEvent: [...EVENT, 'command', 'by', 'linkCaller'],
+  ManagementEvent: [...EVENT, 'command', 'by', 'detail', 'linkCaller'],
   Sweep: ['removedCount', 'settledCount', 'spanSubject', 'buildId', 'job', 'linkFollows'],
   CacheCleanup: ['removedCount', 'spanSubject'],
   HostSweep: [

@@ -111,6 +111,8 @@ export function pipelineEventLogFacts(event: PipelineEvent): LogFacts {
     case 'superseded':
     case 'dequeue':
     case 'promote':
+    case 'rerun':
+    case 'halt':
       return eventLogFacts(event.uuid);
   }
 }

@@ -44,8 +44,6 @@ import { addComponentRoutes, componentActionRoute } from './component-routes.ts'
 import { type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDelaysRoute } from './delays-route.ts';
 import type { WebDeps } from './deps.ts';
-import { dequeueRoute } from './dequeue-route.ts';
-import { enqueueRoute } from './enqueue-route.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { expectedDurations } from './expected-durations.ts';
 import { addForecastRoutes } from './forecast-routes.ts';
@@ -66,9 +64,9 @@ import { sharedLogs } from './log-stream/shared-logs.ts';
 import { refusalForLostCall } from './lost-call.ts';
 import { addMetricsRoute } from './metrics-route.ts';
 import { addOpenApiRoutes } from './openapi-routes.ts';
+import { addOperatorRoutes } from './operator-routes.ts';
 import { otlpRoute } from './otlp-route.ts';
 import { addPageRoutes } from './page-routes.ts';
-import { promoteRoute } from './promote-route.ts';
 import { type SpanQuota, spanQuota } from './span-quota.ts';
 import { addGlobalRoutes, addStatusRoutes } from './status-routes.ts';
 import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-contact.ts';
@@ -194,24 +192,7 @@ function apiRoutes(
   const { auth } = deps;
   api.use('/tenant/:tenant', guardTenant(auth));
   api.route('/connection/:name/payload').post(webhookRoute(deps)).all(onlyBy('POST'));
-  const { enqueue } = deps;
-  if (enqueue !== undefined)
-    api
-      .route('/tenant/:tenant/project/*project/enqueue')
-      .post(enqueueRoute({ ...deps, enqueue }))
-      .all(onlyBy('POST'));
-  const { dequeue } = deps;
-  if (dequeue !== undefined)
-    api
-      .route('/tenant/:tenant/project/*project/dequeue')
-      .post(dequeueRoute({ ...deps, dequeue }))
-      .all(onlyBy('POST'));
-  const { promote } = deps;
-  if (promote !== undefined)
-    api
-      .route('/tenant/:tenant/promote')
-      .post(promoteRoute({ ...deps, promote }))
-      .all(onlyBy('POST'));
+  addOperatorRoutes(api, deps, onlyBy('POST'));
   const { askComponent } = deps;
   if (askComponent !== undefined)
     api

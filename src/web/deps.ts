@@ -14,6 +14,7 @@ import type { TraceId } from '../lib/ids.ts';
 import type { ComponentState } from '../model/component.ts';
 import type { ConnectionReport } from '../model/connection-health.ts';
 import type { RequestedChange } from '../model/event.ts';
+import type { HaltMode } from '../model/halt.ts';
 import type { FrozenJob } from '../model/job.ts';
 import type { KeptFile, KeptFiles } from '../model/kept-files.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -75,6 +76,21 @@ export interface EnqueueRequest extends OperatorRequest {
 
 /** A request to take an item out of its pipeline. */
 export interface DequeueRequest extends OperatorRequest {
+  readonly pipeline: string;
+  readonly item: QueueItem;
+}
+
+/** A request that a pipeline, or one of its queues, is paused, drained or goes on. */
+export interface HaltRequest extends OperatorRequest {
+  readonly pipeline: string;
+  /** Null: the whole pipeline. */
+  readonly queue: string | null;
+  readonly wanted: HaltMode | 'resume';
+  readonly reason: string;
+}
+
+/** A request that failed jobs of a live item run again. */
+export interface RerunRequest extends OperatorRequest {
   readonly pipeline: string;
   readonly item: QueueItem;
 }
@@ -187,6 +203,10 @@ export interface WebDeps {
   readonly enqueue?: (request: EnqueueRequest) => Promise<'stored' | 'no-such-change'>;
   /** Absent: the route does not exist. */
   readonly dequeue?: (request: DequeueRequest) => Promise<void>;
+  /** Absent: the route does not exist. */
+  readonly halt?: (request: HaltRequest) => Promise<void>;
+  /** Absent: the route does not exist. */
+  readonly rerun?: (request: RerunRequest) => Promise<void>;
   /** Absent: the route does not exist. False: items of the pipeline cannot be promoted. */
   readonly promote?: (request: PromoteRequest) => Promise<boolean>;
   /** Undefined: tracing is off. */

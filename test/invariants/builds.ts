@@ -3,7 +3,7 @@
  * so; what has ended stays as it ended; a build is asked for once; a retry follows a RETRY and stays within the attempts.
  */
 import type { Uuid } from '../../src/lib/ids.ts';
-import { type Build, isOpen } from '../../src/model/build.ts';
+import { type Build, isOpen, isRetried } from '../../src/model/build.ts';
 import { type BuildSet, graphOf, testedMergeOf } from '../../src/model/build-set.ts';
 import { buildsetsOf, type QueueItem } from '../../src/model/queue-item.ts';
 import type { TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
@@ -89,7 +89,8 @@ export class BuildChecks {
     for (const was of old.builds) {
       const build = builds.get(was.uuid);
       if (build === undefined) this.#complain('7', `build ${was.uuid} has vanished`);
-      else if (build !== was) this.#checkBuild(was, build, current && !ended, results, cancelled);
+      // One that runs again at a person's request ended as it ended.
+      else if (build.state !== was.state) this.#checkBuild(was, build, current && !ended, results, cancelled);
     }
   }
 
@@ -130,14 +131,14 @@ export class BuildChecks {
       last.set(build.job, build);
       if (build.attempt !== (previous?.attempt ?? 0) + 1)
         this.#complain('9', `${build.job}: attempt ${build.attempt} follows ${previous?.attempt ?? 0}`);
-      const retried =
-        previous === undefined || (previous.state.state === 'completed' && previous.state.result === 'RETRY');
+      const retried = previous === undefined || isRetried(previous);
       if (!retried) this.#complain('9', `${build.job} was tried again after ${previous.state.state}`);
       const attempts = jobs.get(build.job)?.attempts;
       if (attempts === undefined) this.#complain('9', `${build.job} is no job of the graph`);
       else if (build.attempt - (uncounted.get(build.job) ?? 0) > attempts && build.state.state !== 'skipped')
         this.#complain('9', `${build.job}: attempt ${build.attempt} of ${attempts}`);
-      if (
+      if (build.outdatedBy === build.job) uncounted.set(build.job, build.attempt);
+      else if (
         build.state.state === 'completed' &&
         (build.state.workerEnd !== undefined || build.state.hostTrouble === true)
       )

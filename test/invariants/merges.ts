@@ -43,6 +43,7 @@ export class MergeChecks {
   turn(input: TurnInput, output: TurnOutput): void {
     this.#noteLandings(input);
     this.#noteAnswers(input);
+    this.#noteReruns(output);
     this.#decided(input, output);
     this.#checkStanding(output.state);
   }
@@ -99,6 +100,18 @@ export class MergeChecks {
         event.buildset,
         stack.filter((_, place) => !leftOut.has(place)),
       );
+    }
+  }
+
+  /** A buildset whose failed jobs run again has the merge of the one before. */
+  #noteReruns({ state }: TurnOutput): void {
+    for (const { buildset, earlier } of state.items.values()) {
+      const before = earlier.at(-1);
+      if (buildset.cause?.code !== 'rerun' || before === undefined || this.#stackedOn.has(buildset.uuid))
+        continue;
+      const stack = this.#stackedOn.get(before.uuid);
+      if (buildset.stage.state === 'running' && stack !== undefined)
+        this.#stackedOn.set(buildset.uuid, stack);
     }
   }
 

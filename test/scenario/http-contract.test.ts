@@ -123,6 +123,29 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
   await ask(`${TENANT}/status`, { method: 'POST' });
 }
 
+async function halts(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>) {
+  const post = (body: object, type = 'application/json') => ({
+    method: 'POST',
+    headers: { 'content-type': type },
+    body: JSON.stringify(body),
+  });
+  const path = `${TENANT}/pipeline/gate/state`;
+  await ask(path, post({}));
+  await operator(path, post({}));
+  await operator(path, post({ state: 'draining', reason: 'release' }));
+  await operator(`${TENANT}/status`);
+  await operator(`${TENANT}/pipeline/nothing/state`, post({ state: 'normal' }));
+  await operator(path, post({}, 'text/plain'));
+}
+
+async function reruns(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>, item: string) {
+  const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+  await ask(`${TENANT}/item/${item}/rerun`, post);
+  await operator(`${TENANT}/item/${item}/rerun`, post);
+  await operator(`${TENANT}/item/${UNKNOWN_UUID}/rerun`, post);
+  await operator(`${TENANT}/item/${item}/rerun`, { ...post, headers: { 'content-type': 'text/plain' } });
+}
+
 async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>) {
   const headers = { 'content-type': 'application/json' };
   const post = (body: unknown, more = headers) => ({
@@ -202,6 +225,8 @@ story('every answer is as the description says', { layout, expectedTrouble }, as
   await world.runs('unit: C');
   await streamed(contract, world);
   await questions(ask, world, world.item('C')?.uuid ?? UNKNOWN_UUID);
+  await halts(ask, operator);
+  await reruns(ask, operator, world.item('C')?.uuid ?? UNKNOWN_UUID);
   await requests(ask, operator);
   await world.leaves('C', 'DEQUEUED', 'check');
 

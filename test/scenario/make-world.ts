@@ -171,6 +171,7 @@ export function makeWorld(parts: Parts): World {
       pushes.heard = () => {};
     },
     fail: (job, topic) => void failures.add(`${job}: ${topic}`),
+    pass: (job, topic) => void failures.delete(`${job}: ${topic}`),
     release(pattern) {
       const chosen = site.observer.running().filter(build => pattern.test(`${build.job}: ${build.changes}`));
       if (chosen.length === 0)

@@ -10,6 +10,13 @@ const PROJECT = `
     gate: {jobs: [unit]}
     check: {jobs: [unit]}
 `;
+const TWO_JOBS = `
+- job: {name: unit}
+- job: {name: lint}
+- project:
+    name: org/project
+    gate: {jobs: [unit, lint]}
+`;
 const TENANT = '/api/tenant/tenant-one';
 const ENQUEUE = `${TENANT}/project/org/project/enqueue`;
 
@@ -35,5 +42,95 @@ story(
       { 'gatehouse.event.outcome': 'enqueued', 'gatehouse.item.id': a.uuid, 'gatehouse.by': 'command line' },
       { 'gatehouse.event.outcome': 'enqueued', 'gatehouse.pipeline': 'check' },
     ]);
+  },
+);
+
+story(
+  'failed jobs of an item run again, and those that passed do not',
+  {
+    layout: layoutWith(TWO_JOBS),
+  },
+  async world => {
+    world.fail('unit', 'B');
+    for (const topic of ['A', 'B']) await world.propose(topic);
+    for (const topic of ['A', 'B']) await world.approve(topic);
+    await world.runs('unit: A', 'lint: A', 'unit: A B', 'lint: A B');
+    world.release(/: A B$/);
+    await world.runs('unit: A', 'lint: A');
+    await world.observer.until('B waits for A', () => world.item('B')?.state.name === 'change-ahead');
+    world.pass('unit', 'B');
+    await world.operator.post(`${TENANT}/item/${world.item('B')?.uuid}/rerun`, {});
+    await world.runs('unit: A', 'lint: A', 'unit: A B');
+    world.free();
+    await world.leaves('A', 'SUCCESS');
+    const b = await world.leaves('B', 'SUCCESS');
+    await world.decided('B', 'rerun', 'command line asked to run its failed jobs again: unit');
+    const named = () => world.sink.spans.filter(({ name }) => name === 'ManagementEvent rerun');
+    await world.observer.until('the trace', () => named().length > 0);
+    expect(named()[0]?.attributes).toMatchObject({
+      'gatehouse.event.outcome': 'rerun',
+      'gatehouse.item.id': b.uuid,
+      'gatehouse.by': 'command line',
+    });
+    const builds = await world.api.get<readonly { job_name: string; error_detail: string | null }[]>(
+      `${TENANT}/builds?change=master/B&result=SUCCESS`,
+    );
+    expect(
+      builds.find(({ job_name, error_detail }) => job_name === 'lint' && error_detail !== null),
+    ).toMatchObject({
+      error_detail: expect.stringMatching(/^passed in build [0-9a-f]{32}, which tested the same state$/),
+    });
+  },
+);
+
+story(
+  'a paused pipeline starts no build, a drained one lets nothing in, and both go on',
+  {
+    layout: layoutWith(TWO_JOBS.replace('[unit, lint]', '[unit]')),
+  },
+  async world => {
+    const state = (body: object) => world.operator.post(`${TENANT}/pipeline/gate/state`, body);
+    const halts = async () =>
+      (
+        await world.api.get<{ pipelines: { gatehouse: { halts: object[] } }[] }>(`${TENANT}/status`)
+      ).pipelines.flatMap(({ gatehouse }) => gatehouse.halts);
+    await expect(state({ state: 'paused' })).rejects.toThrow(/the reason/);
+    await state({ state: 'paused', reason: 'the cluster moves' });
+    await world.propose('A');
+    await world.approve('A');
+    await world.observer.until('A is paused', () => world.item('A')?.state.name === 'paused');
+    expect(world.item('A')?.state.subject).toBe('the cluster moves (command line)');
+    expect(await halts()).toMatchObject([
+      { queue: null, mode: 'pause', reason: 'the cluster moves', by: 'command line' },
+    ]);
+    await state({ state: 'draining', reason: 'release at noon' });
+    await world.runs('unit: A');
+    await world.propose('B');
+    await world.approve('B');
+    await world.decided(
+      'B',
+      'drained',
+      'it waits until gate takes changes again: release at noon (command line)',
+    );
+    expect(world.queued()).toEqual(['A']);
+    await world.restart('org/project', 'org/project1', 'org/project2');
+    await world.observer.until('A runs again', () => world.item('A')?.state.name === 'running');
+    expect(world.queued()).toEqual(['A']);
+    await state({ state: 'normal' });
+    await world.runs('unit: A', 'unit: A B');
+    expect(await halts()).toEqual([]);
+    world.free();
+    await world.leaves('A', 'SUCCESS');
+    await world.leaves('B', 'SUCCESS');
+    const named = (command: string) =>
+      world.sink.spans.filter(({ name }) => name === `ManagementEvent ${command}`);
+    await world.observer.until('the traces', () =>
+      ['pause', 'drain', 'resume'].every(each => named(each).length > 0),
+    );
+    expect(named('drain')[0]?.attributes).toMatchObject({
+      'gatehouse.by': 'command line',
+      'gatehouse.event.outcome': 'halted',
+      'gatehouse.detail': 'release at noon',
+    });
   },
 );

@@ -128,6 +128,8 @@ export interface World {
   push(project: string, to: string | null, ref: string): Promise<void>;
   /** The job's runs for the change end with status 1. */
   fail(job: string, topic: string): void;
+  /** Takes that back. */
+  pass(job: string, topic: string): void;
   /** Lets running jobs that match end; their description is `<job>: <topics>`. @throws Error when none matches. */
   release(pattern: RegExp): void;
   /** Stops the service and starts it with these projects in its tenants. */

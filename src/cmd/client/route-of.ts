@@ -30,5 +30,5 @@ const WORDS: ReadonlySet<string> = new Set([
     'items',
   ],
   ...['item', 'trace', 'explain', 'changes', 'decisions', 'builds', 'build', 'log', 'buildsets', 'buildset'],
-  ...['project', 'enqueue', 'dequeue', 'promote', 'otlp', 'v1', 'traces'],
+  ...['project', 'enqueue', 'dequeue', 'rerun', 'state', 'promote', 'otlp', 'v1', 'traces'],
 ]);

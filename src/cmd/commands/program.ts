@@ -10,7 +10,7 @@
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
  *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, builds.ts, log.ts, tests.ts, open.ts     commands that read; find-item.ts: the item a
  *                                         user names; checkout-project.ts: the project of a checkout; lines-of.ts: a stream by lines
- *     enqueue.ts, dequeue.ts, promote.ts, components.ts   commands that change something (operator-request.ts)
+ *     enqueue.ts, dequeue.ts, rerun.ts, promote.ts, pipeline.ts, components.ts   commands that change something (operator-request.ts)
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     quickstart.ts, init.ts, hook.ts     a demo (../quickstart/), and a first gate (../init/: make-site, install-hook)
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
@@ -56,8 +56,10 @@ import { addLintCommand } from './lint.ts';
 import { addLogCommand } from './log.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addOpenCommand } from './open.ts';
+import { addPipelineCommands } from './pipeline.ts';
 import { addPromoteCommand } from './promote.ts';
 import { addQuickstartCommand } from './quickstart.ts';
+import { addRerunCommand } from './rerun.ts';
 import { addRunCommand } from './run.ts';
 import { addSchemaCommand } from './schema.ts';
 import { addStatusCommand } from './status.ts';
@@ -159,6 +161,8 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addEnqueueCommands(program, io, done);
   addDequeueCommand(program, io, done);
   addPromoteCommand(program, io, done);
+  addRerunCommand(program, io, done);
+  addPipelineCommands(program, io, done);
   addComponentCommands(program, io, done);
   addConfigCheckCommand(program, io, done);
   addCreateAuthTokenCommand(program, io, done);

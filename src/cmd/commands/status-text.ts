@@ -87,9 +87,18 @@ function troubleLines({ view, width, paint, root, tenant, now }: Drawing): reado
       : [
           `${errors} configuration ${errors === 1 ? 'error' : 'errors'}: ${root}/api/tenant/${encodeURIComponent(tenant)}/config-errors`,
         ]),
+    ...view.pipelines.flatMap(({ name, halts }) => (halts ?? []).map(halt => haltLine(name, halt, now))),
     ...(problem === null ? [] : [`spans are not delivered (${waiting} waiting): ${printable(problem)}`]),
   ];
   return texts.flatMap(text => wrapWords(text, '! ', width).map(line => paint(line, 'yellow')));
+}
+
+/** A service of 0.3 names none. */
+function haltLine(pipeline: string, halt: LivePipeline['halts'][number], now: number): string {
+  const what = halt.queue === null ? pipeline : `queue ${halt.queue} of ${pipeline}`;
+  const since = durationText(Math.max(0, now - halt.since));
+  const state = halt.mode === 'pause' ? 'is paused' : 'takes no changes';
+  return printable(`${what} ${state} for ${since}, by ${halt.by}: ${halt.reason}`);
 }
 
 function idleLines(idle: readonly LivePipeline[], { width, paint }: Drawing): readonly string[] {

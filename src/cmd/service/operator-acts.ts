@@ -2,16 +2,18 @@
 import type { Store } from '../../store/port.ts';
 import type { WebDeps } from '../../web/deps.ts';
 import { storeEnqueue } from './enqueue-request.ts';
-import { type RequestCore, storeDequeue, storePromote } from './operator-requests.ts';
+import { type RequestCore, storeDequeue, storeHalt, storePromote, storeRerun } from './operator-requests.ts';
 
 /** @param store over all sessions. */
 export function operatorActs(
   core: RequestCore,
   store: Store,
-): Pick<WebDeps, 'enqueue' | 'dequeue' | 'promote'> {
+): Pick<WebDeps, 'enqueue' | 'dequeue' | 'halt' | 'rerun' | 'promote'> {
   return {
     enqueue: request => storeEnqueue(core, store, request),
     dequeue: request => storeDequeue(core, store, request),
+    halt: request => storeHalt(core, store, request),
+    rerun: request => storeRerun(core, store, request),
     promote: request => storePromote(core, store, request),
   };
 }

@@ -6,7 +6,13 @@ import type { ManagementOrigin, PipelineEvent } from '../../model/event.ts';
 import { promotes } from '../../pipeline/manager/managers.ts';
 import { EventQueue } from '../../store/event-queue.ts';
 import type { Store } from '../../store/port.ts';
-import type { DequeueRequest, OperatorRequest, PromoteRequest } from '../../web/deps.ts';
+import type {
+  DequeueRequest,
+  HaltRequest,
+  OperatorRequest,
+  PromoteRequest,
+  RerunRequest,
+} from '../../web/deps.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { isTraceSampled } from './span-intake.ts';
 
@@ -30,6 +36,19 @@ export async function storePromote(
   const of = { ...request, pipeline: pipeline.name };
   await storeRequest(core, store, of, origin => ({ kind: 'promote', changes, ...origin }));
   return true;
+}
+
+/** Resolves when the request is durable. */
+export async function storeRerun(core: RequestCore, store: Store, request: RerunRequest): Promise<void> {
+  const { uuid: item } = request.item;
+  const { key: change } = leadChange(request.item);
+  await storeRequest(core, store, request, origin => ({ kind: 'rerun', item, change, ...origin }));
+}
+
+/** Resolves when the request is durable. */
+export async function storeHalt(core: RequestCore, store: Store, request: HaltRequest): Promise<void> {
+  const { queue, wanted, reason } = request;
+  await storeRequest(core, store, request, origin => ({ kind: 'halt', queue, wanted, reason, ...origin }));
 }
 
 /** What the event of a request has besides the request. */

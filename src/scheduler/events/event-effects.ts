@@ -85,15 +85,18 @@ function spansOf(
     }
     case 'enqueue':
       return enqueueSpans(event, turn, context, options);
+    case 'halt':
+      return haltSpans(event, turn, context, options);
     case 'dequeue':
     case 'promote':
+    case 'rerun':
       return requestSpans(event, turn, context, options);
     default:
       return [];
   }
 }
 
-type PersonsRequest = Extract<PipelineEvent, { kind: 'dequeue' | 'promote' }>;
+type PersonsRequest = Extract<PipelineEvent, { kind: 'dequeue' | 'promote' | 'rerun' }>;
 
 /** A request at the host that names no item goes to every pipeline: only those that hold the change have a trace of it. */
 function requestSpans(
@@ -103,12 +106,9 @@ function requestSpans(
   options: SpanOptions,
 ): readonly SpanRecord[] {
   const { uuid, by, management } = event;
-  const [change] = event.kind === 'dequeue' ? [event.change] : event.changes;
+  const [change] = event.kind === 'promote' ? event.changes : [event.change];
   if (management?.sampled !== true || change === undefined) return [];
-  const effect =
-    event.kind === 'dequeue'
-      ? dequeueEffect(turn, event.change, event.item)
-      : promoteEffect(turn, event, context);
+  const effect = effectOfRequest(event, turn, context);
   const isForAll = management.follows !== undefined && (event.kind === 'promote' || event.item === undefined);
   if (isForAll && effect.outcome === 'nothing-to-do') return [];
   const facts = {
@@ -129,16 +129,61 @@ function enqueueSpans(
   if (request?.management.sampled !== true) return [];
   const { uuid, change } = trigger;
   const decision = draft.decisions.find(each => each.event === uuid && each.change === change.key);
-  const entered = decision?.item ?? undefined;
+  const item = decision?.item ?? undefined;
   const effect: EventEffect =
-    entered === undefined
+    item === undefined
       ? { outcome: 'refused', reason: decision?.code ?? 'event-refused', left: [] }
-      : { outcome: 'enqueued', left: [], entered };
+      : { outcome: 'enqueued', left: [], item };
   const facts = {
     ...({ event: uuid, command: 'enqueue', by: request.by, origin: request.management } as const),
     ...{ tenant: tenant.name, pipeline: pipeline.name, change, takenAt, endedAt, effect },
   };
   return managementEventSpans(facts, options);
+}
+
+/** The state has its reason, and so have the pages. */
+function haltSpans(
+  { uuid, wanted, queue, reason, by, management }: Extract<PipelineEvent, { kind: 'halt' }>,
+  { draft, takenAt, endedAt }: Turn,
+  { tenant, pipeline }: PipelineContext,
+  options: SpanOptions,
+): readonly SpanRecord[] {
+  if (!management.sampled) return [];
+  const now = draft.state.halts?.find(halt => halt.queue === queue);
+  const isMet = wanted === 'resume' ? now === undefined : now?.mode === wanted;
+  const effect: EventEffect = {
+    outcome: isMet ? 'halted' : 'refused',
+    reason: queue === null ? 'the pipeline' : `queue ${queue}`,
+    ...(reason === '' ? {} : { detail: reason }),
+    left: [],
+  };
+  const facts = {
+    ...{ event: uuid, command: wanted, by, origin: management, change: null, effect },
+    ...{ tenant: tenant.name, pipeline: pipeline.name, takenAt, endedAt },
+  };
+  return managementEventSpans(facts, options);
+}
+
+function effectOfRequest(event: PersonsRequest, turn: Turn, context: PipelineContext): EventEffect {
+  switch (event.kind) {
+    case 'dequeue':
+      return dequeueEffect(turn, event.change, event.item);
+    case 'promote':
+      return promoteEffect(turn, event, context);
+    case 'rerun':
+      return rerunEffect(turn, event);
+  }
+}
+
+function rerunEffect(
+  { draft }: Turn,
+  { uuid, item }: Extract<PipelineEvent, { kind: 'rerun' }>,
+): EventEffect {
+  const decision = draft.decisions.find(each => each.event === uuid && each.item === item);
+  if (decision === undefined) return { outcome: 'nothing-to-do', reason: 'not-in-the-pipeline', left: [] };
+  return decision.code === 'event-refused'
+    ? { outcome: 'refused', reason: 'nothing-to-repeat', left: [], item }
+    : { outcome: 'rerun', left: [], item };
 }
 
 function internal(

@@ -50,7 +50,7 @@ import { landedChanges, landedConfiguration } from './note-landed.ts';
 import type { PreparedFreeze } from './pending-freezes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { awaitedSemaphores } from './pipeline-semaphores.ts';
-import { MOST_WAITING_RECHECKS } from './rechecks.ts';
+import { MOST_WAITING_HELD, MOST_WAITING_RECHECKS } from './rechecks.ts';
 import { seenSuccesses } from './seen-successes.ts';
 import { semaphoreOperations } from './semaphore-operations.ts';
 import { commitTurn, type TurnCommit } from './turn-commit.ts';
@@ -98,7 +98,7 @@ export async function pipelineTurn(
   const facts = { state, events: taken.events, now: takenAt, changes: known };
   const decided = await decideWithSemaphores(
     context,
-    { ...facts, mostPostponed: taken.mostPostponed },
+    { ...facts, mostPostponed: taken.mostPostponed, mostHeld: taken.mostHeld },
     taken.freezes,
   );
   const draft = withArrival(state, decided, arrival);
@@ -115,6 +115,8 @@ export async function pipelineTurn(
   context.changes.remember([...landed.values()]);
   context.semaphores.follow(awaitedSemaphores(draft.state));
   context.rechecks.note(taken.entries, draft.postponed, timesOf(draft.state, known));
+  const isHaltedOtherwise = draft.state.halts !== state.halts;
+  if (isHaltedOtherwise) context.rechecks.release();
   for (const success of seenSuccesses(state, draft)) context.expected.learn(success, success.ms);
   logDecisions(context, draft);
   context.metrics?.record(
@@ -129,7 +131,11 @@ export async function pipelineTurn(
       operations: commit.guards.length + commit.own.length,
     }),
   );
-  return { kind: 'committed', state: draft.state, more: taken.more || draft.state.takeovers !== undefined };
+  return {
+    kind: 'committed',
+    state: draft.state,
+    more: taken.more || isHaltedOtherwise || draft.state.takeovers !== undefined,
+  };
 }
 
 /** The events of one turn. */
@@ -140,6 +146,7 @@ interface TakenEvents {
   /** The queue may hold further events. */
   readonly more: boolean;
   readonly mostPostponed: number;
+  readonly mostHeld: number;
 }
 
 async function takeEvents(
@@ -159,6 +166,7 @@ async function takeEvents(
     events: taken.map(entry => entry.value),
     more: listed.length === most,
     mostPostponed: MOST_WAITING_RECHECKS - (listed.length - due.length),
+    mostHeld: MOST_WAITING_HELD - (listed.length - due.length),
   };
 }
 
@@ -239,6 +247,7 @@ function timesOf({ items }: PipelineState, changes: KnownChanges): readonly Nano
 
 type TurnFacts = Pick<TurnInput, 'state' | 'events' | 'now' | 'changes' | 'semaphores'> & {
   readonly mostPostponed: number;
+  readonly mostHeld: number;
 };
 
 /** Decides again with the semaphores that jobs turn out to want; nothing is written meanwhile. Each round knows more names. */

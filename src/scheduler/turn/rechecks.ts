@@ -12,6 +12,9 @@ import type { QueueEntry } from '../../store/event-queue.ts';
 /** More would make every turn read a long queue; further events are refused immediately. */
 export const MOST_WAITING_RECHECKS = 200;
 
+/** Events for a drained queue wait as well: fewer would lose changes of a day's work, more would cost every turn a long read. */
+export const MOST_WAITING_HELD = 2_000;
+
 /** Of one pipeline under one layout; in memory only. */
 export interface Rechecks {
   /** Events that wait for their time. */
@@ -29,6 +32,8 @@ export interface Rechecks {
     postponed: ReadonlyMap<Uuid, Nanoseconds>,
     times: readonly Nanoseconds[],
   ): void;
+  /** All events that wait are due. */
+  release(): void;
   /** The earliest of all these times after `now`; null: there is none. */
   next(now: Nanoseconds): Nanoseconds | null;
 }
@@ -51,6 +56,9 @@ export function createRechecks(): Rechecks {
       for (const { value } of taken) events.delete(value.uuid);
       for (const [event, time] of postponed) events.set(event, time);
       moments = times;
+    },
+    release() {
+      events.clear();
     },
     next(now) {
       const times = [...events.values(), ...moments].filter(time => isLater(time, now));

@@ -7,13 +7,23 @@ import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
 
 /** What the event led to: items that left in its turn, a new layout, or nothing. */
 export interface EventEffect {
-  readonly outcome: 'enqueued' | 'dequeued' | 'promoted' | 'reconfigured' | 'refused' | 'nothing-to-do';
+  readonly outcome:
+    | 'halted'
+    | 'enqueued'
+    | 'dequeued'
+    | 'promoted'
+    | 'rerun'
+    | 'reconfigured'
+    | 'refused'
+    | 'nothing-to-do';
   /** A code, e.g. `being-reported`; absent: the code of the first item that left. */
   readonly reason?: string;
+  /** Why it was asked for, in the operator's words; absent: not said. */
+  readonly detail?: string;
   /** Items that left because of it. */
   readonly left: readonly { readonly item: Uuid; readonly change: string; readonly code: LeaveCode }[];
-  /** The item of the change that entered because of it; absent: none. */
-  readonly entered?: Uuid;
+  /** The item that entered, or runs again, because of it; absent: none. */
+  readonly item?: Uuid;
   /** Items that were promoted because of it; absent: none. */
   readonly promoted?: readonly { readonly item: Uuid; readonly change: string }[];
 }
@@ -22,11 +32,19 @@ export interface EventEffect {
 const MOST_ITEMS = 64;
 
 /** Names only the first of several items; {@link effectEvents} has all. */
-export function effectAttributes({ outcome, reason, left, promoted, entered }: EventEffect): AttributeInput {
+export function effectAttributes({
+  outcome,
+  reason,
+  detail,
+  left,
+  promoted,
+  item,
+}: EventEffect): AttributeInput {
   return {
     eventOutcome: outcome,
+    detail,
     reason: reason ?? left[0]?.code,
-    itemId: entered ?? left[0]?.item ?? promoted?.[0]?.item,
+    itemId: item ?? left[0]?.item ?? promoted?.[0]?.item,
   };
 }
 

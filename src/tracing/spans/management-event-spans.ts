@@ -8,6 +8,7 @@ import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change, ChangeKey } from '../../model/change.ts';
 import type { ManagementOrigin } from '../../model/event.ts';
+import type { HaltMode } from '../../model/halt.ts';
 import type { PipelineName, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { aboutAttributes } from './change-attributes.ts';
@@ -20,13 +21,13 @@ import { spanOf } from './span-plan.ts';
 /** Recorded by the turn that consumed the request; times of `origin` are by the clock of the web that received it. */
 export interface ManagementEventFacts {
   readonly event: Uuid;
-  readonly command: 'enqueue' | 'dequeue' | 'promote';
+  readonly command: 'enqueue' | 'dequeue' | 'promote' | 'rerun' | HaltMode | 'resume';
   /** Who asked: the name of the token's user, or `command line`. */
   readonly by: string;
   readonly tenant: TenantName;
   readonly pipeline: PipelineName;
-  /** The first of several; a key when the change is not cached. */
-  readonly change: Change | ChangeKey;
+  /** The first of several; a key when the change is not cached; null: it is about the pipeline. */
+  readonly change: Change | ChangeKey | null;
   readonly origin: ManagementOrigin;
   readonly takenAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
@@ -54,7 +55,7 @@ export function managementEventSpans(
       eventType: facts.command,
       command: facts.command,
       by: facts.by,
-      ...aboutAttributes(facts.change, null, options),
+      ...(facts.change === null ? {} : aboutAttributes(facts.change, null, options)),
       ...effectAttributes(effect),
       linkCaller: caller?.traceId,
       linkFollows: follows?.traceId,

@@ -69,8 +69,8 @@ export class Board implements View {
 
   #drawAll(): void {
     const pipelines = this.#live.pipelines();
-    const busy = pipelines.filter(pipeline => pipeline.queues.length > 0);
-    const idle = pipelines.filter(pipeline => pipeline.queues.length === 0);
+    const busy = pipelines.filter(isShown);
+    const idle = pipelines.filter(pipeline => !isShown(pipeline));
     show(
       this.#queues,
       busy.map(pipeline => this.#pipeline(pipeline)),
@@ -124,6 +124,7 @@ export class Board implements View {
         element('span', { class: 'count' }, count(size, 'item')),
         pipeline.disabled && element('span', { class: 'chip is-bad' }, 'disabled after too many failures'),
         this.#delaysLink(pipeline, 'delays'),
+        (pipeline.halts ?? []).map(halt => element('p', { class: 'chip is-bad' }, haltLine(halt))),
         pipeline.description !== null && element('p', { class: 'description' }, pipeline.description),
       ),
       pipeline.queues.map(queue => this.#queue(pipeline, queue)),
@@ -247,6 +248,16 @@ export class Board implements View {
       element('time', { datetime: new Date(item.leftAt).toISOString() }, clock(item.leftAt)),
     );
   }
+}
+
+/** Also an empty one that an operator keeps from going on. */
+function isShown({ queues, halts = [] }: LivePipeline): boolean {
+  return queues.length > 0 || halts.length > 0;
+}
+
+function haltLine({ queue, mode, reason, by }: LivePipeline['halts'][number]): string {
+  const what = queue === null ? '' : `queue ${queue} `;
+  return `${what}${mode === 'pause' ? 'is paused' : 'takes no changes'}, by ${by}: ${reason}`;
 }
 
 function emptyBox(title: string, ...children: readonly Child[]): HTMLElement {

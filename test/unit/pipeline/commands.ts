@@ -25,7 +25,8 @@
  *     reports / report A [base-moved|not-merged|failed|done|withdrawn|unsettled] / push app
  *     host-merges                            from now on the host makes its own commits of what lands
  *     report A other-tree                    and this one holds something else than was tested
- *     dequeue A / promote C B / turn
+ *     dequeue A / promote C B / rerun A / turn
+ *     pause gate [queue] / resume gate [queue]   at an operator's request
  */
 
 import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
@@ -280,6 +281,26 @@ export class Script {
           { kind: 'dequeue', uuid: world.uuid(), change: world.proposed(name).key, by: 'ops' },
         ]);
         return true;
+      case 'pause':
+      case 'resume': {
+        const management = { receivedAt: world.now, storedAt: world.now, sampled: true };
+        const halt = {
+          queue: second === '' ? null : second,
+          wanted: verb,
+          reason: 'a reason',
+          by: 'ops',
+          management,
+        } as const;
+        this.#turn(this.#pipelineNamed(name), [{ kind: 'halt', uuid: world.uuid(), ...halt }]);
+        return true;
+      }
+      case 'rerun': {
+        const { uuid: item, changes } = pipeline.item(name);
+        const management = { receivedAt: world.now, storedAt: world.now, sampled: true };
+        const about = { item, change: changes[0].key, by: 'ops', management };
+        this.#turn(pipeline, [{ kind: 'rerun', uuid: world.uuid(), ...about }]);
+        return true;
+      }
       case 'promote': {
         const changes = names.map(each => world.proposed(each).key);
         this.#turn(pipeline, [{ kind: 'promote', uuid: world.uuid(), changes, by: 'ops' }]);

@@ -71,6 +71,10 @@ export interface FakeWeb {
   readonly dequeued: string[];
   /** What was asked to enter, as `<pipeline>: <change>`. */
   readonly enqueued: string[];
+  /** Requests to pause, drain or resume. */
+  readonly halted: string[];
+  /** Items whose failed jobs were to run again. */
+  readonly rerun: string[];
   /** The items of each request to promote. */
   readonly promoted: (readonly string[])[];
   /** Traces that dequeues were asked from, as far as they were believed. */
@@ -260,6 +264,12 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       fake.dequeued.push(item.uuid);
       fake.contexts.push(context);
     },
+    async halt({ pipeline, queue, wanted, reason }) {
+      fake.halted.push(`${wanted} ${pipeline} ${queue ?? '-'} ${reason}`.trim());
+    },
+    async rerun({ item }) {
+      fake.rerun.push(item.uuid);
+    },
     async promote({ pipeline, items }) {
       if (pipeline.manager !== 'dependent') return false;
       fake.promoted.push(items.map(({ uuid }) => uuid));
@@ -305,6 +315,8 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     stored: [],
     dequeued: [],
     enqueued: [],
+    rerun: [],
+    halted: [],
     promoted: [],
     contexts: [],
     warnings: [],

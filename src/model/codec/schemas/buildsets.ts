@@ -264,7 +264,12 @@ export const buildSetSchema = object<BuildSet>({
   filesChanged: filesChangedSchema,
   verdicts: optional(list(object<JobDecision>({ job: text, runs: flag, because: text }))),
   startHold: optional(
-    tagged<StartHold, 'on'>('on', { window: {}, 'hold-following': { item: text }, host: { project } }),
+    tagged<StartHold, 'on'>('on', {
+      window: {},
+      'hold-following': { item: text },
+      host: { project },
+      paused: { reason: text },
+    }),
   ),
   semaphoreWaits: optional(list(semaphoreWait)),
   requirementWaits: optional(list(requirementWait)),

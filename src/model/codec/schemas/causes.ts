@@ -91,6 +91,7 @@ export const resetCauseSchema = object<ResetCause>({
     'item-ahead-left': 1,
     'item-ahead-changed': 1,
     promoted: 1,
+    rerun: 1,
     'queue-changed': 1,
     'needed-change-failing': 1,
     'base-moved': 1,

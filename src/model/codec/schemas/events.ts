@@ -234,5 +234,14 @@ export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
     by: text,
     management: optional(managementSchema),
   },
+  halt: {
+    uuid,
+    queue: nullable(text),
+    wanted: words<EventOfKind<'halt'>['wanted']>({ pause: 1, drain: 1, resume: 1 }),
+    reason: text,
+    by: text,
+    management: managementSchema,
+  },
+  rerun: { uuid, item: uuid, change, by: text, management: managementSchema },
   promote: { uuid, changes: list(change), by: text, management: optional(managementSchema) },
 });

@@ -1,4 +1,5 @@
 /** Queue items and what else a pipeline stores. */
+import type { HaltMode, PipelineHalt } from '../../halt.ts';
 import type { ItemStateName } from '../../item-states.ts';
 import type { ReportAction } from '../../pipeline.ts';
 import type { ChangeQueue, PipelineCounters, TestedState } from '../../pipeline-state.ts';
@@ -63,6 +64,7 @@ const timelineEntry = object<TimelineEntry>({
     host: 1,
     semaphore: 1,
     requirement: 1,
+    paused: 1,
     dependency: 1,
     reporting: 1,
   }),
@@ -196,6 +198,17 @@ export const pipelineCountersSchema = object<PipelineCounters>({
   holder: optional(object<Holder>({ name: text, session: text, since: time, until: optional(time) })),
   takeovers: optional(takeovers),
   testedStates: optional(list(object<TestedState>({ state: text, at: time, item: uuid, buildset: uuid }))),
+  halts: optional(
+    list(
+      object<PipelineHalt>({
+        queue: nullable(text),
+        mode: words<HaltMode>({ pause: 1, drain: 1 }),
+        reason: text,
+        by: text,
+        since: time,
+      }),
+    ),
+  ),
   provided: optional(
     list(
       object<ProvidedByChange>({

@@ -1,0 +1,56 @@
+/** `gatehouse rerun`: runs the failed jobs of an item again. */
+import type { Command } from 'commander';
+import { type Io, print, printJson } from '../terminal/io.ts';
+import { CHANGE_ARGUMENT, findItem, ITEM_ARGUMENT } from './find-item.ts';
+import { whoMayText } from './operator-request.ts';
+import type { Refused } from './refused.ts';
+import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
+
+interface RerunOptions extends AskOptions {
+  readonly pipeline?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  gatehouse rerun 0e2c20
+  gatehouse rerun acme/app master/login --pipeline gate
+${whoMayText('a token that names the tenant')}`;
+
+/** @param done gets the exit status: 0 when the request is stored; the jobs start with the next turn of the pipeline. */
+export function addRerunCommand(program: Command, io: Io, done: (status: number) => void): void {
+  addAskOptions(program.command('rerun'))
+    .summary('run the failed jobs of an item again')
+    .description(
+      'Runs the failed jobs of an item again, in the state that was tested; those that passed keep their result. An item that has left enters its pipeline again, with the change as it is now.',
+    )
+    .argument('<item>', ITEM_ARGUMENT)
+    .argument('[change]', CHANGE_ARGUMENT)
+    .option('-p, --pipeline <name>', 'with a change: its newest item in this pipeline')
+    .addHelpText('after', EXAMPLES)
+    .action(async (item: string, change: string | undefined, options: RerunOptions) =>
+      done(await withTenantService(io, options, session => rerun(session, item, change, options), 'act')),
+    );
+}
+
+async function rerun(
+  session: Session,
+  item: string,
+  change: string | undefined,
+  { pipeline }: RerunOptions,
+): Promise<number | Refused> {
+  const found = await findItem(session, item, change, pipeline);
+  if (found.kind === 'refused') return found;
+  const answer = await session.api.post<{ readonly outcome: string }>(
+    tenantPath(session, `item/${found.uuid}/rerun`),
+    {},
+  );
+  if (session.json) printJson(session.io, answer);
+  else
+    print(
+      session.io,
+      answer.outcome === 'enters-again'
+        ? `item ${found.uuid} has left: its change enters again shortly, if it may`
+        : `failed jobs of item ${found.uuid} run again shortly`,
+    );
+  return 0;
+}
