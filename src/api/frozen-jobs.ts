@@ -17,7 +17,7 @@ export function jobGraphDocument(jobs: readonly FrozenJob[]): readonly Json[] {
 export function frozenJobDocument(job: FrozenJob, canonical: (project: ProjectKey) => string): Json {
   const playbooks = (all: readonly Playbook[]) =>
     all.map(({ project, branch, path, trusted, secrets = [] }) => ({
-      ...{ project: canonical(project), branch, path, trusted },
+      ...{ connection: projectIdOf(project).connection, project: canonical(project), branch, path, trusted },
       secrets: secrets.map(({ name }) => name),
     }));
   return {

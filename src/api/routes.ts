@@ -5,7 +5,7 @@
  * Map of this room:
  *
  *     schema.ts                       builders of JSON schemas; `Document<typeof schema>` is the type of a document
- *     routes.ts, queries.ts           the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
+ *     routes.ts (operator-routes.ts), queries.ts     the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts (halts.ts)    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
  *     builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
@@ -27,8 +27,9 @@ import { frozenJobSchema, frozenJobsSchema } from './frozen-jobs-schema.ts';
 import { jobStatisticsSchema, jobsStatisticsSchema } from './job-statistics.ts';
 import { finishedItemSchema, liveItemSchema } from './live-item.ts';
 import { livePipelineSchema, liveTenantSchema } from './live-view.ts';
+import { OPERATOR_ROUTES } from './operator-routes.ts';
 import { QUERIES, type QueryTable } from './queries.ts';
-import { document, flag, json, list, oneOf, optional, type Schema, text } from './schema.ts';
+import { document, json, list, oneOf, type Schema, text } from './schema.ts';
 import { semaphoresSchema } from './semaphores.ts';
 import {
   aliveSchema,
@@ -314,6 +315,11 @@ const READ: readonly RouteDescription[] = [
   read(`${TENANT}/project-ssh-key/{project}.pub`, "Public ssh key of a project's jobs", {
     media: ['text/plain'],
   }),
+  read(`${TENANT}/nodes`, 'Nodes, of which there are none', { schema: list(json()) }),
+  read(`${TENANT}/nodeset-requests`, 'Requests for nodesets, of which there are none', {
+    schema: list(json()),
+  }),
+  read(`${TENANT}/autohold`, 'Requests to hold builds, of which there are none', { schema: list(json()) }),
   read(`${TENANT}/badge`, 'Badge for a README', { media: ['image/svg+xml'] }, { query: QUERIES.badge }),
 ];
 
@@ -329,67 +335,7 @@ const CHANGE: readonly RouteDescription[] = [
     refusals: [400, 401, 403, 404, 415],
     needsToken: true,
   },
-  {
-    method: 'post',
-    path: `${TENANT}/project/{project}/enqueue`,
-    summary: 'Has a change, or a ref, enter a pipeline',
-    body: {
-      schema: document({
-        pipeline: text(),
-        change: optional(text()),
-        ref: optional(text()),
-        oldrev: optional(text()),
-        newrev: optional(text()),
-      }),
-    },
-    answers: { 200: { schema: flag('true: the request is stored') } },
-    refusals: [400, 401, 403, 404, 415],
-    needsToken: true,
-  },
-  {
-    method: 'post',
-    path: `${TENANT}/project/{project}/dequeue`,
-    summary: 'Removes a change from a pipeline',
-    body: {
-      schema: document({ pipeline: text(), change: optional(text()), ref: optional(text()) }),
-    },
-    answers: { 200: { schema: flag('true: the request is stored') } },
-    refusals: [400, 401, 403, 404, 415],
-    needsToken: true,
-  },
-  {
-    method: 'post',
-    path: `${TENANT}/pipeline/{pipeline}/state`,
-    summary: 'Pauses or drains a pipeline or one of its queues, or lets it go on',
-    body: {
-      schema: document({
-        state: oneOf(['paused', 'draining', 'normal']),
-        reason: optional(text('Needed unless normal')),
-        queue: optional(text('Absent: the whole pipeline')),
-      }),
-    },
-    answers: { 200: { schema: flag('true: the request is stored') } },
-    refusals: [400, 401, 403, 404, 415],
-    needsToken: true,
-  },
-  {
-    method: 'post',
-    path: `${TENANT}/item/{uuid}/rerun`,
-    summary: 'Has the failed jobs of an item run again',
-    body: { schema: document({}) },
-    answers: { 200: { schema: document({ outcome: oneOf(['runs-again', 'enters-again']) }) } },
-    refusals: [400, 401, 403, 404, 415],
-    needsToken: true,
-  },
-  {
-    method: 'post',
-    path: `${TENANT}/promote`,
-    summary: 'Moves changes to the heads of their queues',
-    body: { schema: document({ pipeline: text(), changes: list(text()) }) },
-    answers: { 200: { schema: flag('true: the request is stored') } },
-    refusals: [400, 401, 403, 404, 415],
-    needsToken: true,
-  },
+  ...OPERATOR_ROUTES,
   {
     method: 'post',
     path: '/api/otlp/v1/traces',

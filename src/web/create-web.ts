@@ -73,6 +73,7 @@ import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-
 import { takeTurns } from './take-turns.ts';
 import { addTestRoutes } from './test-results.ts';
 import { webhookRoute } from './webhook-route.ts';
+import { addAbsentLists, addAbsentRoutes } from './zuul-absent-routes.ts';
 
 /** Listens only when asked to; port and socket are independent of each other. */
 export interface Web {
@@ -193,6 +194,7 @@ function apiRoutes(
   api.use('/tenant/:tenant', guardTenant(auth));
   api.route('/connection/:name/payload').post(webhookRoute(deps)).all(onlyBy('POST'));
   addOperatorRoutes(api, deps, onlyBy('POST'));
+  addAbsentRoutes(api, onlyBy);
   const { askComponent } = deps;
   if (askComponent !== undefined)
     api
@@ -226,6 +228,7 @@ function apiRoutes(
   addKeyRoutes(tenant, deps);
   addTenantAuthorizationsRoute(tenant, auth);
   addConsoleRoute(tenant, deps);
+  addAbsentLists(tenant, deps);
   tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {
     const name = request.params.tenant;
     if (deps.snapshot(name) === undefined)

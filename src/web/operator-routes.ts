@@ -7,6 +7,7 @@ import { enqueueRoute } from './enqueue-route.ts';
 import { haltRoute } from './halt-route.ts';
 import { promoteRoute } from './promote-route.ts';
 import { rerunRoute } from './rerun-route.ts';
+import { zuulStateRoute } from './zuul-state-route.ts';
 
 /** @param others answers every other method. */
 export function addOperatorRoutes(
@@ -34,6 +35,11 @@ export function addOperatorRoutes(
     api
       .route('/tenant/:tenant/pipeline/:pipeline/state')
       .post(haltRoute({ ...deps, halt }))
+      .all(others);
+  if (halt !== undefined)
+    api
+      .route('/tenant/:tenant/state')
+      .post(zuulStateRoute({ ...deps, halt }))
       .all(others);
   if (promote !== undefined)
     api

@@ -72,6 +72,11 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
       'console-stream',
       'badge',
       'semaphores',
+      'jobs/statistics',
+      'job/unit/statistics',
+      'nodes',
+      'nodeset-requests',
+      'autohold',
     ].map(name => `${TENANT}/${name}`),
     ...['items?limit=0', 'items?limti=3', 'builds?final=perhaps', 'buildsets?idx_min=x', 'nothing'].map(
       name => `${TENANT}/${name}`,
@@ -136,6 +141,14 @@ async function halts(ask: ReturnType<typeof clientOf>, operator: ReturnType<type
   await operator(`${TENANT}/status`);
   await operator(`${TENANT}/pipeline/nothing/state`, post({ state: 'normal' }));
   await operator(path, post({}, 'text/plain'));
+  const events = `${TENANT}/state`;
+  await ask(events, post({ trigger_queue_paused: true }));
+  await operator(events, post({ trigger_queue_paused: true, reason: null }));
+  await operator(events, post({ trigger_queue_discarding: true }));
+  await operator(events, post({ result_queue_paused: true }));
+  await operator(events, post({ trigger_queue_paused: false }));
+  await operator('/api/tenant/nobody/state', post({}));
+  await operator(events, post({}, 'text/plain'));
 }
 
 async function reruns(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>, item: string) {

@@ -97,7 +97,8 @@ function countersChanged(before: PipelineState, after: PipelineState): boolean {
     before.holder !== after.holder ||
     before.takeovers !== after.takeovers ||
     before.testedStates !== after.testedStates ||
-    before.provided !== after.provided
+    before.provided !== after.provided ||
+    before.halts !== after.halts
   );
 }
 

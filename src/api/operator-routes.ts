@@ -1,0 +1,96 @@
+/** Routes by which operators act on items and pipelines: part of the table of routes. */
+import { document, flag, list, nullable, oneOf, optional, type Schema, text } from './schema.ts';
+
+/** A request that is stored, or refused. */
+interface OperatorRoute {
+  readonly method: 'post';
+  readonly path: string;
+  readonly summary: string;
+  readonly body: { readonly schema: Schema };
+  readonly answers: { readonly [status: number]: { readonly schema: Schema } };
+  readonly refusals: readonly number[];
+  readonly needsToken: true;
+}
+
+const TENANT = '/api/tenant/{tenant}';
+
+/** In the order of the description. */
+export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
+  {
+    method: 'post',
+    path: `${TENANT}/project/{project}/enqueue`,
+    summary: 'Has a change, or a ref, enter a pipeline',
+    body: {
+      schema: document({
+        pipeline: text(),
+        change: optional(text()),
+        ref: optional(text()),
+        oldrev: optional(text()),
+        newrev: optional(text()),
+      }),
+    },
+    answers: { 200: { schema: flag('true: the request is stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/project/{project}/dequeue`,
+    summary: 'Removes a change from a pipeline',
+    body: {
+      schema: document({ pipeline: text(), change: optional(text()), ref: optional(text()) }),
+    },
+    answers: { 200: { schema: flag('true: the request is stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/pipeline/{pipeline}/state`,
+    summary: 'Pauses or drains a pipeline or one of its queues, or lets it go on',
+    body: {
+      schema: document({
+        state: oneOf(['paused', 'draining', 'normal']),
+        reason: optional(text('Needed unless normal')),
+        queue: optional(text('Absent: the whole pipeline')),
+      }),
+    },
+    answers: { 200: { schema: flag('true: the request is stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/state`,
+    summary: "Zuul's state of the events of a tenant: drains its pipelines, or lets them go on",
+    body: {
+      schema: document({
+        trigger_queue_paused: optional(flag()),
+        trigger_queue_discarding: optional(flag('Refused')),
+        result_queue_paused: optional(flag('Refused')),
+        reason: optional(nullable(text())),
+      }),
+    },
+    answers: { 200: { schema: flag('true: the requests are stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/item/{uuid}/rerun`,
+    summary: 'Has the failed jobs of an item run again',
+    body: { schema: document({}) },
+    answers: { 200: { schema: document({ outcome: oneOf(['runs-again', 'enters-again']) }) } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/promote`,
+    summary: 'Moves changes to the heads of their queues',
+    body: { schema: document({ pipeline: text(), changes: list(text()) }) },
+    answers: { 200: { schema: flag('true: the request is stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+];
