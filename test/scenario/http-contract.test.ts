@@ -115,6 +115,7 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
         '/logs/job-output.txt',
         '/logs/zuul-manifest.json',
         '/logs/x',
+        '/tests',
       ].map(part => `${TENANT}/build/${uuid}${part}`),
     ),
     ...[sets[0]?.uuid, UNKNOWN_UUID].map(uuid => `${TENANT}/buildset/${uuid}`),
