@@ -1,4 +1,5 @@
 /** The status page in a real browser. */
+import { stat } from 'node:fs/promises';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -383,35 +384,78 @@ describeOnChromium('the page', executablePath => {
     expect(new URL(page.url()).pathname).toBe(`/t/main/item/${uuidOf('metrics')}`);
   });
 
-  test('follows a log while it grows, in colour and without obeying it', async () => {
+  test("follows a log while it grows, in colour, without obeying it or taking its lines for the executor's", async () => {
     const build = uuidOf('retry-budget', 'build', '1', 'integration', '2');
+    const output = page.locator('.log-output');
     web.logs.set(build, {
-      text: '\x1b[31mred\x1b[0m <b>not bold</b>\n\x1b]0;title\x07plain\n',
+      text: '\x1b[31mred\x1b[0m <b>not bold</b>\n\x1b]0;title\x07plain größ',
       complete: false,
     });
+    const asked = page.waitForEvent('websocket').then(socket => socket.waitForEvent('framesent'));
     await page.goto(`${web.url}/t/main/build/${build}`);
-    await page.getByText('plain').waitFor();
-    expect(await page.locator('.log-output').innerText()).toBe('red <b>not bold</b>\nplain\n');
-    expect(await page.locator('.log-output .c1').innerText()).toBe('red');
+    await page.getByText('not bold').waitFor();
+    expect(await output.innerText()).toBe('red <b>not bold</b>');
+    expect(await output.locator('.c1').innerText()).toBe('red');
 
-    web.logs.set(build, { text: `${web.logs.get(build)!.text}and more\n`, complete: true });
-    await page.getByText('and more').waitFor();
+    expect(String((await asked).payload)).toContain('"gatehouse":{"offset":');
+    const stamp = '2026-11-20 17:53:01.123456';
+    const more = [
+      `${web.logs.get(build)!.text}er`,
+      `${stamp} | ${stamp} # RUN END: passed`,
+      `${stamp} | \x1b[31m2 %\r67 %\r100 %`,
+      `${stamp} # RUN END: failed`,
+    ];
+    web.logs.set(build, { text: more.join('\n'), complete: true });
     await page.getByText('Complete.').waitFor();
+    expect(await output.innerText()).toBe(
+      `red <b>not bold</b>\nplain größer\n${stamp} # RUN END: passed\n100 %\nRUN END: failed`,
+    );
+    expect(await output.locator('.c1').allInnerTexts()).toEqual(['red', '100 %']);
+    expect(await output.locator('.of-executor').allInnerTexts()).toEqual(['RUN END: failed']);
+    await page.getByLabel('times').check();
+    expect(await output.locator('.of-executor').innerText()).toBe('17:53:01.123\nRUN END: failed');
   });
 
-  test("distinguishes the executor's lines in a log from look-alikes of a job", async () => {
-    const build = uuidOf('retry-budget', 'build', '1', 'integration', '2');
+  test('finds its way in a long log: lines as links, search, errors, folds, files, and the whole of it', async () => {
+    const build = uuidOf('schema', 'build', '1', 'unit-tests', '1');
     const stamp = '2026-11-20 17:53:01.123456';
-    web.logs.set(build, {
-      text: `${stamp} | ${stamp} # RUN END: passed\n${stamp} | \x1b[31mred \x1b]8;;http://x\n${stamp} # RUN END: failed\n`,
-      complete: true,
-    });
-    await page.goto(`${web.url}/t/main/build/${build}`);
+    const tests = Array.from({ length: 200_000 }, (_, number) => `${stamp} | test ${number} ok`);
+    tests[150_000] = `${stamp} | FAILED: test 150000`;
+    const text = [`${stamp} # RUN START: x`, ...tests, `${stamp} # RUN END: x: failed`, ''].join('\n');
+    web.logs.set(build, { text, complete: true });
+    web.files.set(build, { 'reports/junit.xml': '<x/>' });
+    await page.goto(`${web.url}/t/main/build/${build}#L1000-L1002`);
     await page.getByText('Complete.').waitFor();
-    expect(await page.locator('.log-output .of-executor').allInnerTexts()).toEqual([
-      `${stamp} # RUN END: failed\n`,
+    const selected = page.locator('.is-selected .log-text');
+    expect(await selected.allInnerTexts()).toEqual(['test 998 ok', 'test 999 ok', 'test 1000 ok']);
+    expect(await page.locator('.log-line').count()).toBeLessThan(100);
+    await page.getByRole('link', { name: 'reports/junit.xml' }).waitFor();
+
+    await page.locator('[data-line="1004"] .log-number').click({ modifiers: ['Shift'] });
+    expect(new URL(page.url()).hash).toBe('#L1000-L1004');
+    await page.locator('.log-output').focus();
+    await page.keyboard.press('e');
+    await selected.getByText('FAILED: test 150000').waitFor();
+    expect(new URL(page.url()).hash).toBe('#L150002');
+    await page.keyboard.press('/');
+    await page.keyboard.type('TEST 19999');
+    await page.getByText('1 of 11 lines').waitFor({ timeout: 30_000 });
+    await page.keyboard.press('Enter');
+    await selected.getByText('test 199990 ok').waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.getByRole('button', { name: 'Fold lines 1 to' }).click();
+    expect(await page.locator('.log-text').allInnerTexts()).toEqual(['RUN START: x', 'RUN END: x: failed']);
+    await page.keyboard.press('n');
+    await selected.getByText('test 199991 ok').waitFor();
+
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
     ]);
-    expect(await page.locator('.of-executor .c1').count()).toBe(0);
+    expect((await stat(await download.path())).size).toBe(text.length);
+    const raw = page.getByRole('link', { name: 'Raw' });
+    expect(await raw.getAttribute('href')).toBe(`/api/tenant/main/build/${build}/logs/job-output.txt`);
   });
 
   test('shows hostile names as the text they are', async () => {
@@ -606,6 +650,7 @@ const ACCESSIBLE = [
   '/t/main/semaphores',
   '/t/main/config-errors',
   `/t/main/item/${uuidOf('dark-mode')}`,
+  `/t/main/build/${uuidOf('schema', 'build', '1', 'unit-tests', '1')}`,
 ];
 
 /** What axe finds wrong, a line for each rule that is broken. */

@@ -6,6 +6,8 @@ export interface ConsoleRequest {
   readonly uuid: string;
   /** Undefined: none was sent. */
   readonly token: string | undefined;
+  /** Ours: the log is sent from this byte on, as it is, in binary messages. Undefined: as Zuul does. */
+  readonly offset: number | undefined;
 }
 
 /** @returns why it is none, in Zuul's words where Zuul has some. */
@@ -29,5 +31,17 @@ export function parseConsoleRequest(
   const token = fields.get('token');
   if (typeof uuid !== 'string') return refused("'uuid' is not a text");
   // A build has one log, by any name.
-  return { kind: 'request', uuid, token: typeof token === 'string' && token !== '' ? token : undefined };
+  const ours = fields.get('gatehouse');
+  const offset = typeof ours === 'object' && ours !== null && 'offset' in ours ? ours.offset : undefined;
+  if (offset !== undefined && !isOffset(offset)) return refused("'offset' is not a number of bytes");
+  return {
+    kind: 'request',
+    uuid,
+    token: typeof token === 'string' && token !== '' ? token : undefined,
+    offset,
+  };
+}
+
+function isOffset(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -81,6 +81,13 @@ interface Reader {
   alive: boolean;
 }
 
+/** `from`: see {@link ConsoleRequest.offset}. */
+interface StreamedLog {
+  readonly build: string;
+  readonly worker: string;
+  readonly from: number | undefined;
+}
+
 class Streams implements ConsoleStreams {
   readonly #deps: ConsoleDeps;
   readonly #server = new WebSocketServer({
@@ -178,7 +185,7 @@ class Streams implements ConsoleStreams {
     const build = await this.#build(tenant, asked.uuid);
     if (build === undefined) return end(socket, NO_STREAM, 'Build not found');
     if (build.worker === null) return end(socket, NO_STREAM, 'Build did not start yet');
-    await this.#stream(reader, build.uuid, build.worker);
+    await this.#stream(reader, { build: build.uuid, worker: build.worker, from: asked.offset });
   }
 
   /** @returns why the caller may not read the tenant; for one that does not exist the same. */
@@ -205,14 +212,14 @@ class Streams implements ConsoleStreams {
       : findBuild(this.#deps, { kind: 'found', name: tenant, snapshot }, uuid);
   }
 
-  async #stream({ socket, tenant, gone }: Reader, build: string, worker: string): Promise<void> {
+  async #stream({ socket, tenant, gone }: Reader, { build, worker, from }: StreamedLog): Promise<void> {
     const decoder = new TextDecoder();
     let idleSince = this.#deps.clock.monotonic();
-    for (let offset = 0; !gone.signal.aborted; ) {
+    for (let offset = from ?? 0; !gone.signal.aborted; ) {
       const piece = await this.#deps.logs.read({ build, worker, offset, limit: PIECE });
       const { bytes, complete } = piece ?? { bytes: new Uint8Array(), complete: false };
       offset += bytes.length;
-      await sent(socket, decoder.decode(bytes, { stream: !complete }));
+      await sent(socket, from === undefined ? decoder.decode(bytes, { stream: !complete }) : bytes);
       if (complete) return end(socket, OVER, 'No more data');
       if (bytes.length > 0) {
         idleSince = this.#deps.clock.monotonic();
@@ -261,8 +268,8 @@ function tenantIn(url: string | undefined): TenantName | undefined {
 }
 
 /** Resolves when the operating system has it, or the connection is gone. */
-function sent(socket: WebSocket, text: string): Promise<void> {
-  if (text === '' || socket.readyState !== WebSocket.OPEN) return Promise.resolve();
+function sent(socket: WebSocket, text: string | Uint8Array): Promise<void> {
+  if (text.length === 0 || socket.readyState !== WebSocket.OPEN) return Promise.resolve();
   return new Promise(resolve => socket.send(text, () => resolve()));
 }
 

@@ -1,36 +1,35 @@
 /** The log of one build, followed while it grows. */
 
 import type { BuildDocument } from '../../api/builds.ts';
-import { api, errorTextOf, fetchJson, pages } from './address.ts';
+import { api, fetchJson, pages } from './address.ts';
 import { artifactList, remarkList } from './artifact-list.ts';
 import { element, externalLink, show } from './dom.ts';
 import { nothingHere } from './fetched-view.ts';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
+import { fileList, type Manifest } from './kept-files.ts';
 import type { Live } from './live.ts';
-import { LogLines } from './log-lines.ts';
+import { LogBuffer } from './log-buffer.ts';
+import { LogReader } from './log-reader.ts';
+import { LogTools } from './log-tools.ts';
 import type { View } from './messages.ts';
-import { authorization, sessionToken } from './session.ts';
+import { pacer } from './pacer.ts';
 import { tick } from './ticking.ts';
 
-const EVERY_MS = 1000;
-/** Characters kept on the page; the link "raw" has the whole log. */
-const KEPT = 2_000_000;
+/** Bytes that are taken in at once: some milliseconds. */
+const AT_ONCE = 65_536;
 
-/** Reads once a second until the log is complete. Shows the last 2 000 000 characters. */
+/** Reads the log as a whole, and follows it until it is complete. */
 export class LogView implements View {
   readonly #root: Element;
   readonly #tenant: string;
   readonly #uuid: string;
   readonly #live: Live;
   #head = element('div', { class: 'item-head' });
-  #output = element('pre', { class: 'log-output', tabindex: 0, 'aria-label': 'Log' });
-  #status = element('p', { class: 'quiet', role: 'status' });
-  #follow = element('input', { type: 'checkbox', id: 'follow', checked: true });
-  #decoder = new TextDecoder();
-  #lines = new LogLines();
-  #offset = 0;
-  #shown = 0;
-  #timer: number | undefined;
+  readonly #log = new LogBuffer();
+  readonly #breath = pacer();
+  readonly #tools: LogTools;
+  readonly #reader: LogReader;
+  readonly #files = element('div', { class: 'files' });
   #headTimer: number | undefined;
   #closed = false;
 
@@ -42,30 +41,15 @@ export class LogView implements View {
     this.#tenant = tenant;
     this.#uuid = uuid;
     this.#live = live;
-    const raw = element(
-      'a',
-      { href: `${api(tenant, `build/${uuid}/log`)}?limit=4194304`, class: 'external' },
-      'raw',
-    );
-    show(
-      root,
-      this.#head,
-      element(
-        'section',
-        { class: 'panel' },
-        element(
-          'div',
-          { class: 'log-tools' },
-          element('label', {}, this.#follow, ' follow'),
-          // A link sends no token.
-          sessionToken() === undefined && raw,
-          this.#status,
-        ),
-        this.#output,
-      ),
-    );
+    this.#tools = new LogTools(this.#log, tenant, uuid);
+    show(root, this.#head, this.#tools.root);
+    this.#reader = new LogReader({
+      tenant,
+      uuid,
+      take: (bytes, complete) => this.#take(bytes, complete),
+      onState: text => this.#tools.say(text),
+    });
     void this.#loadHead();
-    void this.#read();
   }
 
   update(): void {
@@ -79,7 +63,8 @@ export class LogView implements View {
 
   close(): void {
     this.#closed = true;
-    clearTimeout(this.#timer);
+    this.#reader.close();
+    this.#tools.close();
     clearTimeout(this.#headTimer);
   }
 
@@ -114,6 +99,11 @@ export class LogView implements View {
           element('span', {}, `${duration(Number(ended_at.slice(0, -6)) - started)} from ${clock(started)}`),
         worker !== null && element('span', {}, `on ${worker}`),
         !build.voting && element('span', {}, 'non-voting'),
+        element(
+          'a',
+          { 'data-route': true, href: pages.job(this.#tenant, build.job_name) },
+          'all runs of the job',
+        ),
         element('span', {}, `${build.ref.project} ${build.ref.change ?? build.ref.ref}`),
         element(
           'a',
@@ -124,64 +114,35 @@ export class LogView implements View {
       ),
       artifactList(build),
       remarkList(build),
+      this.#files,
     );
+    // What a build leaves is there when it has ended.
+    if (build.result !== null && this.#files.childElementCount === 0) void this.#loadFiles();
     this.tick();
   }
 
   /** A build may be between its queue and the history. */
   #missing(): void {
     if (this.#head.childElementCount > 0) return;
-    clearTimeout(this.#timer);
+    this.#reader.close();
     show(this.#root, nothingHere('There is no such build, or not yet.'));
   }
 
-  async #read(): Promise<void> {
-    const more = await this.#readPiece().catch((error: unknown) => {
-      this.#status.textContent = `Cannot read the log (${errorTextOf(error)}); trying again …`;
-      return 'later' as const;
-    });
-    if (this.#closed || more === 'end') return;
-    this.#timer = window.setTimeout(() => void this.#read(), more === 'more' ? 0 : EVERY_MS);
+  async #take(bytes: Uint8Array, complete: boolean): Promise<void> {
+    for (let at = 0; at < bytes.length || at === 0; at += AT_ONCE) {
+      const end = at + AT_ONCE >= bytes.length;
+      this.#log.add(bytes.subarray(at, at + AT_ONCE), complete && end);
+      await this.#breath();
+      if (this.#closed) return;
+    }
+    this.#tools.grow(complete);
   }
 
-  /** @returns `more`: read on immediately; `later`: the log may grow; `end`: it is complete. */
-  async #readPiece(): Promise<'more' | 'later' | 'end'> {
-    const response = await fetch(`${api(this.#tenant, `build/${this.#uuid}/log`)}?offset=${this.#offset}`, {
-      headers: authorization(),
-    });
-    if (response.status === 404) {
-      this.#status.textContent = 'No output yet.';
-      return 'later';
-    }
-    if (response.status === 410) {
-      const { error }: { error: string } = await response.json();
-      this.#status.textContent = `${error.slice(0, 1).toUpperCase()}${error.slice(1)}.`;
-      return 'end';
-    }
-    if (!response.ok) throw new Error(String(response.status));
-    const bytes = await response.arrayBuffer();
-    const complete = response.headers.get('X-Complete') === 'true';
-    this.#offset = Number(response.headers.get('X-Next-Offset'));
-    this.#add(this.#decoder.decode(bytes, { stream: !complete }), complete);
-    this.#status.textContent = complete ? 'Complete.' : 'Live.';
-    if (complete) return 'end';
-    return bytes.byteLength > 0 ? 'more' : 'later';
-  }
-
-  #add(text: string, complete: boolean): void {
-    for (const line of this.#lines.add(text, complete)) {
-      const drawn = line.pieces.map(piece =>
-        piece.classes === ''
-          ? document.createTextNode(piece.text)
-          : element('span', { class: piece.classes }, piece.text),
-      );
-      this.#output.append(...(line.executor ? [element('span', { class: 'of-executor' }, ...drawn)] : drawn));
-      for (const piece of line.pieces) this.#shown += piece.text.length;
-    }
-    while (this.#shown > KEPT && this.#output.firstChild !== null) {
-      this.#shown -= this.#output.firstChild.textContent?.length ?? 0;
-      this.#output.firstChild.remove();
-    }
-    if (this.#follow.checked && text !== '') this.#output.scrollTop = this.#output.scrollHeight;
+  async #loadFiles(): Promise<void> {
+    const manifest = await fetchJson<Manifest>(
+      api(this.#tenant, `build/${this.#uuid}/logs/zuul-manifest.json`),
+    ).catch(() => undefined);
+    if (manifest === undefined || this.#closed) return;
+    show(this.#files, fileList(this.#tenant, this.#uuid, manifest));
   }
 }

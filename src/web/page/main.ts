@@ -9,7 +9,8 @@
  *                                       tenant-stream.ts bring them, one stream per browser; messages.ts: what they exchange
  *     board.ts, item-card.ts            the board; forecast-line.ts; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
  *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
- *     log-view.ts                       a log: log-lines.ts, ansi.ts, artifact-list.ts
+ *     log-view.ts                       a build with its log: log-buffer.ts (log-sections.ts, ansi.ts) has it, log-reader.ts brings it, log-tools.ts and log-list.ts
+ *                                       (log-rows.ts, log-search.ts, pacer.ts) show it; artifact-list.ts, kept-files.ts
  *     delays-view.ts                    a pipeline's delays: load-chart.ts, culprits.ts
  *     fetched-view.ts                   views of one document: errors-view.ts, semaphores-view.ts, components-view.ts, builds-view.ts (list-filter.ts)
  *                                       and jobs-view.ts; table.ts; queues-view.ts is live

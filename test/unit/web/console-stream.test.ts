@@ -75,6 +75,21 @@ describe('a console stream', () => {
     expect(stream.text()).toBe('… | größer\n… | more\n');
   });
 
+  test('sends a log from a byte on as it is, in binary messages, to a page that asks so', async () => {
+    web.logs.set(uuid, { text: '… | größer\n… | more\n', complete: true });
+    const { socket, closed } = await open();
+    const parts: Buffer[] = [];
+    socket.removeAllListeners('message');
+    socket.on('message', (data, isBinary) => void (isBinary && parts.push(Buffer.from(data as Buffer))));
+    socket.send(JSON.stringify({ ...wanted, gatehouse: { offset: 9 } }));
+    expect(await closed).toEqual({ code: 1000, reason: 'No more data' });
+    expect(Buffer.concat(parts)).toEqual(Buffer.from('… | größer\n… | more\n').subarray(9));
+    expect(await (await ask({ ...wanted, gatehouse: { offset: -1 } })).closed).toEqual({
+      code: 4000,
+      reason: "'offset' is not a number of bytes",
+    });
+  });
+
   test('sends a long log whole to a reader that pauses', async () => {
     const text = Array.from({ length: 60_000 }, (_, line) => `line ${line} of a log that is long\n`).join('');
     web.logs.set(uuid, { text, complete: true });

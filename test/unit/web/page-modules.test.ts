@@ -17,25 +17,15 @@ describe('terminal output', () => {
     ['a\u009b31mb', ['a|', 'b|']],
     ['a\x1bP1;2qsecret\x1b\\b', ['a|', 'b|']],
     ['a\u202eb', ['a|', 'b|']],
-    ['\x1b[38;5;9mred\x1b[38;2;1;31;3mother', ['red|c1', 'other|']],
-    ['\x1b[48;5;1mplain', ['plain|']],
+    ['\x1b[38;5;9mred\x1b[38;2;1;31;3mother', ['red|c1', 'other|fg-011f03']],
+    ['\x1b[38;5;208morange\x1b[39m\x1b[48;5;244mgrey', ['orange|fg-ff8700', 'grey|bg-808080']],
+    ['\x1b[3;4;7mall\x1b[23;24mone\x1b[27mnone', ['all|italic reverse underline', 'one|reverse', 'none|']],
+    ['\x1b[48;5;1mplain\x1b[49m', ['plain|b1']],
     ['a\x1b]0;never ends', ['a|']],
   ])('%j', async (text, expected) => {
     const { piecesOf } = await load('ansi.ts');
     const found: { text: string; classes: string }[] = piecesOf(text, '').pieces;
     expect(found.map(piece => `${piece.text}|${piece.classes}`)).toEqual(expected);
-  });
-
-  test('is the same however the log is cut into pieces', async () => {
-    const { LogLines } = await load('log-lines.ts');
-    const text = 'a\x1b[1;31mred\x1b[0m\x1b]0;title\x07b\nc';
-    const textOf = (pieces: readonly string[]) => {
-      const lines = new LogLines();
-      const drawn = pieces.flatMap((piece, at) => lines.add(piece, at === pieces.length - 1));
-      return drawn.flatMap(({ pieces }) => pieces.map((piece: { text: string }) => piece.text)).join('');
-    };
-    for (let cut = 0; cut <= text.length; cut++)
-      expect(textOf([text.slice(0, cut), text.slice(cut)]), `cut at ${cut}`).toBe('aredb\nc');
   });
 });
 
