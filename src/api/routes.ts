@@ -8,7 +8,7 @@
  *     routes.ts (operator-routes.ts), queries.ts     the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts (halts.ts)    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
+ *     builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -21,6 +21,7 @@ import { changeChecksSchema } from './change-checks-schema.ts';
 import { componentsSchema, requestedStateSchema, STATE_ACTIONS } from './components.ts';
 import { connectionsSchema } from './connections.ts';
 import { delaysSchema } from './delays.ts';
+import { jobSchema, projectSchema } from './described.ts';
 import { explanationSchema } from './explanation.ts';
 import { calibrationSchema, forecastSchema } from './forecast.ts';
 import { frozenJobSchema, frozenJobsSchema } from './frozen-jobs-schema.ts';
@@ -71,12 +72,14 @@ export const DOCUMENTS = {
   Index: indexSchema,
   Info: infoSchema,
   Item: liveItemSchema,
+  Job: jobSchema,
   JobStatistics: jobStatisticsSchema,
   Jobs: jobsSchema,
   JobsStatistics: jobsStatisticsSchema,
   LivePipeline: livePipelineSchema,
   LiveTenant: liveTenantSchema,
   Pipelines: pipelinesSchema,
+  Project: projectSchema,
   Projects: projectsSchema,
   Refusal: refusalSchema,
   Semaphores: semaphoresSchema,
@@ -240,6 +243,8 @@ const READ: readonly RouteDescription[] = [
   ),
   read(`${TENANT}/projects`, 'Projects', { document: 'Projects' }),
   read(`${TENANT}/jobs`, 'Jobs by name', { document: 'Jobs' }),
+  read(`${TENANT}/job/{job}`, 'The variants of a job, as configured', { document: 'Job' }),
+  read(`${TENANT}/project/{project}`, 'The stanzas of a project, as configured', { document: 'Project' }),
   read(`${TENANT}/jobs/statistics`, 'How its jobs did lately', { document: 'JobsStatistics' }),
   read(`${TENANT}/job/{job}/statistics`, 'How one job did lately', { document: 'JobStatistics' }),
   read(`${TENANT}/semaphores`, 'Semaphores, with who holds them and who waits', { document: 'Semaphores' }),

@@ -100,6 +100,9 @@ export const projectsSchema = list(
   }),
 );
 
+/** Read by the list of projects. */
+export type ProjectsDocument = Document<typeof projectsSchema>;
+
 /** `GET …/jobs`, by name. */
 export const jobsSchema = list(document({ name: text(), description: optional(text()) }));
 /** Read by the list of jobs. */
@@ -190,7 +193,7 @@ function hostFaultDocument({
 }
 
 /** Encodes a tenant's projects, by name. */
-export function projectsDocument({ projects }: TenantSnapshot): Document<typeof projectsSchema> {
+export function projectsDocument({ projects }: TenantSnapshot): ProjectsDocument {
   return projects
     .map(({ project, canonicalName, trusted }) => ({
       name: projectIdOf(project).name,

@@ -8,6 +8,7 @@
 import { sha256 } from '../lib/ids.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { FreezeOutcome, Tenant } from '../model/layout.ts';
+import type { DescribedThing, LayoutDescription } from '../model/layout-description.ts';
 import type { BranchConfig } from '../model/merge.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey, TenantName } from '../model/project.ts';
 import type { PlacedSecret } from '../model/secret.ts';
@@ -15,6 +16,7 @@ import { buildLayout, type LayoutInput } from './build/build-layout.ts';
 import type { Languages } from './build/build-pipeline.ts';
 import { secretsOfJobs } from './build/layout-secret.ts';
 import { type SpeculativeLayout, speculativeLayout } from './build/speculative-layout.ts';
+import { describeLayout } from './describe-layout.ts';
 import { freezeItemGraph, type ItemChange } from './freeze/freeze-item-graph.ts';
 import { type LayoutFacts, layoutFacts } from './layout-facts.ts';
 import { boundedErrors } from './model/bounded-errors.ts';
@@ -28,6 +30,8 @@ export interface LayoutTable {
   build(question: BuildQuestion): LayoutFacts;
   /** Builds the layout with the proposed files first, unless it is cached. */
   freeze(question: FreezeQuestion): FreezeReply;
+  /** Of a layout that was built. */
+  describe(question: DescribeQuestion): DescribeReply;
 }
 
 /** Plain data: it is sent to another thread. */
@@ -50,6 +54,18 @@ export interface FreezeQuestion {
   /** Configuration proposed by the change and those ahead of it; empty: the tenant's own layout is used. */
   readonly proposed: readonly BranchConfig[];
 }
+
+/** Plain data. */
+interface DescribeQuestion {
+  readonly tenant: TenantName;
+  /** Id of a layout that was built before. */
+  readonly layout: number;
+  readonly thing: DescribedThing;
+}
+
+type DescribeReply =
+  | { readonly kind: 'unknown-layout' }
+  | { readonly kind: 'answered'; readonly answer: LayoutDescription };
 
 type FreezeReply =
   | { readonly kind: 'unknown-layout' }
@@ -104,6 +120,11 @@ export function layoutTable(languages: Languages, monotonic: () => number): Layo
       layouts.set(id, { input, layout });
       keepNewest(layouts, MOST_LAYOUTS);
       return layoutFacts(layout);
+    },
+    describe({ tenant, layout, thing }) {
+      const known = tenants.get(tenant)?.get(layout);
+      if (known === undefined) return { kind: 'unknown-layout' };
+      return { kind: 'answered', answer: describeLayout(known.layout, thing) };
     },
     freeze({ tenant, layout: id, pipeline, changes, proposed }) {
       const known = tenants.get(tenant)?.get(id);

@@ -45,7 +45,7 @@
  * The room holds readonly data and pure functions: no I/O, no clock. Its files, in an order of reading:
  *
  *     names            project.ts, change.ts, merge-text.ts, merge-mode.ts, about-item.ts, page-addresses.ts, page-place.ts
- *     configuration    layout.ts, pipeline.ts (report-messages.ts, message-fields.ts), job.ts, ansible-playbook.ts, secret.ts, keystore.ts, config-error.ts, merge-vars.ts, reserved-variables.ts, inventory-name.ts, workspace-place.ts, authorization.ts
+ *     configuration    layout.ts (layout-description.ts), pipeline.ts (report-messages.ts, message-fields.ts), job.ts, ansible-playbook.ts, secret.ts, keystore.ts, config-error.ts, merge-vars.ts, reserved-variables.ts, inventory-name.ts, workspace-place.ts, authorization.ts
  *     an item          queue-item.ts, build-set.ts, build.ts, returned.ts, test-results.ts, kept-files.ts, requirement.ts, semaphore.ts, step.ts, results.ts; pipeline-state.ts has the queues, repair-queues.ts
  *                      restores them; halt.ts: what operators keep from going on
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,

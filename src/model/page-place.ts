@@ -4,7 +4,7 @@
  *     /                        the first tenant
  *     /t/<tenant>[/status]     its pipelines, and what finished
  *     /t/<tenant>/<list>       see {@link LISTS}
- *     /t/<tenant>/<kind>/<id>  one item, buildset, build, pipeline or job
+ *     /t/<tenant>/<kind>/<id>  one item, buildset, build, pipeline, job or project
  */
 
 /** Pages of a tenant that take no name, by the last part of their address. */
@@ -14,6 +14,7 @@ const LISTS = {
   builds: 'builds',
   buildsets: 'buildsets',
   jobs: 'jobs',
+  projects: 'projects',
   queues: 'queues',
   delays: 'delays',
   semaphores: 'semaphores',
@@ -28,7 +29,7 @@ export type Place =
   | { readonly page: 'none'; readonly tenant?: undefined }
   | { readonly page: ListPage | 'unknown'; readonly tenant: string }
   | { readonly page: 'item' | 'build' | 'buildset'; readonly tenant: string; readonly uuid: string }
-  | { readonly page: 'pipeline' | 'job'; readonly tenant: string; readonly name: string };
+  | { readonly page: 'pipeline' | 'job' | 'project'; readonly tenant: string; readonly name: string };
 
 /** @param path below the path that the service is published at, as it is in the address. */
 export function placeOf(path: string): Place {
@@ -48,6 +49,7 @@ export function placeOf(path: string): Place {
       return /^[0-9a-f]{32}$/.test(name) ? { page: kind, tenant, uuid: name } : { page: 'unknown', tenant };
     case 'pipeline':
     case 'job':
+    case 'project':
       return { page: kind, tenant, name };
     default:
       return { page: 'unknown', tenant };

@@ -17,6 +17,7 @@ import type { RequestedChange } from '../model/event.ts';
 import type { HaltMode } from '../model/halt.ts';
 import type { FrozenJob } from '../model/job.ts';
 import type { KeptFile, KeptFiles } from '../model/kept-files.ts';
+import type { DescribedThing, LayoutDescription } from '../model/layout-description.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -150,6 +151,9 @@ export type FrozenBranch =
   | { readonly kind: 'absent'; readonly text: string; readonly place: string }
   | { readonly kind: 'unusable' | 'costly'; readonly text: string };
 
+/** `costly`: the layout cannot be had now. The text is for people. */
+export type DescribedLayout = LayoutDescription | { readonly kind: 'costly'; readonly text: string };
+
 /** All that the web can do to the rest of the service. One object serves both listeners. */
 export interface WebDeps {
   readonly clock: Clock;
@@ -191,6 +195,8 @@ export interface WebDeps {
   readonly keepLogs?: number | undefined;
   /** By the layout in force; matchers of files are passed over. */
   readonly freezeBranch: (question: BranchQuestion) => Promise<FrozenBranch>;
+  /** By the layout in force. */
+  readonly describe: (tenant: TenantName, thing: DescribedThing) => Promise<DescribedLayout>;
   /** Undefined: the build has no log, or its executor is unreachable. */
   readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
   /** Undefined: the job left nothing, it has not ended, or its executor is unreachable. */

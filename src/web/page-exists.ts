@@ -3,6 +3,7 @@ import { pause } from '../lib/pause.ts';
 import type { Place } from '../model/page-place.ts';
 import { isHidden } from './auth/permission.ts';
 import type { WebDeps } from './deps.ts';
+import { projectNamed } from './project-named.ts';
 import { type FoundTenant, findBuild, findBuildset, findItemOfTenant } from './tenant-access.ts';
 
 type ExistsDeps = Pick<WebDeps, 'auth' | 'tenants' | 'snapshot' | 'history' | 'leavingItems' | 'log'>;
@@ -49,6 +50,8 @@ async function existsIn(
       return (await findBuildset(deps, tenant, place.uuid)) !== undefined;
     case 'pipeline':
       return tenant.snapshot.pipelines.some(({ pipeline }) => pipeline.name === place.name);
+    case 'project':
+      return projectNamed(place.name, tenant).kind === 'project';
     case 'job':
       return (
         tenant.snapshot.jobs.some(({ name }) => name === place.name) ||

@@ -4,6 +4,11 @@ import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addMilliseconds, type Clock } from '../../src/lib/clock.ts';
+import type {
+  DescribedThing,
+  JobVariantDescription,
+  LayoutDescription,
+} from '../../src/model/layout-description.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { describeOnChromium } from '../setup/chromium.ts';
@@ -55,7 +60,7 @@ describeOnChromium('the page', executablePath => {
       sse,
       clock: runningClock(),
       limits: { closeTimeout: 200 },
-      overrides: { spansOf: item => itemSpans(item) },
+      overrides: { spansOf: item => itemSpans(item), describe: async (_tenant, thing) => described(thing) },
     });
   }
 
@@ -156,6 +161,26 @@ describeOnChromium('the page', executablePath => {
     await page.locator(`#link-${queued[0]!.uuid}`).click();
     await page.locator('.item-head .forecast:visible').waitFor();
     expect(await page.locator('.item-head .forecast').innerText()).toMatch(line);
+  });
+
+  test('shows the items that fit a search, and opens what a uuid names', async () => {
+    await page.goto(web.url);
+    await card('docs').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('DARK col');
+    await card('docs').waitFor({ state: 'hidden' });
+    expect(await page.locator('[data-item]:visible').count()).toBe(1);
+    expect(new URL(page.url()).search).toBe('?q=DARK+col');
+    web.change(sampleSnapshot({ gate: gateItems().slice(1), check: checkItems() }));
+    await card('retry-budget').waitFor({ state: 'detached' });
+    expect(await page.locator('[data-item]:visible').count()).toBe(1);
+    await page.getByLabel('Search the queues').fill('nothing like it');
+    await page.getByText('Nothing in the queues fits.').waitFor();
+    const build = uuidOf('schema', 'build', '1', 'unit-tests', '1');
+    await page.getByLabel('Search the queues').fill(build);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'unit-tests' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/t/main/build/${build}`);
   });
 
   test('follows what happens without being loaded again', async () => {
@@ -352,6 +377,14 @@ describeOnChromium('the page', executablePath => {
     await page.getByRole('heading', { name: 'Job unit-tests' }).waitFor();
     const days = page.getByRole('group', { name: 'By day, in UTC' });
     expect(await days.locator('tbody tr').innerText()).toMatch(/2026-11-20\s+3\s+50 %\s+–\s+1m 32s/);
+    expect(await page.getByRole('group', { name: 'Configuration' }).locator('tbody').innerText()).toMatch(
+      /acme\/app @ master \.zuul\.yaml\s+base\s+non-voting · timeout 10m 00s · runs ci\/test\.sh/,
+    );
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Projects' }).click();
+    await page.getByRole('link', { name: 'acme/lib' }).click();
+    await page.getByText('queue integrated · merge mode rebase · default branch master').waitFor();
+    expect(await page.locator('.errors li').count()).toBe(1);
+    expect(await page.locator('tbody tr').innerText()).toMatch(/gate\s+unit-tests\s+acme\/app @ master/);
     expect((await page.goto(`${web.url}/t/main/job/nope`))?.status()).toBe(404);
     await page.getByText('There is no such job.').waitFor();
     await page.goto(`${web.url}/t/main/queues`);
@@ -631,6 +664,57 @@ describeOnChromium('the page', executablePath => {
   });
 });
 
+/** One job, and projects that list it. */
+function described(thing: DescribedThing): LayoutDescription {
+  const { project } = gateItems()[1]!.changes[0];
+  const place = { project, branch: 'master', path: '.zuul.yaml' };
+  const job: JobVariantDescription = {
+    name: 'unit-tests',
+    parent: 'base',
+    place,
+    branches: [],
+    files: [],
+    irrelevantFiles: [],
+    description: 'Tests of units',
+    flags: {
+      abstract: undefined,
+      final: undefined,
+      protected: undefined,
+      intermediate: undefined,
+      voting: false,
+      postReview: undefined,
+    },
+    timeout: 600,
+    attempts: undefined,
+    overrideCheckout: undefined,
+    dependencies: [],
+    requiredProjects: [],
+    semaphores: [],
+    tags: [],
+    provides: [],
+    requires: [],
+    preRun: [],
+    run: ['ci/test.sh'],
+    postRun: [],
+    nodeset: undefined,
+    vars: {},
+  };
+  if (thing.kind === 'job') return { kind: 'job', variants: [job] };
+  const config = {
+    place,
+    isTemplate: false,
+    templates: [],
+    queue: 'integrated',
+    mergeMode: undefined,
+    defaultBranch: undefined,
+    pipelines: [{ name: 'gate', jobs: [job] }],
+  };
+  return {
+    kind: 'project',
+    project: { queue: 'integrated', mergeMode: 'rebase', defaultBranch: 'master', configs: [config] },
+  };
+}
+
 /** As a tab behind another one: headless browsers show all of them. */
 function setHidden(page: Page, hidden: boolean): Promise<unknown> {
   return page.evaluate(`
@@ -647,6 +731,8 @@ const ACCESSIBLE = [
   '/t/main/builds',
   '/t/main/jobs',
   '/t/main/job/unit-tests',
+  '/t/main/projects',
+  '/t/main/project/acme/app',
   '/t/main/semaphores',
   '/t/main/config-errors',
   `/t/main/item/${uuidOf('dark-mode')}`,

@@ -56,6 +56,43 @@ story(
     ] as const)
       expect(await ask(path)).toMatchObject({ status: 404, body: { place } });
 
+    const described = async (path: string) => {
+      const response = await fetch(`${world.api.root}/api/tenant/${TENANT}/${path}`);
+      return { status: response.status, body: JSON.parse(await response.text()) };
+    };
+    expect(await described('job/docs')).toMatchObject({
+      status: 200,
+      body: [
+        {
+          name: 'docs',
+          parent: 'base',
+          voting: false,
+          files: ['^doc/'],
+          source_context: { project: 'org/config', branch: 'master', path: 'zuul.yaml' },
+        },
+      ],
+    });
+    expect(await described('project/org/project')).toMatchObject({
+      status: 200,
+      body: {
+        name: 'org/project',
+        metadata: { default_branch: 'master' },
+        configs: [
+          {
+            is_template: false,
+            pipelines: [
+              { name: 'gate', jobs: [[{ name: 'unit' }], [{ name: 'docs' }], [{ name: 'deploy' }]] },
+            ],
+          },
+        ],
+      },
+    });
+    expect(await described('job/none')).toMatchObject({ status: 404, body: { place: 'path: job' } });
+    expect(await described('project/org/none')).toMatchObject({
+      status: 404,
+      body: { place: 'path: project' },
+    });
+
     const config = world.developer('org/config');
     const commit = await config.commit({
       files: { 'zuul.yaml': layoutWith(JOBS(1200)) },

@@ -1,5 +1,5 @@
 /**
- * Freezes the jobs of branches for the web, which holds no layout: the tenant's is built from its stored record and files, in a thread of
+ * Freezes the jobs of branches, and describes jobs and projects, for the web, which holds no layout: the tenant's is built from its stored record and files, in a thread of
  * its own, and kept while the record stays the same.
  *
  * One question at a time comes from the web. The files of a few tenants are kept, and the thread ends when nothing has been asked for a while.
@@ -13,12 +13,13 @@ import { CallLost } from '../../lib/worker-calls.ts';
 import { layoutSummaryCodec } from '../../model/codec/records.ts';
 import { configErrorText } from '../../model/config-error.ts';
 import type { LayoutSources } from '../../model/layout.ts';
+import type { DescribedThing } from '../../model/layout-description.ts';
 import type { ConnectionName, TenantName } from '../../model/project.ts';
 import { readConfigs } from '../../scheduler/tenant/config-cache.ts';
 import { createLayouts, type Layouts } from '../../scheduler/tenant/layouts.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
-import type { BranchQuestion, FrozenBranch } from '../../web/deps.ts';
+import type { BranchQuestion, DescribedLayout, FrozenBranch } from '../../web/deps.ts';
 
 interface FrozenBranchesDeps {
   readonly store: Pick<Store, 'get' | 'getMany'>;
@@ -31,6 +32,7 @@ interface FrozenBranchesDeps {
 
 export interface FrozenBranches extends AsyncDisposable {
   freeze(question: BranchQuestion): Promise<FrozenBranch>;
+  describe(tenant: TenantName, thing: DescribedThing): Promise<DescribedLayout>;
 }
 
 /** Tenants whose files and layouts are kept. */
@@ -40,6 +42,9 @@ const MOST_ERRORS = 5;
 /** Reads of a record whose files were replaced meanwhile. */
 const MOST_READS = 3;
 const REST_MS = 600_000;
+
+/** The tenant's layout cannot be had now. */
+type Unanswered = Extract<DescribedLayout, { kind: 'costly' }>;
 
 interface Kept {
   /** The transaction that wrote its record: the version of a node begins again when the tenant is made again. */
@@ -62,23 +67,29 @@ export function frozenBranches({ restMs = REST_MS, ...deps }: FrozenBranchesDeps
     await ending?.[Symbol.asyncDispose]();
   }
 
-  return {
-    async freeze(question) {
+  async function answered<Answer>(
+    tenant: TenantName,
+    ask: (known: Kept, present: Layouts) => Promise<Answer>,
+  ): Promise<Answer | Unanswered> {
+    clearTimeout(timer);
+    layouts ??= createLayouts(deps.openLayouts(deps.drivers));
+    const present = layouts;
+    try {
+      const layout = await layoutOf(tenant, kept, present, deps);
+      return layout.kind === 'layout' ? await ask(layout.kept, present) : layout;
+    } catch (error) {
+      if (!(error instanceof CallLost) || error.because === 'crash') throw error;
+      return { kind: 'costly', text: error.message };
+    } finally {
       clearTimeout(timer);
-      layouts ??= createLayouts(deps.openLayouts(deps.drivers));
-      const present = layouts;
-      try {
-        const layout = await layoutOf(question.tenant, kept, present, deps);
-        return layout.kind === 'layout' ? await frozen(question, layout.kept, present) : layout;
-      } catch (error) {
-        if (!(error instanceof CallLost) || error.because === 'crash') throw error;
-        return { kind: 'costly', text: error.message };
-      } finally {
-        clearTimeout(timer);
-        timer = setTimeout(() => void close(), restMs);
-        timer.unref();
-      }
-    },
+      timer = setTimeout(() => void close(), restMs);
+      timer.unref();
+    }
+  }
+
+  return {
+    freeze: question => answered(question.tenant, (known, present) => frozen(question, known, present)),
+    describe: (tenant, thing) => answered(tenant, ({ facts }, present) => present.describe(facts, thing)),
     [Symbol.asyncDispose]: close,
   };
 }
@@ -88,7 +99,7 @@ async function layoutOf(
   kept: Map<TenantName, Kept>,
   layouts: Layouts,
   { store, paths }: FrozenBranchesDeps,
-): Promise<{ readonly kind: 'layout'; readonly kept: Kept } | Exclude<FrozenBranch, { kind: 'frozen' }>> {
+): Promise<{ readonly kind: 'layout'; readonly kept: Kept } | Unanswered> {
   for (let reads = 0; reads < MOST_READS; reads++) {
     const node = await store.get(paths.tenant(tenant).layout);
     if (node === undefined || node.data.length === 0) break;

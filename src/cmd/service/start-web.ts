@@ -241,6 +241,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
       return outcome;
     },
     freezeBranch: question => insides.frozen.freeze(question),
+    describe: (tenant, thing) => insides.frozen.describe(tenant, thing),
     keepLogs: settings.executor.keepLogs,
     ...buildLogs({ settings: settings.executor, components, log }),
     ...operatorActs(core, store),

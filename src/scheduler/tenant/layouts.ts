@@ -15,6 +15,7 @@ import {
 import type { Calls } from '../../lib/calls.ts';
 import { CallLost } from '../../lib/worker-calls.ts';
 import type { Tenant } from '../../model/layout.ts';
+import type { DescribedThing, LayoutDescription } from '../../model/layout-description.ts';
 import type { BranchConfig } from '../../model/merge.ts';
 import { createSecretCheck, type SecretCheck } from './check-secrets.ts';
 
@@ -24,6 +25,8 @@ export interface Layouts extends AsyncDisposable {
   build(tenant: Tenant, configs: readonly BranchConfig[]): Promise<LayoutFacts>;
   /** @param layout as `build` gave it. */
   freeze(layout: LayoutFacts, question: Omit<FreezeQuestion, 'tenant' | 'layout'>): Promise<FreezeAnswer>;
+  /** One job or project of it. @param layout as `build` gave it. */
+  describe(layout: LayoutFacts, thing: DescribedThing): Promise<LayoutDescription>;
 }
 
 /** Chunks of secrets that a proposal may bring: some seconds of a thread. */
@@ -40,6 +43,10 @@ async function withUsableSecrets(answer: FreezeAnswer, secrets: SecretCheck): Pr
   return { ...answer, outcome: { kind: 'misconfigured', errors: [first, ...more, ...errors] } };
 }
 
+type Reply<Answer> =
+  | { readonly kind: 'unknown-layout' }
+  | { readonly kind: 'answered'; readonly answer: Answer };
+
 /** A limit that was exceeded once may be met on a less busy machine. */
 const TRIES = 2;
 
@@ -55,16 +62,15 @@ export function createLayouts(
   const sources = new WeakMap<LayoutFacts, BuildQuestion>();
   let last = 0;
 
-  async function freezeOnce(layout: LayoutFacts, question: Omit<FreezeQuestion, 'tenant' | 'layout'>) {
+  /** A thread that was lost meanwhile builds the layout again. */
+  async function asked<Answer>(
+    layout: LayoutFacts,
+    ask: (of: Pick<FreezeQuestion, 'tenant' | 'layout'>) => Promise<Reply<Answer>>,
+  ): Promise<Answer> {
     const source = sources.get(layout);
-    if (source === undefined)
-      throw new Error('a job graph was requested from a layout that was built elsewhere');
+    if (source === undefined) throw new Error('a layout was asked that was built elsewhere');
     for (let built = false; ; built = true) {
-      const reply = await calls.call('freeze', {
-        ...question,
-        tenant: source.tenant.name,
-        layout: source.id,
-      });
+      const reply = await ask({ tenant: source.tenant.name, layout: source.id });
       if (reply.kind === 'answered') return reply.answer;
       if (built) throw new Error('a layout that was just built is unknown');
       await calls.call('build', source);
@@ -87,7 +93,7 @@ export function createLayouts(
       return facts;
     },
     async freeze(layout, question) {
-      const answer = await tried(() => freezeOnce(layout, question));
+      const answer = await tried(() => asked(layout, of => calls.call('freeze', { ...question, ...of })));
       if (!(answer instanceof CallLost)) return withUsableSecrets(answer, secrets);
       const text = `the configuration with this change cannot be read: ${limitText(answer)}; make it smaller`;
       const [{ change }] = question.changes;
@@ -101,6 +107,7 @@ export function createLayouts(
         defaultBranches: new Map(),
       };
     },
+    describe: (layout, thing) => asked(layout, of => calls.call('describe', { ...of, thing })),
     [Symbol.asyncDispose]: () => calls[Symbol.asyncDispose](),
   };
 }

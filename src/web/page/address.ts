@@ -15,6 +15,8 @@ export const pages = {
   item: (tenant: string, uuid: string) => `${base}/t/${encodeURIComponent(tenant)}/item/${uuid}`,
   pipeline: (tenant: string, name: string) =>
     `${base}/t/${encodeURIComponent(tenant)}/pipeline/${encodeURIComponent(name)}`,
+  project: (tenant: string, name: string) =>
+    `${base}/t/${encodeURIComponent(tenant)}/project/${name.split('/').map(encodeURIComponent).join('/')}`,
   job: (tenant: string, name: string) =>
     `${base}/t/${encodeURIComponent(tenant)}/job/${encodeURIComponent(name)}`,
   build: (tenant: string, uuid: string) => `${base}/t/${encodeURIComponent(tenant)}/build/${uuid}`,

@@ -2,6 +2,7 @@
 import type { FinishedItem, LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline } from '../../api/live-view.ts';
 import { api, fetchJson, pages } from './address.ts';
+import { BoardSearch } from './board-search.ts';
 import { type Child, element, show } from './dom.ts';
 import { forecastLine } from './forecast-line.ts';
 import { clock, count, duration, resultKind, resultMark, resultWord } from './format.ts';
@@ -18,14 +19,17 @@ export class Board implements View {
   readonly #tenant: string;
   #queues = element('div', { class: 'pipelines' });
   #recent = element('section', { class: 'recent', 'aria-labelledby': 'recent-title' });
+  readonly #search: BoardSearch;
   #timer: number | undefined;
 
   constructor(root: Element, tenant: string, live: Live) {
     this.#live = live;
     this.#tenant = tenant;
+    this.#search = new BoardSearch(tenant, this.#queues);
     show(
       root,
       element('h1', { class: 'visually-hidden' }, `Pipelines of ${tenant}`),
+      this.#search.root,
       this.#queues,
       this.#recent,
     );
@@ -51,6 +55,7 @@ export class Board implements View {
       );
     if (structure) this.#drawAll();
     else for (const name of changed) this.#redraw(name);
+    this.#search.apply();
     this.tick();
     if (
       changed !== null &&
@@ -64,6 +69,7 @@ export class Board implements View {
   }
 
   close(): void {
+    this.#search.close();
     clearTimeout(this.#timer);
   }
 

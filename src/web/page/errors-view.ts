@@ -23,7 +23,8 @@ export function errorsView(root: Element, tenant: string): View {
   });
 }
 
-function errorRow({
+/** Also of one project. */
+export function errorRow({
   source_context: source,
   severity,
   gatehouse,

@@ -1,13 +1,15 @@
 /** The jobs of a tenant, and one of them: how often they pass, how long they take, how flaky they are. */
 import type { BuildDocument } from '../../api/builds.ts';
+import type { JobDocument } from '../../api/described.ts';
 import type { JobStatisticsDocument, JobsStatisticsDocument } from '../../api/job-statistics.ts';
 import type { JobsDocument } from '../../api/service.ts';
 import { api, fetchJson, pages } from './address.ts';
 import { buildTable } from './builds-view.ts';
 import { element } from './dom.ts';
 import { FetchedView } from './fetched-view.ts';
-import { count } from './format.ts';
+import { count, duration } from './format.ts';
 import type { View } from './messages.ts';
+import { stanzaPlaceText } from './projects-view.ts';
 import { NUMBER_HEADINGS, numberCells, table } from './table.ts';
 
 /** Builds that the page of a job lists. */
@@ -48,18 +50,22 @@ export function jobView(root: Element, tenant: string, name: string): View {
   return new FetchedView<{
     readonly statistics: JobStatisticsDocument;
     readonly builds: readonly BuildDocument[];
+    readonly variants: JobDocument;
   }>(root, {
     title: `Job ${name}`,
     missing: 'There is no such job.',
     async load() {
-      const [statistics, builds = []] = await Promise.all([
+      const [statistics, builds = [], variants = []] = await Promise.all([
         fetchJson<JobStatisticsDocument>(api(tenant, path)),
         fetchJson<readonly BuildDocument[]>(`${api(tenant, 'builds')}?${list}&limit=${RECENT}`),
+        // What has been removed has no variants.
+        fetchJson<JobDocument>(api(tenant, `job/${encodeURIComponent(name)}`)),
       ]);
-      return statistics && { statistics, builds };
+      return statistics && { statistics, builds, variants };
     },
-    draw: ({ statistics, builds }) => [
+    draw: ({ statistics, builds, variants }) => [
       element('h1', {}, `Job ${name}`),
+      variants.map(({ description }) => description !== null && element('p', {}, description)),
       element('p', { class: 'quiet lead' }, basis(statistics)),
       table(
         'By project',
@@ -88,8 +94,47 @@ export function jobView(root: Element, tenant: string, name: string): View {
       builds.length === 0
         ? element('p', { class: 'quiet' }, 'It has not run yet.')
         : buildTable(tenant, builds),
+      variants.length > 0 && [element('h2', {}, 'Configuration'), variantTable(tenant, variants)],
     ],
   });
+}
+
+function variantTable(tenant: string, variants: JobDocument): HTMLElement {
+  return table(
+    'Configuration',
+    ['Written in', 'Branches', 'Inherits from', 'Sets'],
+    variants.map(variant => [
+      stanzaPlaceText(variant.source_context),
+      variant.branches.join(', '),
+      variant.parent !== null &&
+        element('a', { 'data-route': true, href: pages.job(tenant, variant.parent) }, variant.parent),
+      settingsOf(variant).join(' · '),
+    ]),
+  );
+}
+
+function settingsOf(variant: JobDocument[number]): readonly string[] {
+  const listed = (text: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`${text} ${names.join(', ')}`];
+  return [
+    ...(['abstract', 'final', 'protected'] as const).filter(flag => variant[flag] === true),
+    ...(variant.voting ? [] : ['non-voting']),
+    ...(variant.timeout === null ? [] : [`timeout ${duration(variant.timeout * 1000)}`]),
+    ...listed(
+      'runs',
+      variant.run.map(({ path }) => path),
+    ),
+    ...listed(
+      'needs',
+      variant.dependencies.map(each => each.name),
+    ),
+    ...listed('files', variant.files),
+    ...listed('not for', variant.irrelevant_files),
+    ...listed(
+      'on',
+      (variant.nodeset?.nodes ?? []).map(({ label }) => label),
+    ),
+  ];
 }
 
 function basis({ counted, whole }: Pick<JobStatisticsDocument, 'counted' | 'whole'>): string {

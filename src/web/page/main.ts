@@ -7,13 +7,13 @@
  *                                       header.ts, navigation.ts, state-icon.ts: around the view; ticking.ts, ticks.ts and time-bar.ts: times that go on
  *     live.ts                           the live documents of a tenant; live-feed.ts, shared-streams.ts, live-worker.ts and
  *                                       tenant-stream.ts bring them, one stream per browser; messages.ts: what they exchange
- *     board.ts, item-card.ts            the board; forecast-line.ts; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
+ *     board.ts, item-card.ts            the board (board-search.ts); forecast-line.ts; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
  *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
  *     log-view.ts                       a build with its log: log-buffer.ts (log-sections.ts, ansi.ts) has it, log-reader.ts brings it, log-tools.ts and log-list.ts
  *                                       (log-rows.ts, log-search.ts, pacer.ts) show it; artifact-list.ts, kept-files.ts
  *     delays-view.ts                    a pipeline's delays: load-chart.ts, culprits.ts
  *     fetched-view.ts                   views of one document: errors-view.ts, semaphores-view.ts, components-view.ts, builds-view.ts (list-filter.ts)
- *                                       and jobs-view.ts; table.ts; queues-view.ts is live
+ *                                       jobs-view.ts and projects-view.ts; table.ts; queues-view.ts is live
  *     account.ts                        signing in and out: sign-in.ts, session.ts; token-source.ts and event-lines.ts: a stream with a token
  *
  * A view is a {@link View}; it draws from live documents and fetches the rest. Nothing here uses `innerHTML` or inline styles in

@@ -18,6 +18,7 @@ const ENTRIES: readonly Entry[] = [
   { path: 'builds', text: 'Builds', pages: ['builds', 'build'] },
   { path: 'buildsets', text: 'Buildsets', pages: ['buildsets'] },
   { path: 'jobs', text: 'Jobs', pages: ['jobs', 'job'] },
+  { path: 'projects', text: 'Projects', pages: ['projects', 'project'] },
   { path: 'semaphores', text: 'Semaphores', pages: ['semaphores'] },
   { path: 'delays', text: 'Delays', pages: ['delays', 'pipeline'] },
   { path: 'components', text: 'Components', pages: ['components'] },

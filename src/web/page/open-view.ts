@@ -15,6 +15,7 @@ import { jobsView, jobView } from './jobs-view.ts';
 import type { Live } from './live.ts';
 import { LogView } from './log-view.ts';
 import type { View } from './messages.ts';
+import { projectsView, projectView } from './projects-view.ts';
 import { QueuesView } from './queues-view.ts';
 import { semaphoresView } from './semaphores-view.ts';
 
@@ -48,6 +49,10 @@ export async function openView(place: Place, opening: Opening): Promise<View> {
       return buildsView(root, tenant);
     case 'buildsets':
       return buildsetsView(root, tenant);
+    case 'projects':
+      return projectsView(root, tenant);
+    case 'project':
+      return projectView(root, tenant, place.name);
     case 'jobs':
       return jobsView(root, tenant);
     case 'job':

@@ -232,6 +232,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       fake.stored.push({ connection, deliveryId: event.deliveryId });
       return 'stored';
     },
+    describe: async () => ({ kind: 'absent' }),
     freezeBranch: async () => ({ kind: 'frozen', jobs: [] }),
     async readLog({ build, offset, limit }) {
       const log = fake.logs.get(build);
