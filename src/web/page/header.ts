@@ -24,6 +24,8 @@ export interface HeaderFacts {
 /** The tenant can be chosen when there are several. Problems are shown only while they last. */
 export function headerContent({ tenants, tenant, page, live, go, account }: HeaderFacts): readonly Child[] {
   const facts = live?.tenant();
+  // Of a tenant that is not there nothing is live, and it has no pages.
+  const isThere = tenants.length === 0 || tenants.some(({ name }) => name === tenant);
   const isLive = live?.connected === true && (facts?.awaySince ?? null) === null;
   return [
     element(
@@ -41,17 +43,21 @@ export function headerContent({ tenants, tenant, page, live, go, account }: Head
     element('span', { class: 'grow' }),
     live !== undefined && facts !== undefined && headerFacts(facts, live.now()),
     account,
-    element(
-      'span',
-      {
-        class: `live ${isLive ? 'is-on' : ''}`,
-        title: isLive ? 'updated live' : 'shows the last known state; see the message above',
-      },
-      element('i', { class: 'dot', 'aria-hidden': 'true' }),
-      isLive ? 'live' : 'offline',
-    ),
-    tenant !== undefined && navigation(tenant, page, facts?.configErrors ?? 0),
+    isThere && liveMark(isLive),
+    tenant !== undefined && isThere && navigation(tenant, page, facts?.configErrors ?? 0),
   ];
+}
+
+function liveMark(isLive: boolean): HTMLElement {
+  return element(
+    'span',
+    {
+      class: `live ${isLive ? 'is-on' : ''}`,
+      title: isLive ? 'updated live' : 'shows the last known state; see the message above',
+    },
+    element('i', { class: 'dot', 'aria-hidden': 'true' }),
+    isLive ? 'live' : 'offline',
+  );
 }
 
 function headerFacts(facts: LiveTenant, now: number): HTMLElement {
