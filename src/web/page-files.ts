@@ -12,6 +12,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { constants, gzipSync } from 'node:zlib';
 import { ownFile } from '../lib/own-file.ts';
 
 /** Kept in memory as it is sent. */
@@ -19,6 +20,8 @@ export interface PageFile {
   /** As for `response.type`. */
   readonly type: string;
   readonly text: string;
+  /** The text, compressed. */
+  readonly gzip: Buffer;
 }
 
 const SOURCES = ownFile('src');
@@ -33,7 +36,7 @@ export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
     .filter(name => PLAIN.has(path.extname(name)))
     .map((name): [string, PageFile] => [
       name,
-      { type: path.extname(name), text: readFileSync(path.join(SOURCES, PAGE, name), 'utf8') },
+      prepared(path.extname(name), readFileSync(path.join(SOURCES, PAGE, name), 'utf8')),
     ]);
   return new Map([...plain, ...(await modulesFrom(ENTRIES))]);
 }
@@ -45,13 +48,17 @@ async function modulesFrom(entries: readonly string[]): Promise<ReadonlyMap<stri
   for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
     if (modules.has(name)) continue;
     const text = moduleText(name);
-    modules.set(name, { type: 'js', text });
-    // Stripping takes milliseconds per file: yield in between.
+    modules.set(name, prepared('js', text));
+    // Both take milliseconds per file: yield in between.
     await setImmediate();
     for (const [, specifier = ''] of text.matchAll(/\bfrom\s+'([^']+)'/g))
       wanted.push(path.posix.join(path.posix.dirname(name), specifier));
   }
   return modules;
+}
+
+function prepared(type: string, text: string): PageFile {
+  return { type, text, gzip: gzipSync(text, { level: constants.Z_BEST_COMPRESSION }) };
 }
 
 function moduleText(name: string): string {

@@ -24,7 +24,10 @@ export function addPageRoutes(router: Router, deps: PageDeps): void {
     const file = (await files()).get(request.path.slice('/page/'.length));
     if (file === undefined) return next();
     response.setHeader('Cache-Control', 'no-cache');
-    response.type(file.type).send(file.text);
+    response.type(file.type).vary('Accept-Encoding');
+    if (!request.acceptsEncodings('gzip')) return response.send(file.text);
+    response.setHeader('Content-Encoding', 'gzip');
+    response.send(file.gzip);
   });
   const issuers = deps.auth.realms.flatMap(({ settings }) =>
     settings.key.kind === 'OpenIDConnect' ? [settings.authority] : [],

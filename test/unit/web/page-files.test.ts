@@ -1,6 +1,8 @@
 /** What of our sources a browser can ask for. */
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { pageFiles } from '../../../src/web/page-files.ts';
+import { fakeWeb } from './fake-web.ts';
 
 const files = await pageFiles();
 
@@ -19,10 +21,36 @@ test('the page is served with all its modules import, and nothing else below src
   ).toBe(true);
 });
 
+test('all of it, compressed, weighs less than 150 kB', () => {
+  let bytes = 0;
+  for (const [name, { text, gzip }] of files) {
+    bytes += gzip.length;
+    expect(gunzipSync(gzip).toString(), name).toBe(text);
+  }
+  expect(bytes).toBeGreaterThan(30_000);
+  expect(bytes).toBeLessThan(150_000);
+});
+
 test('modules are JavaScript: types are gone, and imports of types alone', () => {
   for (const [name, { type, text }] of files) {
     if (!name.endsWith('.ts')) continue;
     expect(type).toBe('js');
     expect(text, name).not.toMatch(/^\s*(?:export )?(?:interface|type) \w|import type/m);
+  }
+});
+
+test('a browser that takes gzip gets it, and another one the text', async () => {
+  const web = await fakeWeb();
+  try {
+    for (const encoding of ['gzip', 'identity']) {
+      const answer = await fetch(`${web.url}/page/theme.css`, { headers: { 'accept-encoding': encoding } });
+      const isPacked = encoding === 'gzip';
+      expect(answer.headers.get('content-encoding')).toBe(isPacked ? 'gzip' : null);
+      expect(answer.headers.get('vary')).toContain('Accept-Encoding');
+      expect(answer.headers.get('content-type')).toMatch(/^text\/css/);
+      expect(await answer.text()).toBe(files.get('theme.css')?.text);
+    }
+  } finally {
+    await web.close();
   }
 });
