@@ -5,7 +5,7 @@ import { api, fetchJson, pages } from './address.ts';
 import { BoardSearch } from './board-search.ts';
 import { type Child, element, show } from './dom.ts';
 import { forecastLine } from './forecast-line.ts';
-import { clock, count, duration, resultKind, resultMark, resultWord } from './format.ts';
+import { clock, count, duration, itemTitle, resultKind, resultMark, resultWord } from './format.ts';
 import { itemCard } from './item-card.ts';
 import type { Live } from './live.ts';
 import type { Changed, View } from './messages.ts';
@@ -240,7 +240,7 @@ export class Board implements View {
       element(
         'a',
         { class: 'title', 'data-route': true, href: pages.item(this.#tenant, item.uuid) },
-        change?.subject ?? change?.name,
+        itemTitle(item),
       ),
       element('span', { class: 'change' }, change?.text),
       element(

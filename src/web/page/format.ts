@@ -131,3 +131,13 @@ export function resultWord(result: string | null): string {
   };
   return words[String(result)] ?? String(result).toLowerCase().replaceAll('_', ' ');
 }
+
+/** What an item is called: the subject of its first change, else the change's name. */
+export function itemTitle({
+  changes,
+}: {
+  readonly changes: readonly { readonly subject?: string | null; readonly name: string }[];
+}): string {
+  const [change] = changes;
+  return change?.subject ?? change?.name ?? '';
+}

@@ -4,7 +4,7 @@ import type { LiveJob } from '../../api/live-job.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { pages } from './address.ts';
 import { type Child, element, externalLink } from './dom.ts';
-import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
+import { clock, duration, itemTitle, resultKind, resultMark, resultWord } from './format.ts';
 
 /** A line of a queue. Its clocks are empty until `tick` of ticking.ts fills them. @param forecast see forecast-line.ts. */
 export function itemCard(item: LiveItem, forecast: HTMLElement): HTMLElement {
@@ -34,7 +34,7 @@ export function itemCard(item: LiveItem, forecast: HTMLElement): HTMLElement {
               'data-route': true,
               href: pages.item(item.tenant, item.uuid),
             },
-            change?.subject ?? change?.name,
+            itemTitle(item),
           ),
         ),
         element('span', {

@@ -1,7 +1,7 @@
 import type { LiveItem } from '../../api/live-item.ts';
 import { pages } from './address.ts';
 import { type Child, element, externalLink } from './dom.ts';
-import { count, resultKind, resultMark, resultWord } from './format.ts';
+import { count, itemTitle, resultKind, resultMark, resultWord } from './format.ts';
 import { itemSummary } from './item-card.ts';
 
 /** Title, change and links of an item and, while it is live, its state and jobs. @param forecast see forecast-line.ts. */
@@ -9,7 +9,7 @@ export function itemHead(item: LiveItem, forecast: HTMLElement): readonly Child[
   const [change] = item.changes;
   const isOne = item.changes.length === 1;
   return [
-    element('h1', {}, change?.subject ?? change?.name),
+    element('h1', {}, itemTitle(item)),
     element(
       'p',
       { class: 'meta' },

@@ -9,7 +9,7 @@ import { decisionList } from './decision-list.ts';
 import { element, show } from './dom.ts';
 import { nothingHere } from './fetched-view.ts';
 import { forecastLine } from './forecast-line.ts';
-import { resultKind, resultMark, resultWord } from './format.ts';
+import { itemTitle, resultKind, resultMark, resultWord } from './format.ts';
 import { itemHead } from './item-head.ts';
 import type { Live } from './live.ts';
 import type { Changed, View } from './messages.ts';
@@ -53,8 +53,8 @@ export class ItemView implements View {
 
   get title(): string {
     if (this.#item === undefined) return 'Item';
-    const { changes, left, failing, state } = this.#item;
-    const name = changes[0]?.subject ?? changes[0]?.name;
+    const { left, failing, state } = this.#item;
+    const name = itemTitle(this.#item);
     const how =
       left !== null
         ? `${resultMark(resultKind(left.result))} ${resultWord(left.result)}`

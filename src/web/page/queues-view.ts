@@ -1,7 +1,7 @@
 /** All queues of a tenant in one table. */
 import { pages } from './address.ts';
 import { type Child, element, show } from './dom.ts';
-import { count } from './format.ts';
+import { count, itemTitle } from './format.ts';
 import type { Live } from './live.ts';
 import type { Changed, View } from './messages.ts';
 import { table } from './table.ts';
@@ -36,11 +36,7 @@ export class QueuesView implements View {
           queue.window === 0 ? 'no limit' : queue.window,
           failing === 0 ? '–' : element('span', { class: 'warn' }, failing),
           head !== undefined &&
-            element(
-              'a',
-              { 'data-route': true, href: pages.item(this.#tenant, head.uuid) },
-              head.changes[0]?.subject ?? head.changes[0]?.name,
-            ),
+            element('a', { 'data-route': true, href: pages.item(this.#tenant, head.uuid) }, itemTitle(head)),
           head !== undefined && element('span', { 'data-since': head.enqueuedAt }),
         ];
       }),
