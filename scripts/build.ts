@@ -88,6 +88,8 @@ async function writeModules(folder: string, files: readonly string[]): Promise<v
     input: Object.fromEntries(entries.map(entry => [entry, path.join(ROOT, `${entry}.ts`)])),
     platform: 'node',
     external: ABSENT,
+    // ssh2 looks for a program of Windows beside itself.
+    transform: { define: { __dirname: 'import.meta.dirname' } },
     logLevel: 'silent',
   });
   await bundle.write({

@@ -12,6 +12,7 @@
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
+ *     nodes.ts                        hosts, labels, and who waits for hosts
  *
  * Each document has one schema and one encoder, here. `src/web` serves them; the command line and the page read them. No encoder
  * reads a clock or the store, except for what it is passed.
@@ -28,9 +29,10 @@ import { frozenJobSchema, frozenJobsSchema } from './frozen-jobs-schema.ts';
 import { jobStatisticsSchema, jobsStatisticsSchema } from './job-statistics.ts';
 import { finishedItemSchema, liveItemSchema } from './live-item.ts';
 import { livePipelineSchema, liveTenantSchema } from './live-view.ts';
+import { HOST_ACTIONS, labelsSchema, nodesetRequestsSchema, nodesSchema } from './nodes.ts';
 import { OPERATOR_ROUTES } from './operator-routes.ts';
 import { QUERIES, type QueryTable } from './queries.ts';
-import { document, json, list, oneOf, type Schema, text } from './schema.ts';
+import { document, flag, json, list, oneOf, optional, type Schema, text } from './schema.ts';
 import { semaphoresSchema } from './semaphores.ts';
 import {
   aliveSchema,
@@ -78,6 +80,9 @@ export const DOCUMENTS = {
   JobsStatistics: jobsStatisticsSchema,
   LivePipeline: livePipelineSchema,
   LiveTenant: liveTenantSchema,
+  Labels: labelsSchema,
+  Nodes: nodesSchema,
+  NodesetRequests: nodesetRequestsSchema,
   Pipelines: pipelinesSchema,
   Project: projectSchema,
   Projects: projectsSchema,
@@ -140,6 +145,8 @@ export const PATH_PARAMETERS: {
   id: { description: 'Id of a component, such as executor-4', schema: text() },
   action: { description: 'Requested action', schema: oneOf([...STATE_ACTIONS.keys()]) },
   name: { description: 'Name of a connection', schema: text() },
+  node: { description: 'Name of a host', schema: text() },
+  deed: { description: 'What is to be done', schema: oneOf(HOST_ACTIONS) },
 };
 
 const TENANT = '/api/tenant/{tenant}';
@@ -248,6 +255,11 @@ const READ: readonly RouteDescription[] = [
   read(`${TENANT}/jobs/statistics`, 'How its jobs did lately', { document: 'JobsStatistics' }),
   read(`${TENANT}/job/{job}/statistics`, 'How one job did lately', { document: 'JobStatistics' }),
   read(`${TENANT}/semaphores`, 'Semaphores, with who holds them and who waits', { document: 'Semaphores' }),
+  read(`${TENANT}/labels`, 'Labels that executors and hosts offer', { document: 'Labels' }),
+  read(`${TENANT}/nodes`, 'Hosts that jobs run on over ssh', { document: 'Nodes' }),
+  read(`${TENANT}/nodeset-requests`, 'Builds that wait for hosts or have them', {
+    document: 'NodesetRequests',
+  }),
   read(`${TENANT}/config-errors`, 'Errors in the configuration', { document: 'ConfigErrors' }),
   read(
     `${TENANT}/items`,
@@ -320,10 +332,6 @@ const READ: readonly RouteDescription[] = [
   read(`${TENANT}/project-ssh-key/{project}.pub`, "Public ssh key of a project's jobs", {
     media: ['text/plain'],
   }),
-  read(`${TENANT}/nodes`, 'Nodes, of which there are none', { schema: list(json()) }),
-  read(`${TENANT}/nodeset-requests`, 'Requests for nodesets, of which there are none', {
-    schema: list(json()),
-  }),
   read(`${TENANT}/autohold`, 'Requests to hold builds, of which there are none', { schema: list(json()) }),
   read(`${TENANT}/badge`, 'Badge for a README', { media: ['image/svg+xml'] }, { query: QUERIES.badge }),
 ];
@@ -337,6 +345,15 @@ const CHANGE: readonly RouteDescription[] = [
     summary: 'Requests a state of a component, which adopts it in its own time',
     body: { schema: document({}) },
     answers: { 202: { document: 'RequestedState' } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: '/api/nodes/{node}/{deed}',
+    summary: 'Takes a host of jobs out of service, or back',
+    body: { schema: document({ reason: optional(text('Required to hold')) }) },
+    answers: { 200: { schema: flag('true: done') } },
     refusals: [400, 401, 403, 404, 415],
     needsToken: true,
   },

@@ -42,15 +42,16 @@ export async function start(config: string, components: readonly ComponentName[]
   }
   if (started.kind === 'refused') return refuse(started.errors);
   const { service } = started;
-  hangUps.answer(() =>
+  hangUps.answer(() => {
+    void service.reloadNodes();
     reload({
       config,
       environment: process.env,
       settings,
       log,
       adopt: tracing => service.adoptTracing(tracing),
-    }),
-  );
+    });
+  });
   return await run(service, { settings, log, wanted, signals });
 }
 

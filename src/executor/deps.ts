@@ -13,6 +13,7 @@ import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { HeldSlots, SlotWait } from '../store/hold-slots.ts';
 import type { GovernorOptions } from './governor/governor.ts';
+import type { HostFailure, HostLease } from './hosts/reach-hosts.ts';
 import type { ProjectKeysForSecrets } from './playbook-secrets.ts';
 import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
 import type { DataSeal } from './returned/data-seal.ts';
@@ -34,9 +35,13 @@ export interface BuildQueue {
    * when this returns.
    *
    * @param accepts must give the same answer for a request at every call: a declined request is not offered to it again.
+   *     `hasHosts`: it was granted some, and needs no labels of this executor.
    * @returns undefined when `signal` aborted first.
    */
-  take(accepts: (request: BuildRequest) => boolean, signal: AbortSignal): Promise<TakenBuild | undefined>;
+  take(
+    accepts: (request: BuildRequest, hasHosts: boolean) => boolean,
+    signal: AbortSignal,
+  ): Promise<TakenBuild | undefined>;
 }
 
 /**
@@ -49,6 +54,8 @@ export interface TakenBuild {
   readonly cancelled: AbortSignal;
   /** Aborts when the claim is gone (session lost): another executor may run it, so it is killed and nothing is reported. */
   readonly lost: AbortSignal;
+  /** Of hosts of `nodes.yaml`. Absent: its nodes are this machine. */
+  readonly lease?: HostLease;
   /** When the scheduler decided the cancel; undefined before {@link cancelled}, or when the cancel carried no time. */
   cancelledAt(): Nanoseconds | undefined;
   /** Puts any of its events but the result into the pipeline's queue; durable when it resolves. */
@@ -59,9 +66,14 @@ export interface TakenBuild {
    * when the claim is lost.
    *
    * @param spans parents first.
+   * @param hosts that are quarantined with it.
    * @returns whether all of it is stored, or some of the spans are lost.
    */
-  complete(event: BuildResultEvent, spans: readonly SpanRecord[]): Promise<'whole' | 'spans-cut'>;
+  complete(
+    event: BuildResultEvent,
+    spans: readonly SpanRecord[],
+    hosts?: readonly HostFailure[],
+  ): Promise<'whole' | 'spans-cut'>;
   /** Of a paused build: resolves when the scheduler lets it go on, or when `ended` aborts. Never rejects. */
   resumed(ended: AbortSignal): Promise<void>;
   /**

@@ -10,6 +10,7 @@ import { type BuildPlaces, placesOf } from './build-places.ts';
 import type { Occupied } from './build-slots.ts';
 import type { BuildEvent, ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 import { createHalt } from './halt.ts';
+import { reachHosts } from './hosts/reach-hosts.ts';
 import { VARIABLES_FILE } from './job-environment.ts';
 import { type JobLog, openJobLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
@@ -52,16 +53,18 @@ async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: Occu
     'executor-stopped': machinery.killed,
   });
   try {
+    const hosts = await hostsFor(machinery, taken, halt.signal);
+    if (hosts === 'handed-back') return;
     deps.log.info({}, 'a build begins');
     const startedAt = deps.clock.now();
     const startStored = taken.report(startedEvent(request, startedAt, options.hostname));
-    const run = runWithLog(machinery, taken, { slot, halt, startStored });
+    const run = runWithLog(machinery, taken, { slot, halt, startStored, ...hosts });
     const [stored, finished] = await Promise.all([
       startStored.then(
         () => undefined,
         (error: unknown) => ({ error }),
       ),
-      run.catch(error => brokenOff(machinery, taken.request, startedAt, error)),
+      run.catch(error => brokenOff(machinery, taken.request, { startedAt, ...hosts }, error)),
     ]);
     if (stored !== undefined) throw stored.error;
     if (halt.reason() === 'lost') {
@@ -76,11 +79,29 @@ async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: Occu
   }
 }
 
+/** Looked at before the build starts: one that does not answer is quarantined, and the build waits for another. */
+async function hostsFor(
+  { deps, killed }: Machinery,
+  { lease, request, cancelled, lost }: TakenBuild,
+  signal: AbortSignal,
+): Promise<Pick<PhasedBuild, 'hosts'> | 'handed-back'> {
+  if (lease === undefined || signal.aborted) return {};
+  const reached = await reachHosts(lease, request.uuid, signal);
+  if (lost.aborted) return 'handed-back';
+  if (reached.kind === 'reached') return { hosts: reached.hosts };
+  // It ends as cancelled, without having begun.
+  if (cancelled.aborted) return {};
+  const failures = killed.aborted ? [] : reached.failures;
+  for (const { host, reason } of failures) deps.log.warn({ host, reason }, 'a host is quarantined');
+  await lease.handBack(failures);
+  return 'handed-back';
+}
+
 /** Unexpected errors, such as a log that cannot be written: the request must not stay claimed. */
 async function brokenOff(
   machinery: Machinery,
   request: BuildRequest,
-  startedAt: Nanoseconds,
+  { startedAt, hosts = [] }: Pick<PhasedBuild, 'hosts'> & { readonly startedAt: Nanoseconds },
   error: unknown,
 ): Promise<FinishedBuild & JobSpans> {
   const { deps, runner } = machinery;
@@ -92,6 +113,7 @@ async function brokenOff(
     result: 'RETRY',
     detail,
     ...(trouble === undefined ? {} : { workerEnd: 'outage' }),
+    hostFailures: hosts.map(({ host }) => ({ host: host.name, reason: detail, leftover: true })),
     execution: { startedAt, endedAt: deps.clock.now(), steps: [] },
     spans: [],
   };
@@ -113,6 +135,7 @@ async function handOver(
     const outcome = await complete(
       resultEvent(request, finished, options.hostname, workerEnd),
       finished.spans,
+      finished.hostFailures,
     );
     if (outcome === 'spans-cut')
       deps.log.warn({}, "a build's result is stored, but not all of the spans its job handed in");
@@ -122,14 +145,18 @@ async function handOver(
       'the result of a build could not be stored; it is stored without its steps',
     );
     const execution = { ...finished.execution, steps: [] };
-    await complete(resultEvent(request, { ...finished, execution }, options.hostname, workerEnd), []);
+    await complete(
+      resultEvent(request, { ...finished, execution }, options.hostname, workerEnd),
+      [],
+      finished.hostFailures,
+    );
   }
 }
 
 async function runWithLog(
   machinery: Machinery,
   taken: TakenBuild,
-  { slot, ...started }: Pick<PhasedBuild, 'halt' | 'startStored'> & { readonly slot: Occupied },
+  { slot, ...started }: Pick<PhasedBuild, 'halt' | 'startStored' | 'hosts'> & { readonly slot: Occupied },
 ): Promise<FinishedBuild & JobSpans> {
   const { deps, options, runner } = machinery;
   const { request } = taken;

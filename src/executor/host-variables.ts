@@ -14,6 +14,8 @@ export interface HostFacts {
   readonly groups: readonly string[];
   /** Only what the job's own variables do not say. */
   readonly vars: Variables;
+  /** How to reach it, for Ansible's inventory. Absent: it is this machine. */
+  readonly connection?: Variables;
 }
 
 type Given = Pick<FrozenJob, 'vars' | 'extraVars' | 'hostVars' | 'groupVars' | 'nodes' | 'groups'>;
@@ -23,12 +25,25 @@ export function commonVariables({ vars, groupVars = {}, extraVars }: Given): Var
   return { ...vars, ...groupVars.all, ...extraVars };
 }
 
-/** By the name of the host; a node with several names is several hosts. */
-export function hostFacts(job: Given): ReadonlyMap<string, HostFacts> {
+/**
+ * By the name of the host; a node with several names is several hosts.
+ *
+ * @param connections by the name of the node; empty: all are this machine.
+ */
+export function hostFacts(
+  job: Given,
+  connections: ReadonlyMap<string, Variables> = new Map(),
+): ReadonlyMap<string, HostFacts> {
   const own = (job.groups ?? []).filter(({ name }) => name !== UNREACHABLE_GROUP);
   const sorted = own.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const hosts = job.nodes.flatMap(node => namesOf(node).map(name => [name, node.label] as const));
-  return new Map(hosts.map(([name, label]) => [name, factsOf(name, label, sorted, job)]));
+  const hosts = job.nodes.flatMap(node => namesOf(node).map(name => [name, node] as const));
+  return new Map(
+    hosts.map(([name, node]) => {
+      const connection = connections.get(node.name);
+      const facts = factsOf(name, node.label, sorted, job);
+      return [name, connection === undefined ? facts : { ...facts, connection }];
+    }),
+  );
 }
 
 /** Of the hosts that a node is. */

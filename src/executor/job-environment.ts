@@ -6,7 +6,7 @@
  */
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import type { SpanReference } from '../model/event.ts';
-import type { Json } from '../model/job.ts';
+import type { Json, Variables } from '../model/job.ts';
 import { mergeVars } from '../model/merge-vars.ts';
 import { jobEnvironment as traceEnvironment } from '../tracing/carrier.ts';
 import { playbookSpan } from '../tracing/span-ids.ts';
@@ -37,7 +37,12 @@ export interface PlaybookFacts {
 }
 
 /** `zuul` as in the request, completed with facts only the executor knows, and the job's own variables. */
-export function jobVariables(request: BuildRequest, view: JobView, hostname: string): JobVariables {
+export function jobVariables(
+  request: BuildRequest,
+  view: JobView,
+  hostname: string,
+  connections?: ReadonlyMap<string, Variables>,
+): JobVariables {
   return {
     zuul: {
       ...request.zuul,
@@ -50,7 +55,7 @@ export function jobVariables(request: BuildRequest, view: JobView, hostname: str
       },
     },
     vars: commonVariables({ ...request.job, vars: mergeVars(request.parentData ?? {}, request.job.vars) }),
-    hosts: hostFacts(request.job),
+    hosts: hostFacts(request.job, connections),
   };
 }
 

@@ -11,12 +11,16 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Execution, WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
+import type { Variables } from '../model/job.ts';
 import type { Returned } from '../model/returned.ts';
 import { testResultsOf, testsText } from '../model/test-results.ts';
 import { type BuildSteps, createBuildSteps } from './build-steps.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
 import { WorkspaceFailure } from './git-process.ts';
+import { openHostSockets } from './hosts/host-sockets.ts';
+import { type HostFailure, leaveHosts } from './hosts/reach-hosts.ts';
+import { connectionVariables, placeSshFiles, sshFolder } from './hosts/ssh-files.ts';
 import { includedVars } from './include-vars.ts';
 import { jobVariables, VARIABLES_FILE, variablesFile } from './job-environment.ts';
 import { type BuildOutcome, outcomeOf } from './outcome.ts';
@@ -43,6 +47,8 @@ export interface RunBuildDeps {
 export interface FinishedBuild extends BuildOutcome {
   /** Of a RETRY: a disk of this machine is full, so it does not count as an attempt. */
   readonly workerEnd?: WorkerEnd;
+  /** Hosts that are to be quarantined: they could not be cleaned. Absent: none. */
+  readonly hostFailures?: readonly HostFailure[];
   /** Absent: nothing. */
   readonly returned?: Returned;
   readonly execution: Execution;
@@ -56,13 +62,14 @@ export async function runBuild(deps: RunBuildDeps, context: PhasedBuild): Promis
     steps: createBuildSteps(clock, startedAt),
     split: splitTrace(context.request, clock),
   };
-  const ended = await guarded(context, () => work(deps, context, progress));
+  const worked = await guarded(context, () => work(deps, context, progress));
+  const { outcome: ended, ...hosts } = await withoutHosts(context, worked);
   const { execution, outcome } = await withTests(deps, context, progress, ended);
   const trouble = outcome.result === 'RETRY' ? await context.deps.room.trouble() : undefined;
   const text = outcome.detail === undefined ? '' : `: ${outcome.detail}`;
   await context.log.line(`RESULT: ${outcome.result}${text}`);
   const workerEnd = trouble === undefined ? {} : ({ workerEnd: 'outage' } as const);
-  return { ...outcome, ...workerEnd, execution: { startedAt, ...execution } };
+  return { ...outcome, ...hosts, ...workerEnd, execution: { startedAt, ...execution } };
 }
 
 /** What the job left about its tests becomes steps, and the reason of a failure names some that failed. */
@@ -83,6 +90,27 @@ async function withTests(
   if (ended.result !== 'FAILURE' || ended.detail === undefined || results.totals.failed === 0)
     return { execution, outcome: ended };
   return { execution, outcome: { ...ended, detail: `${ended.detail}; ${testsText(results)}` } };
+}
+
+/**
+ * Cleans the hosts of the build, the one place where they leave it. What failed where a host was lost is no verdict: the host's end is the
+ * likelier reason, and the build is tried again on another one.
+ */
+async function withoutHosts(
+  { hosts = [], request, log }: PhasedBuild,
+  outcome: Ended,
+): Promise<{ readonly outcome: Ended } & Pick<FinishedBuild, 'hostFailures' | 'workerEnd'>> {
+  if (hosts.length === 0) return { outcome };
+  const hostFailures = await leaveHosts(hosts, request.uuid);
+  const texts = hostFailures.map(({ host, reason }) => `host ${host} is lost: ${reason}`);
+  for (const text of texts) await log.line(text);
+  const isFinal = ['SUCCESS', 'CANCELED', 'ERROR', 'DISK_FULL'].includes(outcome.result);
+  if (texts.length === 0 || isFinal) return { outcome, hostFailures };
+  return {
+    outcome: { ...outcome, result: 'RETRY', detail: texts.join('; ') },
+    hostFailures,
+    workerEnd: 'lost',
+  };
 }
 
 /** Facts of the build, available however it ends. */
@@ -123,12 +151,13 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
     `Job ${request.jobName}, build ${request.uuid}, attempt ${request.attempt}, on ${options.hostname}`,
   );
   await log.line(runner.report);
-  if (request.job.nodes.length > 0) await log.line(nodesText(request.job));
+  if (request.job.nodes.length > 0) await log.line(nodesText(request.job, context.hosts));
   const refused = refusal(context);
   if (refused !== undefined) return { result: 'ERROR', detail: refused };
   if (request.job.network) await log.line('network: that of the host, its loopback services included');
 
   const workspace = await runner.prepare(context, steps);
+  await using way = await wayToHosts(context);
   const plan = await steps.run(
     'JobSetup',
     request.jobName,
@@ -138,7 +167,7 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
       const included = await includedVars(request, workspace);
       if (included.kind === 'refused') return included.reason;
       const given = { ...request, zuul, parentData: included.vars };
-      const variables = jobVariables(given, runner.view(places), options.hostname);
+      const variables = jobVariables(given, runner.view(places), options.hostname, way.connections);
       await writeFile(join(places.info, VARIABLES_FILE), variablesFile(variables));
       return planPlaybooks({ request, workspace, places, variables, view: runner.view(places) });
     },
@@ -162,9 +191,37 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
 }
 
 /** Where jobs are not kept apart, and untrusted ones are not allowed for that reason, none gets a key. */
-async function agentFor({ request, places, slot, runner, options, deps }: PhasedBuild): Promise<BuildAgent> {
+async function agentFor({
+  request,
+  places,
+  slot,
+  runner,
+  options,
+  deps,
+  hosts,
+}: PhasedBuild): Promise<BuildAgent> {
   const isKept = runner.isolated || (options.untrustedWithoutSandbox ?? true);
-  return await openBuildAgent(isKept ? request : {}, places, runner.ownerOf(slot), deps.sshKeys);
+  if (!isKept) return { kind: 'none' };
+  return await openBuildAgent(request, places, runner.ownerOf(slot), deps.sshKeys, hosts);
+}
+
+/** Sockets and files for ssh to the hosts of the build. Disposing of it ends the connections. */
+async function wayToHosts({
+  request,
+  places,
+  slot,
+  runner,
+  hosts = [],
+}: PhasedBuild): Promise<AsyncDisposable & { readonly connections: ReadonlyMap<string, Variables> }> {
+  if (hosts.length === 0) return { connections: new Map(), async [Symbol.asyncDispose]() {} };
+  const { info } = runner.view(places);
+  await placeSshFiles(places.info, info, request.uuid, hosts);
+  const close = await openHostSockets(
+    sshFolder(places.info),
+    hosts.map(({ host }) => host),
+    runner.ownerOf(slot),
+  );
+  return { connections: connectionVariables(info, request.uuid, hosts), [Symbol.asyncDispose]: close };
 }
 
 function refusal({ request, runner, options }: PhasedBuild): string | undefined {
@@ -180,11 +237,15 @@ function refusal({ request, runner, options }: PhasedBuild): string | undefined 
   return `playbook ${untrusted.canonicalName}/${untrusted.path} is not trusted and this executor has no sandbox to run it in`;
 }
 
-function nodesText({ nodes, nodesetName }: BuildRequest['job']): string {
+function nodesText({ nodes, nodesetName }: BuildRequest['job'], hosts: PhasedBuild['hosts']): string {
   const named = nodes.flatMap(({ name, aliases = [], label }) =>
     [name, ...aliases].map(each => (each === label ? each : `${each} (${label})`)),
   );
-  return `nodes${nodesetName === undefined ? '' : ` of nodeset ${nodesetName}`}: ${named.join(', ')}; each is this executor`;
+  const where =
+    hosts === undefined
+      ? 'each is this executor'
+      : hosts.map(({ node, host }) => `${node} is host ${host.name}`).join(', ');
+  return `nodes${nodesetName === undefined ? '' : ` of nodeset ${nodesetName}`}: ${named.join(', ')}; ${where}`;
 }
 
 function oneLine(text: string): string {

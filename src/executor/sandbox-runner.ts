@@ -10,6 +10,7 @@ import { diskCheckSecondsOf, type ExecutorOptions, maxProcessesOf, type Reposito
 import { createDiskUsage, type DiskUsage, watchDisk } from './disk-usage.ts';
 import { endCgroup } from './end-cgroup.ts';
 import type { OwnProcesses } from './git-process.ts';
+import { sshConfigPath } from './hosts/ssh-files.ts';
 import { playbookEnvironment, workingDirectory } from './job-environment.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
 import { createRemovals, type Removals } from './removals.ts';
@@ -187,6 +188,7 @@ class SandboxRunner implements Runner {
             ? {}
             : { ZUUL_SECRETS_FILE: view.secrets }),
           ...(build.sshAgent === undefined ? {} : { SSH_AUTH_SOCK: join(view.info, AGENT_SOCKET) }),
+          ...(build.hosts === undefined ? {} : { GATEHOUSE_SSH_CONFIG: sshConfigPath(view.info) }),
           ...relay?.environment(sandbox.ownLoopback(request.job)),
         },
         cwd: workingDirectory(request, view),

@@ -20,6 +20,7 @@ import type { RequestQueue } from '../store/request-queue.ts';
 import { createRequestWorker, type RequestWorker } from '../store/request-worker.ts';
 import { splitOperations } from '../store/split-operations.ts';
 import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from './deps.ts';
+import { hostLease, withTroubles } from './hosts/host-lease.ts';
 
 /** Where results and spans are written. */
 export interface StoreBuildsDeps {
@@ -43,7 +44,12 @@ export function createStoreBuilds(queue: RequestQueue<BuildRequest>, deps: Store
   const workers = new WeakMap<object, RequestWorker<BuildRequest>>();
   return {
     async take(accepts, signal) {
-      const taker = workers.get(accepts) ?? createRequestWorker(queue, { worker, clock, accepts });
+      const taker =
+        workers.get(accepts) ??
+        createRequestWorker(queue, {
+          ...{ worker, clock },
+          accepts: (request, { granted }) => accepts(request, granted !== undefined),
+        });
       workers.set(accepts, taker);
       try {
         return takenBuild(await taker.next(signal), deps);
@@ -58,8 +64,10 @@ export function createStoreBuilds(queue: RequestQueue<BuildRequest>, deps: Store
 function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBuild {
   const request = claim.request.value;
   const events = pipelineQueue(deps, request.tenant, request.pipeline);
+  const { granted } = claim.request;
   return {
     request,
+    ...(granted === undefined ? {} : { lease: hostLease(claim, granted, deps) }),
     cancelled: claim.cancelled,
     lost: claim.lost,
     async report(event: BuildEvent) {
@@ -68,11 +76,13 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
     resumed: ended => claim.resumed(ended),
     hold: (playbook, wait) => holdCounted(request, playbook, wait, deps),
     cancelledAt: () => cancelTime(claim),
-    async complete(event: BuildResultEvent, spans) {
+    async complete(event: BuildResultEvent, spans, hosts = []) {
       const result = events.put(withCancelTime(event, cancelTime(claim)));
       const rows = outboxRows(deps.paths.spanOutbox, spans, spansCodec, deps.clock.now());
       const [first, ...rest] = splitOperations([...result, ...rows]);
-      const outcome = await claim.complete(first);
+      const outcome = await withTroubles(deps, hosts, request.uuid, troubles =>
+        claim.complete([...(first ?? []), ...troubles]),
+      );
       return outcome === 'lost' || (await storeAll(deps.store, rest)) ? 'whole' : 'spans-cut';
     },
   };

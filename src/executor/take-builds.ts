@@ -43,7 +43,7 @@ export function takeBuilds(
 
   let warned = false;
 
-  function accepts({ job, secrets = {}, sealedData = [] }: BuildRequest): boolean {
+  function accepts({ job, secrets = {}, sealedData = [] }: BuildRequest, hasHosts: boolean): boolean {
     const sealed = Object.values(secrets).some(({ encrypted }) => encrypted.length > 0);
     if ((sealed && deps.secretKeys === undefined) || (sealedData.length > 0 && deps.dataSeal === undefined)) {
       if (!warned)
@@ -51,7 +51,7 @@ export function takeBuilds(
       warned = true;
       return false;
     }
-    return job.nodes.every(({ label }) => options.labels.includes(label));
+    return hasHosts || job.nodes.every(({ label }) => options.labels.includes(label));
   }
 
   async function loop(): Promise<void> {
@@ -86,9 +86,9 @@ export function takeBuilds(
   }
 
   /** A function for each answer: requests that one declined are not offered to it again. */
-  function accepting(admission: Exclude<Admission, { kind: 'none' }>): (request: BuildRequest) => boolean {
+  function accepting(admission: Exclude<Admission, { kind: 'none' }>): typeof accepts {
     if (admission.kind === 'any') return accepts;
-    return request => admission.buildsets.has(request.buildset) && accepts(request);
+    return (request, hasHosts) => admission.buildsets.has(request.buildset) && accepts(request, hasHosts);
   }
 
   async function takeNext(

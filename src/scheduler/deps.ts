@@ -10,6 +10,7 @@ import type { Log } from '../lib/log.ts';
 import type { MetricsSink } from '../metrics/registry.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { ConnectionName } from '../model/project.ts';
+import type { LiveNodes } from '../nodes/live-nodes.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
@@ -54,6 +55,8 @@ export interface SchedulerDeps {
    * executors that start before the scheduler and do not come and go.
    */
   readonly executorPatience?: number;
+  /** The machines of `nodes.yaml`; absent: this process has no `[nodes] config`. */
+  readonly nodes?: LiveNodes;
   /** Build requests rank behind those of their own projects, see src/pipeline/relative-priority.ts. Default: by age alone. */
   readonly relativePriority?: boolean;
   /** Names this process, for people: `<host>/<pid>`. */

@@ -30,6 +30,7 @@ import {
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { InternalEvent } from '../model/internal-event.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf, type TenantName } from '../model/project.ts';
+import { openHostTable } from '../nodes/host-table.ts';
 import { openExecutorLabels } from '../store/components.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import { EventQueue } from '../store/event-queue.ts';
@@ -180,6 +181,9 @@ async function share(
       paths,
       clock,
       deps.executorPatience ?? 0,
+      await openHostTable(store, paths, error =>
+        deps.log.error({ err: error }, 'the list of hosts could not be read'),
+      ),
     ),
     driversOfConnections: driversOfConnections(deps.connections, deps.drivers),
     onDeadLetter,

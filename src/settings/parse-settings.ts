@@ -24,6 +24,7 @@ import { type IniSection, parseIni } from './ini-file.ts';
 import { type Environment, interpolate } from './interpolate.ts';
 import { readKeystore } from './keystore-section.ts';
 import { readMetrics } from './metrics-section.ts';
+import { readNodes } from './nodes-section.ts';
 import { RawOption } from './raw-option.ts';
 import {
   readDatabase,
@@ -124,6 +125,7 @@ export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
     web: read('web', reader => readWeb(reader, stateDir)),
     merger,
     executor: read('executor', reader => readExecutor(reader, { stateDir, gitDir: merger.gitDir, alone })),
+    nodes: read('nodes', readNodes),
     tracing,
     metrics: read('metrics', readMetrics),
     log: read('log', readLog),
@@ -153,6 +155,7 @@ const SECTIONS = [
   'web',
   'merger',
   'executor',
+  'nodes',
   'tracing',
   'metrics',
   'log',

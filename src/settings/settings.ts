@@ -12,7 +12,7 @@
  *     zuul-names           what a zuul.conf holds besides: ignored, renamed, refused (translate-zuul applies it)
  *     read-sections        the sections, with names, bounds and defaults; sections of several options have a file of their own:
  *                          zookeeper-section, connection-section, auth-section, history-section, metrics-section,
- *                          keystore-section
+ *                          keystore-section, nodes-section
  *     tracing-settings     `[tracing]` and the standard variables (collector-options, keep-option, otel-environment,
  *                          otel-pairs, otel-variable)
  *     auth-keys, tls-files PEM files, read when a process starts; loopback: addresses of this machine
@@ -25,6 +25,7 @@ import type { TextPosition } from '../lib/text-position.ts';
 import type { HistorySettings } from './history-section.ts';
 import type { KeystoreSettings } from './keystore-section.ts';
 import type { MetricsSettings } from './metrics-section.ts';
+import type { NodesSettings } from './nodes-section.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
 /** One member for each section, `connections` and `auth` for all of their kind. */
@@ -38,6 +39,7 @@ export interface Settings {
   readonly web: WebSettings;
   readonly merger: MergerSettings;
   readonly executor: ExecutorSettings;
+  readonly nodes: NodesSettings;
   readonly tracing: TracingSettings;
   /** Undefined: only webs serve metrics. */
   readonly metrics: MetricsSettings | undefined;

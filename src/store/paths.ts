@@ -60,6 +60,8 @@ export function storePaths(root = '/gatehouse') {
     requests: (kind: RequestKind, zone = 'default') => `${root}/requests/${kind}/${nodeName(zone)}`,
     requestZones: (kind: RequestKind) => `${root}/requests/${kind}`,
 
+    ...hostPaths(root),
+
     /** Leader election of the sweepers; see lock.ts. */
     sweeper: {
       lock: `${root}/sweeper/lock`,
@@ -129,6 +131,17 @@ export function storePaths(root = '/gatehouse') {
     keys: `${root}/keys`,
     /** Of one project; see keystore/keystore.ts. */
     key: (connection: string, project: string) => `${root}/keys/${nodeName(connection)}/${nodeName(project)}`,
+  };
+}
+
+/** Hosts of `nodes.yaml`; see src/nodes/. */
+function hostPaths(root: string) {
+  return {
+    staticHosts: `${root}/nodes/hosts`,
+    staticHost: (host: string) => `${root}/nodes/hosts/${nodeName(host)}`,
+    /** How they fare. */
+    hostStates: `${root}/nodes/states`,
+    hostState: (host: string) => `${root}/nodes/states/${nodeName(host)}`,
   };
 }
 

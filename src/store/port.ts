@@ -23,7 +23,7 @@
  *     connection, read-now    what to do after a lost reply; split-operations, size: what fits into one multi
  *     lock, fence             who may write; staged-commit: a commit larger than one multi
  *     event-queue             events, in order (offer-group, seen, dead-letter); quarantine: unreadable records
- *     request-queue           work for mergers and executors (stored-request, request-record, request-worker, request-claim,
+ *     request-queue           work for mergers and executors (host-requests, stored-request, request-record, request-worker, request-claim,
  *                             abandoned-requests, vanished-claims, signs-of-life)
  *     semaphore-slots         who holds what only some may have at a time (hold-slots: for as long as a process does something)
  *     chain-recipe            what was merged ahead of an item, written once

@@ -1,11 +1,13 @@
 /** A request that a worker holds: proof of the claim, and the only way to report on the request and to complete it. */
 import { unlessAborted } from '../lib/unless-aborted.ts';
 import { isConnectionLoss, settle } from './connection.ts';
-import { check, type Operation, remove, StoreError, set } from './port.ts';
+import { baseName, parentPath } from './node-path.ts';
+import { check, create, type Operation, remove, StoreError, set } from './port.ts';
 import { readNow } from './read-now.ts';
 import { createPathRefresher } from './refresher.ts';
 import type { Requestable, RequestQueue } from './request-queue.ts';
-import type { StoredRequest } from './stored-request.ts';
+import { keptOf, withHosts } from './request-record.ts';
+import { restated, type StoredRequest } from './stored-request.ts';
 
 /** What became of a worker's write. */
 export type ClaimOutcome =
@@ -90,9 +92,25 @@ export class Claim<T extends Requestable> {
    *
    * @throws StoreError when one of `operations` fails; the request is then still ours.
    */
-  async complete(operations: readonly Operation[] = []): Promise<ClaimOutcome> {
+  complete(operations: readonly Operation[] = []): Promise<ClaimOutcome> {
+    return this.#end(this.#bodyRemoval(), operations);
+  }
+
+  /**
+   * Gives back the hosts that it was granted: the same request waits for others, at its old place in the order. As for the rest, see
+   * {@link complete}.
+   */
+  handBack(operations: readonly Operation[]): Promise<ClaimOutcome> {
+    const { path } = this.request;
+    const { granted: _, ...tries } = keptOf(this.request);
+    const place = `${parentPath(path)}/${withHosts(baseName(path), 'waiting')}`;
+    const waiting = create(place, restated(this.request, { state: { kind: 'requested' }, ...tries }));
+    return this.#end([], [waiting, ...operations]);
+  }
+
+  async #end(body: readonly Operation[], operations: readonly Operation[]): Promise<ClaimOutcome> {
     const { claimPath, queue, request } = this.#deps;
-    const own = [remove(claimPath), remove(request.path), ...this.#bodyRemoval()];
+    const own = [remove(claimPath), remove(request.path), ...body];
     // From here on a vanished claim is our own doing.
     this.#completing = true;
     try {

@@ -16,6 +16,7 @@
  * The worker's side is request-worker.ts; abandoned-requests.ts handles requests whose worker is gone.
  */
 import { isNewerRecord, RecordError } from '../model/codec/record.ts';
+import type { WantedNodes } from '../model/static-host.ts';
 import { settle, withRetry } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import type { BytesCodec } from './event-queue.ts';
@@ -116,10 +117,12 @@ export class RequestQueue<T extends Requestable> {
   /**
    * A new request, behind those of the same priority.
    *
+   * @param wanted no worker may take it before it has got hosts for these (src/scheduler/care/grant-hosts.ts).
    * @throws RangeError for a priority outside 0–999.
    */
-  submit(request: T): readonly Operation[] {
-    return this.#append(request, this.#deps.codec.encode(request), { attempt: 1 });
+  submit(request: T, wanted?: WantedNodes): readonly Operation[] {
+    const tries = { attempt: 1, ...(wanted === undefined ? {} : { wanted }) };
+    return this.#append(request, this.#deps.codec.encode(request), tries);
   }
 
   /** Queues a request again for another worker, behind those that wait, in the multi in which its worker completes it. */
@@ -131,10 +134,10 @@ export class RequestQueue<T extends Requestable> {
   #append(
     { priority, uuid }: T,
     bytes: Uint8Array,
-    tries: Pick<RequestRecord, 'attempt' | 'losses'>,
+    tries: Pick<RequestRecord, 'attempt' | 'losses' | 'wanted'>,
   ): readonly Operation[] {
     const record = encodeRequestRecord({ state: { kind: 'requested' }, ...tries });
-    const prefix = requestNamePrefix(priority, uuid);
+    const prefix = requestNamePrefix(priority, uuid, tries.wanted === undefined ? undefined : 'waiting');
     return [
       create(this.bodyPath(uuid), bytes),
       create(`${this.queuePath}/${prefix}`, record, { sequential: true }),
@@ -232,9 +235,10 @@ export class RequestQueue<T extends Requestable> {
     return (await this.everything()).filter(isReadable);
   }
 
-  /** @returns names in order of service and the claimed uuids: enough for a worker to find its next request. */
+  /** @returns names in order of service, but for those that wait for hosts, and the claimed uuids: enough for a worker to find its next request. */
   async overview(): Promise<{ readonly names: readonly string[]; readonly claimed: ReadonlySet<string> }> {
-    const names = inServiceOrder((await this.store.children(this.queuePath)) ?? []);
+    const all = (await this.store.children(this.queuePath)) ?? [];
+    const names = inServiceOrder(all.filter(name => parseRequestName(name)?.hosts !== 'waiting'));
     return { names, claimed: new Set(await this.store.children(`${this.#deps.path}/claimed`)) };
   }
 

@@ -6,13 +6,16 @@
  *     {"k":"request","v":2,"d":{"state":"taken","attempt":1,"apart":true,"worker":"executor1","at":"1795000000000000000"}}
  *
  * Releases up to 0.3 wrote both into one node, with a line end between them; such a request stays in that form.
- * Priority and number are in the name, so that listing names is enough to know the order.
+ * Priority and number are in the name, so that listing names is enough to know the order. So is whether it waits for hosts
+ * (`<priority>-<uuid>-nodes-<seq>`) or has them (`…-hosts-<seq>`): only the scheduler that grants hosts and its worker rename it.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { enveloped, RecordError, recordCodec, upgradeFrom } from '../model/codec/record.ts';
 import { added, list, mark, nullable, optional, tagged, text, time, whole } from '../model/codec/schema.ts';
 import { workerLossSchema } from '../model/codec/schemas/merges.ts';
+import { nodeGrantSchema, wantedNodesSchema } from '../model/codec/schemas/static-hosts.ts';
 import { sameForm } from '../model/codec/upgrades.ts';
+import type { NodeGrant, WantedNodes } from '../model/static-host.ts';
 import type { WorkerLoss } from '../model/worker-loss.ts';
 
 /** requested → taken → (node gone: done, withdrawn or failed); a vanished worker: taken → requested, attempt + 1. */
@@ -33,6 +36,10 @@ export interface RequestRecord {
   readonly attempt: number;
   /** Of the workers that vanished with it, where that is known, oldest first; absent: none. */
   readonly losses?: readonly WorkerLoss[];
+  /** What it wants hosts for. Absent: it needs none. */
+  readonly wanted?: WantedNodes;
+  /** Hosts that it was given. Absent: none. */
+  readonly granted?: NodeGrant;
   /** Encoded by the requester; the queue only copies them. Absent: they are in a node of their own. */
   readonly bytes?: Uint8Array;
 }
@@ -44,17 +51,30 @@ export interface RequestName {
   readonly priority: number;
   /** Order within a priority. */
   readonly sequence: number;
+  /** `waiting`: no worker may take it before it has got hosts. `granted`: it has. Absent: it needs none. */
+  readonly hosts?: 'waiting' | 'granted';
 }
 
+/** In names. */
+const HOSTS = { waiting: 'nodes-', granted: 'hosts-' } as const;
+
+type Kept = Pick<RequestRecord, 'attempt' | 'losses' | 'wanted' | 'granted'>;
+
 /** `apart`: the request's bytes are in a node of their own; absent: they follow. */
-type Tries = Pick<RequestRecord, 'attempt' | 'losses'> & { readonly apart?: true };
+type Tries = Kept & { readonly apart?: true };
 
 /** The first line. */
 type RequestHead =
   | ({ readonly state: 'requested' } & Tries)
   | ({ readonly state: 'taken' } & Tries & Omit<Extract<RequestState, { readonly kind: 'taken' }>, 'kind'>);
 
-const tries = { attempt: whole, losses: optional(list(workerLossSchema)), apart: optional(mark) };
+const tries = {
+  attempt: whole,
+  losses: optional(list(workerLossSchema)),
+  wanted: optional(wantedNodesSchema),
+  granted: optional(nodeGrantSchema),
+  apart: optional(mark),
+};
 
 /** A request's node in the queue, or its first line. */
 export const requestHeadCodec = recordCodec(
@@ -70,23 +90,31 @@ export const requestHeadCodec = recordCodec(
 const LINE_END = 10;
 
 /** The name without its number, which the store appends. @throws RangeError for a priority outside 0–999. */
-export function requestNamePrefix(priority: number, uuid: string): string {
+export function requestNamePrefix(priority: number, uuid: string, hosts?: RequestName['hosts']): string {
   if (!Number.isInteger(priority) || priority < 0 || priority > 999)
     throw new RangeError(`priority ${priority}`);
-  return `${String(priority).padStart(3, '0')}-${uuid}-`;
+  return `${String(priority).padStart(3, '0')}-${uuid}-${hosts === undefined ? '' : HOSTS[hosts]}`;
 }
 
 /** The same request at another priority: its number, and so its age, stays. */
 export function withPriority(name: string, priority: number): string {
-  const { uuid } = parseRequestName(name) ?? {};
-  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid)}${name.slice(-10)}`;
+  const { uuid, hosts } = parseRequestName(name) ?? {};
+  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, hosts)}${name.slice(-10)}`;
+}
+
+/** The same request once it has got hosts, or has given them back: its place in the order stays. */
+export function withHosts(name: string, hosts: NonNullable<RequestName['hosts']>): string {
+  const { uuid, priority = 0 } = parseRequestName(name) ?? {};
+  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, hosts)}${name.slice(-10)}`;
 }
 
 /** @returns undefined for a name that is not a request's. */
 export function parseRequestName(name: string): RequestName | undefined {
-  const [, priority, uuid, sequence] = /^(\d{3})-(.+)-(\d{10})$/.exec(name) ?? [];
+  const [, priority, uuid, mark, sequence] = /^(\d{3})-(.+?)-(nodes-|hosts-)?(\d{10})$/.exec(name) ?? [];
   if (uuid === undefined) return undefined;
-  return { uuid, priority: Number(priority), sequence: Number(sequence) };
+  const hosts =
+    mark === undefined ? {} : ({ hosts: mark === HOSTS.waiting ? 'waiting' : 'granted' } as const);
+  return { uuid, priority: Number(priority), sequence: Number(sequence), ...hosts };
 }
 
 /** Names in the order of service: by priority, then first come, first served. */
@@ -101,14 +129,10 @@ export function encodeRequestRecord({ state, bytes, ...tries }: RequestRecord): 
   return bytes === undefined ? head : Buffer.concat([head, Buffer.of(LINE_END), bytes]);
 }
 
-function headOf(
-  { kind, ...rest }: RequestState,
-  { attempt, losses }: Tries,
-  apart: Pick<Tries, 'apart'>,
-): RequestHead {
-  const tries = { attempt, ...apart, ...(losses === undefined ? {} : { losses }) };
+function headOf({ kind, ...rest }: RequestState, tries: Tries, apart: Pick<Tries, 'apart'>): RequestHead {
+  const all = { ...keptOf(tries), ...apart };
   // TypeScript does not carry the kind over to the rest.
-  return 'worker' in rest ? { state: 'taken', ...tries, ...rest } : { state: 'requested', ...tries };
+  return 'worker' in rest ? { state: 'taken', ...all, ...rest } : { state: 'requested', ...all };
 }
 
 /** @throws RecordError when the first line is not a state, or one of a newer version. */
@@ -119,10 +143,8 @@ export function decodeRequestRecord(stored: Uint8Array): RequestRecord {
   const head = requestHeadCodec.decode(enveloped(requestHeadCodec.kind, line));
   if (end === -1 && head.apart === undefined)
     throw new RecordError('broken', 'a request record cannot be read: nothing follows its state');
-  const { attempt, losses } = head;
   const rest = {
-    attempt,
-    ...(losses === undefined ? {} : { losses }),
+    ...keptOf(head),
     ...(head.apart === undefined ? { bytes: stored.slice(end + 1) } : {}),
   };
   switch (head.state) {
@@ -136,6 +158,16 @@ export function decodeRequestRecord(stored: Uint8Array): RequestRecord {
         `a request record cannot be read: its state is ${JSON.stringify(head)}`,
       );
   }
+}
+
+/** What every state of a request keeps. */
+export function keptOf({ attempt, losses, wanted, granted }: Kept): Kept {
+  return {
+    attempt,
+    ...(losses === undefined ? {} : { losses }),
+    ...(wanted === undefined ? {} : { wanted }),
+    ...(granted === undefined ? {} : { granted }),
+  };
 }
 
 function takenState({

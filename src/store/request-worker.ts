@@ -14,7 +14,7 @@ import { create, type Store, StoreError, set } from './port.ts';
 import { readNow } from './read-now.ts';
 import { Claim } from './request-claim.ts';
 import type { Requestable, RequestQueue } from './request-queue.ts';
-import { parseRequestName } from './request-record.ts';
+import { keptOf, parseRequestName } from './request-record.ts';
 import { isReadable, restated, type StoredRequest } from './stored-request.ts';
 import { wakeUps } from './wake-ups.ts';
 
@@ -24,7 +24,7 @@ export interface WorkerOptions<T> {
   readonly worker: string;
   readonly clock: Pick<Clock, 'now'>;
   /** Whether this worker can serve the request; default: any. */
-  readonly accepts?: (request: T) => boolean;
+  readonly accepts?: (request: T, stored: Pick<StoredRequest<T>, 'granted'>) => boolean;
 }
 
 /** Number of requests read in one call: usually the first one fits. */
@@ -56,8 +56,9 @@ export function createRequestWorker<T extends Requestable>(
   }
 
   /** A request never changes what it asks for: once declined, always declined. */
-  function accepts({ uuid, value }: StoredRequest<T>): boolean {
-    if (options.accepts?.(value) !== false) return true;
+  function accepts(stored: StoredRequest<T>): boolean {
+    const { uuid, value } = stored;
+    if (options.accepts?.(value, stored) !== false) return true;
     declined = new Set(declined).add(uuid);
     return false;
   }
@@ -99,8 +100,7 @@ export async function claimRequest<T extends Requestable>(
   const claimPath = queue.claimPath(request.uuid);
   const at = clock.now();
   const state = { kind: 'taken', worker, at, session: store.sessionId } as const;
-  const { attempt, losses } = request;
-  const taken = restated(request, { state, attempt, ...(losses === undefined ? {} : { losses }) });
+  const taken = restated(request, { state, ...keptOf(request) });
   const token = `${worker} ${at}`;
   const claim = create(claimPath, new TextEncoder().encode(token), { ephemeral: true });
   try {

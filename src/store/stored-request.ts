@@ -1,5 +1,6 @@
 /** A request of a queue as it was when read, and what is made of it; see request-queue.ts. */
 import { isNewerRecord } from '../model/codec/record.ts';
+import type { NodeGrant, WantedNodes } from '../model/static-host.ts';
 import type { WorkerLoss } from '../model/worker-loss.ts';
 import { type Operation, remove } from './port.ts';
 import { encodeRequestRecord, type RequestRecord, type RequestState } from './request-record.ts';
@@ -14,6 +15,8 @@ export interface StoredRequest<T> {
   readonly attempt: number;
   /** See `RequestRecord`. */
   readonly losses?: readonly WorkerLoss[];
+  readonly wanted?: WantedNodes;
+  readonly granted?: NodeGrant;
   readonly value: T;
   /** The request's own bytes. */
   readonly bytes: Uint8Array;

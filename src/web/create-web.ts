@@ -63,6 +63,7 @@ import { consoleStreams } from './log-stream/console-streams.ts';
 import { sharedLogs } from './log-stream/shared-logs.ts';
 import { refusalForLostCall } from './lost-call.ts';
 import { addMetricsRoute } from './metrics-route.ts';
+import { addNodeRoutes, nodeActionRoute } from './node-routes.ts';
 import { addOpenApiRoutes } from './openapi-routes.ts';
 import { addOperatorRoutes } from './operator-routes.ts';
 import { otlpRoute } from './otlp-route.ts';
@@ -195,12 +196,7 @@ function apiRoutes(
   api.route('/connection/:name/payload').post(webhookRoute(deps)).all(onlyBy('POST'));
   addOperatorRoutes(api, deps, onlyBy('POST'));
   addAbsentRoutes(api, onlyBy);
-  const { askComponent } = deps;
-  if (askComponent !== undefined)
-    api
-      .route('/components/:id/:action')
-      .post(componentActionRoute({ ...deps, askComponent }))
-      .all(onlyBy('POST'));
+  addSharedRoutes(api, deps);
   api
     .route('/otlp/v1/traces')
     .post(otlpRoute({ ...deps, quota }))
@@ -226,6 +222,7 @@ function apiRoutes(
   addBadgeRoute(tenant, deps);
   addFreezeRoutes(tenant, deps);
   addKeyRoutes(tenant, deps);
+  addNodeRoutes(tenant, deps);
   addTenantAuthorizationsRoute(tenant, auth);
   addConsoleRoute(tenant, deps);
   addAbsentLists(tenant, deps);
@@ -237,6 +234,22 @@ function apiRoutes(
   });
   api.use('/tenant/:tenant', tenant);
   return api;
+}
+
+/** About what serves all tenants. */
+function addSharedRoutes(api: Router, deps: WebDeps & { readonly auth: Authentication }): void {
+  const { askComponent } = deps;
+  if (askComponent !== undefined)
+    api
+      .route('/components/:id/:action')
+      .post(componentActionRoute({ ...deps, askComponent }))
+      .all(onlyBy('POST'));
+  const { holdNode } = deps;
+  if (holdNode !== undefined)
+    api
+      .route('/nodes/:node/:deed')
+      .post(nodeActionRoute({ ...deps, holdNode }))
+      .all(onlyBy('POST'));
 }
 
 function onlyBy(method: string): RequestHandler {

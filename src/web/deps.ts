@@ -4,7 +4,9 @@
  *
  * Functions that return no promise read memory and are called often.
  */
+
 import type { Readable } from 'node:stream';
+import type { NodesNow } from '../api/nodes.ts';
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import type { NewConnectionEvent, WebhookIntake } from '../driver/intake.ts';
 import type { ExplainContext, Explanation } from '../explain/explain.ts';
@@ -229,6 +231,10 @@ export interface WebDeps {
   readonly contact: () => StoreContact;
   /** All processes of the installation, by kind, the oldest first. */
   readonly components: () => readonly RegisteredComponent[];
+  /** The hosts of jobs, and the builds that wait for them. */
+  readonly nodes: () => Promise<NodesNow>;
+  /** Takes a host out of service, or releases it where the reason is undefined. Absent: the route does not exist. */
+  readonly holdNode?: (node: string, reason: string | undefined) => Promise<'done' | 'gone'>;
   /** Stores the requested state of a component; `gone`: there is no such component. Absent: the route does not exist. */
   readonly askComponent?: (id: string, wanted: ComponentState) => Promise<'asked' | 'gone'>;
 }

@@ -1,5 +1,5 @@
 /**
- * Zuul's routes about what Gatehouse does not have: nodes, requests for nodesets, and builds that are held. Lists are empty, and nothing is
+ * Zuul's routes about what Gatehouse does not have: nodes and requests of its own making, and builds that are held. Lists are empty, and nothing is
  * found, in Zuul's words, so that its clients say something sensible.
  */
 import type { RequestHandler, Router } from 'express';
@@ -18,8 +18,6 @@ export function addAbsentRoutes(api: Router, others: (method: string) => Request
 /** @param router of a tenant. */
 export function addAbsentLists(router: Router, deps: Pick<WebDeps, 'snapshot' | 'tenants' | 'auth'>): void {
   const nothing = inTenant(deps, async () => jsonAnswer([]));
-  router.get('/nodes', nothing);
-  router.get('/nodeset-requests', nothing);
   router.get('/autohold', nothing);
 }
 

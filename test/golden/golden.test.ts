@@ -60,6 +60,8 @@ const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['tick', '0.4.0'],
   ['internal-event', '0.4.0'],
   ['chain-recipe', '0.4.0'],
+  ['static-host', '0.4.0'],
+  ['host-state', '0.4.0'],
 ]);
 
 describe.each(trees)('%s', (_, tree) => {

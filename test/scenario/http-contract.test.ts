@@ -82,6 +82,7 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
       'jobs/statistics',
       'job/unit/statistics',
       'nodes',
+      'labels',
       'nodeset-requests',
       'autohold',
     ].map(name => `${TENANT}/${name}`),
@@ -190,6 +191,11 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
   await operator('/api/components/merger-0/resume', post({}));
   await operator('/api/components/merger-0/nonsense', post({}));
   await operator('/api/components/nobody-0/stop', post({}));
+  await ask('/api/nodes/web1/hold', post({ reason: 'a new disk' }));
+  await operator('/api/nodes/web1/hold', post({ reason: 'a new disk' }));
+  await operator('/api/nodes/web1/hold', post({}));
+  await operator('/api/nodes/web1/nonsense', post({}));
+  await operator('/api/nodes/web1/release', { ...post(''), headers: { 'content-type': 'text/plain' } });
   for (const path of ['/api/authorizations', `${TENANT}/authorizations`]) await operator(path);
   await operator(enqueue, post({}));
   await operator(enqueue, post({ pipeline: 'check', change: 'master/nothing' }));

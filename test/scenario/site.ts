@@ -167,7 +167,7 @@ ${storeText(store)}
 port = 0
 
 [executor]
-sandbox = none
+${executor.some(line => line.startsWith('sandbox = ')) ? '' : 'sandbox = none'}
 max_builds = ${maxBuilds}
 ${executor.join('\n')}
 

@@ -36,6 +36,13 @@ export const OPENSSH: Wanted = {
   variable: 'GATEHOUSE_TEST_OPENSSH',
 };
 
+/** The machines that jobs reach over ssh, and the ssh of jobs. */
+export const SSH_SERVER: Wanted = {
+  programs: ['sshd', 'ssh'],
+  packages: ['openssh-server', 'openssh-client'],
+  variable: 'GATEHOUSE_TEST_SSHD',
+};
+
 export async function findOrInstall({ programs, packages, variable }: Wanted): Promise<ProvidedProgram> {
   if (process.env[variable] === 'none') return declined(variable);
   const look = async () => {

@@ -13,7 +13,7 @@ import { builtProgram } from './built-program.ts';
 import { findOrInstallAnsible } from './find-ansible.ts';
 import { findOrInstallBubblewrap } from './find-bubblewrap.ts';
 import { findOrInstallChromium } from './find-chromium.ts';
-import { findOrInstall, JQ_AND_CURL, NGINX, OPENSSH } from './find-programs.ts';
+import { findOrInstall, JQ_AND_CURL, NGINX, OPENSSH, SSH_SERVER } from './find-programs.ts';
 import { memoryDisk } from './memory-disk.ts';
 import { compareNotes, isWholeSuite, takeNotes } from './produced-notes.ts';
 import {
@@ -26,6 +26,7 @@ import {
   ON_NGINX,
   ON_OPENSSH,
   ON_REAL_ZOOKEEPER,
+  ON_SSHD,
   type ProvidedProgram,
 } from './provided.ts';
 import { type MissingTool, reportSkips } from './skipped-tests.ts';
@@ -66,6 +67,13 @@ const PROGRAMS = [
     mark: ON_OPENSSH,
     files: /ssh-agent/,
     find: () => findOrInstall(OPENSSH),
+  },
+  {
+    key: 'sshd',
+    what: 'sshd',
+    mark: ON_SSHD,
+    files: /static-hosts/,
+    find: () => findOrInstall(SSH_SERVER),
   },
 ] as const satisfies readonly {
   readonly key: string;

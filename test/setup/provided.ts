@@ -34,6 +34,7 @@ declare module 'vitest' {
     nginx: ProvidedProgram;
     jq: ProvidedProgram;
     openSsh: ProvidedProgram;
+    sshd: ProvidedProgram;
   }
 }
 
@@ -57,6 +58,9 @@ export const ON_JQ = '(jq and curl)';
 
 /** In the name of each test that needs the clients of an ssh agent. */
 export const ON_OPENSSH = '(OpenSSH)';
+
+/** In the name of each test that needs a server of ssh. */
+export const ON_SSHD = '(sshd)';
 
 /** @param variable e.g. `GATEHOUSE_TEST_ANSIBLE`. */
 export function declined(variable: string): AbsentTool {

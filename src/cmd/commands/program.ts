@@ -11,6 +11,7 @@
  *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, builds.ts, log.ts, tests.ts, open.ts     commands that read; find-item.ts: the item a
  *                                         user names; checkout-project.ts: the project of a checkout; lines-of.ts: a stream by lines
  *     enqueue.ts, dequeue.ts, rerun.ts, promote.ts, pipeline.ts, components.ts   commands that change something (operator-request.ts)
+ *     nodes.ts                            hosts of jobs: shown, held, released
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     quickstart.ts, init.ts, hook.ts     a demo (../quickstart/), and a first gate (../init/: make-site, install-hook)
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service
@@ -55,6 +56,7 @@ import { addKeyCommands } from './keys.ts';
 import { addLintCommand } from './lint.ts';
 import { addLogCommand } from './log.ts';
 import { addMigrateCommand } from './migrate.ts';
+import { addNodeCommands } from './nodes.ts';
 import { addOpenCommand } from './open.ts';
 import { addPipelineCommands } from './pipeline.ts';
 import { addPromoteCommand } from './promote.ts';
@@ -164,6 +166,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addRerunCommand(program, io, done);
   addPipelineCommands(program, io, done);
   addComponentCommands(program, io, done);
+  addNodeCommands(program, io, done);
   addConfigCheckCommand(program, io, done);
   addCreateAuthTokenCommand(program, io, done);
   addMigrateCommand(program, io, done);

@@ -9,6 +9,7 @@ import type { Metrics } from '../../metrics/registry.ts';
 import type { ComponentRecord } from '../../model/component.ts';
 import type { Tenant } from '../../model/layout.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
+import type { LiveNodes } from '../../nodes/live-nodes.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Keyring } from '../../store/keystore/keyring.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -30,6 +31,8 @@ export interface Core {
   readonly messengers: ReadonlyMap<ConnectionName, Messenger>;
   readonly drivers: LoadedDrivers;
   readonly tenants: readonly Tenant[];
+  /** Absent: no `[nodes] config`, or no scheduler in this process. */
+  readonly nodes?: LiveNodes;
   readonly repositories: RepositoryCache;
   /** Public URL without trailing slash; final once the web listens. */
   readonly root: () => string;

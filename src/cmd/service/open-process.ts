@@ -22,6 +22,7 @@ import { noRepositories } from './no-repositories.ts';
 import { hostsOf, openConnections, withoutKey } from './open-connections.ts';
 import { openStoreSource, storeName } from './open-store-source.ts';
 import { machineName } from './own-installation.ts';
+import { openNodes } from './read-nodes.ts';
 import { type ReadTenants, readTenants } from './read-tenants.ts';
 import { sessionMeasurements, usageMeasurements } from './service-metrics.ts';
 
@@ -55,6 +56,8 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
   const tenants = await tenantsFor(options, opening);
   if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
   for (const warning of tenants.warnings) log.warn({}, warning);
+  const nodes = await openNodes(components.has('scheduler') ? settings.nodes.config : undefined);
+  if ('errors' in nodes) return { kind: 'refused', errors: [...errors, ...nodes.errors] };
   const keyless = components.has('scheduler') || components.has('merger') ? withoutKey(connections) : [];
   if (errors.length + keyless.length > 0) return { kind: 'refused', errors: [...errors, ...keyless] };
   const opened = await openStoreSource(settings.store, { clock, log });
@@ -75,6 +78,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     messengers,
     drivers: loaded,
     tenants: tenants.tenants,
+    ...nodes,
     repositories,
     root,
     tracing: liveTracing(settings.tracing, connections, root),

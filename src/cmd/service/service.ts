@@ -12,7 +12,7 @@
  * Map of this folder, in the order of a start:
  *
  *     open-process.ts          what the components of a process share (core.ts): open-connections.ts, open-store-source.ts,
- *                              read-tenants.ts (run-tenant-script.ts), live-tracing.ts; driver-table.ts, git-bounds.ts, own-installation.ts, no-repositories.ts
+ *                              read-tenants.ts (run-tenant-script.ts), read-nodes.ts, live-tracing.ts; driver-table.ts, git-bounds.ts, own-installation.ts, no-repositories.ts
  *     manage-component.ts      a component over all its sessions, on supervise.ts; contact.ts: since when the store is away
  *     web-and-history.ts       what only a process with a web has
  *     start-web.ts, start-merger.ts, start-executor.ts, start-scheduler.ts    one component each, wired by hand
@@ -20,7 +20,7 @@
  *     open-layouts.ts          layouts in threads: layout-thread.ts; frozen-branches.ts: for the web
  *     deliveries.ts            outboxes to collector and history, by leader election (elected.ts): span-delivery.ts,
  *                              history-delivery.ts, history-database.ts, prune-history.ts
- *     live-view.ts             the web's copy of the store: outbox-view.ts, record-view.ts, waiting-events.ts, waiting-requests.ts,
+ *     live-view.ts             the web's copy of the store: outbox-view.ts, record-view.ts, waiting-events.ts, waiting-requests.ts, node-view.ts,
  *                              leaving-items.ts, throttled-signal.ts; build-logs.ts, explain-change.ts; web-view.ts makes a tenant's snapshot of it,
  *                              access-rules.ts reads who may read what
  *     webhook-intake.ts, span-intake.ts, operator-acts.ts (operator-requests.ts, enqueue-request.ts)    what the web writes to the store; duplicate-delivery.ts
@@ -40,6 +40,7 @@ import { type DriverTable, driverTable } from './driver-table.ts';
 import { type Managed, manageComponent, type ProcessCore } from './manage-component.ts';
 import { openMetricsServer } from './metrics-server.ts';
 import { openProcess } from './open-process.ts';
+import { reloadNodes } from './read-nodes.ts';
 import { deliveryMeasurements, healthMeasurements } from './service-metrics.ts';
 import type { OpenWeb } from './start-web.ts';
 import type { WebAndHistory } from './web-and-history.ts';
@@ -60,6 +61,8 @@ export interface Service {
   readonly ended: Promise<void>;
   /** Applies reloaded `[tracing]` settings immediately; no waiting span is lost. */
   adoptTracing(tracing: TracingSettings): void;
+  /** Reads `nodes.yaml` again, where this process has one; an invalid one changes nothing. */
+  reloadNodes(): Promise<void>;
   /** Every component finishes its work and deregisters, the web last. `close` ends the wait early. */
   stopGracefully(): Promise<void>;
   /** Stops taking work, kills builds, sends what fits into a short grace period; other processes or the next start continue. */
@@ -160,7 +163,13 @@ async function loadStarter(name: ComponentName): Promise<(shown: WebAndHistory |
 function serviceOf(
   managed: readonly Managed<Component>[],
   web: OpenWeb | undefined,
-  { root, tracing }: Pick<ProcessCore, 'root' | 'tracing'>,
+  {
+    root,
+    tracing,
+    nodes,
+    settings,
+    log,
+  }: Pick<ProcessCore, 'root' | 'tracing' | 'nodes' | 'settings' | 'log'>,
   owned: AsyncDisposableStack,
 ): Service {
   const ended = Promise.all(managed.map(component => component.ended)).then(() => {});
@@ -173,6 +182,10 @@ function serviceOf(
     ready,
     ended,
     adoptTracing: settings => tracing.adopt(settings),
+    async reloadNodes() {
+      if (nodes !== undefined && settings.nodes.config !== undefined)
+        await reloadNodes(settings.nodes.config, nodes, log);
+    },
     async stopGracefully() {
       const workers = managed.filter(component => !isWeb(component));
       await Promise.all(workers.map(component => component.stopGracefully()));

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { ExecutorOptions } from '../../executor/deps.ts';
 import { createExecutor } from '../../executor/executor.ts';
+import { lookAgain } from '../../executor/hosts/look-again.ts';
 import { inboundTrace } from '../../executor/inbound-trace.ts';
 import { type LogServer, startLogServer } from '../../executor/log-server.ts';
 import { pruneLogs } from '../../executor/prune-logs.ts';
@@ -13,6 +14,7 @@ import { toMilliseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
+import type { Store } from '../../store/port.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
 import { gitBounds } from './git-bounds.ts';
@@ -78,6 +80,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   opening.use(core.metrics.source(() => governor.measurements(core.host)));
   opening.use(core.metrics.source(() => holders.measurements(core.host)));
   opening.defer(startPruningLogs(core, log));
+  opening.defer(startLooking(core, store, log));
   if (core.paused) executor.pause();
   const address = logServer?.address ?? null;
   const lifetime = opening.move();
@@ -92,6 +95,16 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     resume: () => executor.resume(),
     drain: () => executor.stop('graceful'),
     close: () => lifetime.disposeAsync(),
+  };
+}
+
+/** At hosts that are out of service. @returns a function that stops it. */
+function startLooking({ paths, clock }: WorkerCore, store: Store, log: Log): () => Promise<void> {
+  const stop = new AbortController();
+  const looking = lookAgain({ store, paths, clock, log }, stop.signal);
+  return async () => {
+    stop.abort();
+    await looking;
   };
 }
 

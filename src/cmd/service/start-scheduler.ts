@@ -28,6 +28,7 @@ export async function startScheduler(
     messengers: core.messengers,
     drivers: core.drivers.byName,
     tenants: core.tenants,
+    ...(core.nodes === undefined ? {} : { nodes: core.nodes }),
     openLayouts: layoutThreads(core.drivers, core.messengers),
     ...(keystore === undefined ? {} : { secretKeys: keystore }),
     places: { canonicalName: project => canonicalName(core, project) },

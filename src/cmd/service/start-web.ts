@@ -33,6 +33,7 @@ import { type FrozenBranches, frozenBranches } from './frozen-branches.ts';
 import { leavingItems } from './leaving-items.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
+import { nodeView } from './node-view.ts';
 import { openLayouts } from './open-layouts.ts';
 import { operatorActs } from './operator-acts.ts';
 import { installationOf, onlyHost } from './own-installation.ts';
@@ -244,7 +245,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     describe: (tenant, thing) => insides.frozen.describe(tenant, thing),
     keepLogs: settings.executor.keepLogs,
     ...buildLogs({ settings: settings.executor, components, log }),
-    ...operatorActs(core, store),
+    ...{ ...operatorActs(core, store), ...nodeView(core, store) },
     spanIntake: createSpanIntake(core, store),
     auth: {
       realms: insides.realms,

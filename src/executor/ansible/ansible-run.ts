@@ -75,7 +75,7 @@ export async function placeAnsibleFiles(
   const { zuul, vars, hosts } = variables;
   const named = new Map<string, Json>([[join(folder, GROUPS, 'all'), { ...harmless(vars), zuul }]]);
   for (const [host, facts] of hosts)
-    named.set(join(folder, HOSTS, host), { ...harmless(facts.vars), nodepool: { label: facts.label } });
+    named.set(join(folder, HOSTS, host), { ...harmless(facts.vars), nodepool: nodepoolOf(facts) });
   await Promise.all([
     copyFile(join(OWN, 'ansible.cfg'), join(folder, 'ansible.cfg')),
     hosts.size === 0
@@ -85,6 +85,14 @@ export async function placeAnsibleFiles(
     copyFile(join(OWN, RETURN_ACTION), join(folder, ACTIONS, RETURN_ACTION)),
     ...[...named].map(([place, values]) => placeVariables(place, values, secrets)),
   ]);
+}
+
+/** As in Zuul: what roles ask about a node. */
+function nodepoolOf({ label, connection }: HostFacts): { readonly [name: string]: Json } {
+  if (connection === undefined) return { label };
+  const address = connection.ansible_host ?? null;
+  const addresses = { interface_ip: address, public_ipv4: address, private_ipv4: address };
+  return { label, provider: 'static', az: null, cloud: null, region: null, ...addresses };
 }
 
 /** Ansible reads all files of the place in the order of their names: secrets win. */

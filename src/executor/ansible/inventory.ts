@@ -1,8 +1,8 @@
 /**
- * The inventory of a job with nodes, in the form that Ansible reads as YAML. Every node is this machine: plays for several of them
- * run side by side in the same workspace.
+ * The inventory of a job with nodes, in the form that Ansible reads as YAML. Nodes that are no hosts of `nodes.yaml` are this machine: plays for
+ * several of them run side by side in the same workspace.
  *
- *     {"all": {"hosts": {"a": {}, "b": {}}, "vars": {…}, "children": {"web": {"hosts": {"a": {}}}}}}
+ *     {"all": {"hosts": {"a": {…}, "b": {…}}, "children": {"web": {"hosts": {"a": {}}}}}}
  */
 import type { Json } from '../../model/job.ts';
 import type { HostFacts } from '../host-variables.ts';
@@ -20,9 +20,8 @@ export function inventoryOf(hosts: ReadonlyMap<string, HostFacts>): Json {
     group,
     { hosts: namedHosts(members.map(({ name }) => name)) },
   ]);
-  return {
-    all: { hosts: namedHosts([...hosts.keys()]), vars: LOCAL, children: Object.fromEntries(children) },
-  };
+  const all = [...hosts].map(([name, { connection }]) => [name, connection ?? LOCAL] as const);
+  return { all: { hosts: Object.fromEntries(all), children: Object.fromEntries(children) } };
 }
 
 function namedHosts(names: readonly string[]): { readonly [name: string]: Json } {

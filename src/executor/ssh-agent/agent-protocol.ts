@@ -1,17 +1,44 @@
 /**
- * The part of the ssh-agent protocol (draft-miller-ssh-agent) that an agent with one RSA key speaks: it lists the key and signs with it.
+ * The part of the ssh-agent protocol (draft-miller-ssh-agent) that an agent with fixed keys speaks: it lists them and signs with them.
  * Every other request, extensions among them, is answered with a failure, as the protocol has it.
  *
  *     uint32 length · byte type · content            in both directions; text and bytes: uint32 length · bytes
  */
 import { type KeyObject, sign } from 'node:crypto';
+import type { PrivateKey } from '../../nodes/host-session.ts';
 
 /** `blob`: the public key as ssh writes it. */
 export interface AgentKey {
-  readonly privateKey: KeyObject;
   readonly blob: Buffer;
   /** Shown by `ssh-add -l`. */
   readonly comment: string;
+  /** @param flags of the request: in which way an RSA key is to sign. */
+  sign(data: Buffer, flags: number): Promise<KeySignature>;
+}
+
+/** `algorithm`: its name in ssh. */
+interface KeySignature {
+  readonly algorithm: string;
+  readonly signature: Buffer;
+}
+
+/** Signs in another thread: a job may ask for many. */
+export function rsaAgentKey(privateKey: KeyObject, blob: Buffer, comment: string): AgentKey {
+  return {
+    blob,
+    comment,
+    async sign(data, flags) {
+      const { algorithm, hash } = HASHES.find(({ bit }) => (flags & bit) === bit) ?? HASHES[2];
+      return { algorithm, signature: await signatureOf(hash, data, privateKey) };
+    },
+  };
+}
+
+/** A key for the hosts of a build, ed25519 or RSA. */
+export function hostAgentKey({ key, type, blob }: PrivateKey, comment: string): AgentKey {
+  if (type === 'ssh-rsa') return rsaAgentKey(key, blob, comment);
+  const sign = async (data: Buffer) => ({ algorithm: type, signature: await signatureOf(null, data, key) });
+  return { blob, comment, sign };
 }
 
 /** Bytes of a request; OpenSSH's agent takes as many. */
@@ -45,33 +72,34 @@ export function takeRequest(input: Buffer): TakenRequest {
 }
 
 /** @returns the whole answer. */
-export async function answerRequest(request: Buffer, key: AgentKey): Promise<Buffer> {
+export async function answerRequest(request: Buffer, keys: readonly AgentKey[]): Promise<Buffer> {
   switch (request[0]) {
-    case LIST:
-      return framed(Buffer.concat([Buffer.from([LISTED]), whole(1), text(key.blob), text(key.comment)]));
+    case LIST: {
+      const listed = keys.flatMap(({ blob, comment }) => [text(blob), text(comment)]);
+      return framed(Buffer.concat([Buffer.from([LISTED]), whole(keys.length), ...listed]));
+    }
     case SIGN:
-      return (await signed(request.subarray(1), key)) ?? framed(Buffer.from([FAILURE]));
+      return (await signed(request.subarray(1), keys)) ?? framed(Buffer.from([FAILURE]));
     default:
       return framed(Buffer.from([FAILURE]));
   }
 }
 
 /** Undefined: the request is broken, or about another key. */
-async function signed(content: Buffer, { privateKey, blob }: AgentKey): Promise<Buffer | undefined> {
+async function signed(content: Buffer, keys: readonly AgentKey[]): Promise<Buffer | undefined> {
   const wanted = readText(content);
   const data = wanted && readText(wanted.rest);
   if (wanted === undefined || data === undefined || data.rest.length < 4) return undefined;
-  if (!wanted.bytes.equals(blob)) return undefined;
-  const flags = data.rest.readUInt32BE(0);
-  const { algorithm, hash } = HASHES.find(({ bit }) => (flags & bit) === bit) ?? HASHES[2];
-  const signature = await signatureOf(hash, data.bytes, privateKey);
+  const key = keys.find(({ blob }) => wanted.bytes.equals(blob));
+  if (key === undefined) return undefined;
+  const { algorithm, signature } = await key.sign(data.bytes, data.rest.readUInt32BE(0));
   return framed(
     Buffer.concat([Buffer.from([SIGNED]), text(Buffer.concat([text(algorithm), text(signature)]))]),
   );
 }
 
-/** In another thread: a job may ask for many. */
-async function signatureOf(hash: string, data: Buffer, key: KeyObject): Promise<Buffer> {
+/** @param hash null: that of the key's own kind. */
+async function signatureOf(hash: string | null, data: Buffer, key: KeyObject): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   sign(hash, data, key, (error, made) => (error === null ? resolve(made) : reject(error)));
   return promise;

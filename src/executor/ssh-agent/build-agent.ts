@@ -1,6 +1,6 @@
 /**
- * The ssh key of a project for a build that runs after review: an agent that signs with it, on a socket that the job sees. The key itself
- * stays in the memory of the executor; the agent ends with the build.
+ * The ssh keys of a build, of its project where it runs after review and of its hosts: an agent that signs with them, on a socket that the job
+ * sees. The keys stay in the memory of the executor; the agent ends with the build.
  *
  *     const agent = await openBuildAgent(context);
  *     …                                             // SSH_AUTH_SOCK=<info>/ssh-agent
@@ -15,8 +15,9 @@ import { sshPublicKey } from '../../lib/rsa-keys.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { BuildPlaces } from '../build-places.ts';
+import type { ReachedHost } from '../hosts/reach-hosts.ts';
 import type { Owner } from '../sandbox/stage.ts';
-import { type AgentKey, answerRequest, takeRequest } from './agent-protocol.ts';
+import { type AgentKey, answerRequest, hostAgentKey, rsaAgentKey, takeRequest } from './agent-protocol.ts';
 
 /** Below `info`. */
 export const AGENT_SOCKET = 'ssh-agent';
@@ -39,40 +40,51 @@ export type BuildAgent =
 
 /**
  * @param owner who alone may connect; null: the service's own user.
- * @param keys undefined: this executor has no `[keystore] password`, and no build gets a key.
+ * @param keys undefined: this executor has no `[keystore] password`, and no build gets a project's key.
+ * @param hosts those whose keys it signs with as well.
  */
 export async function openBuildAgent(
   { sshKeyOf }: Pick<BuildRequest, 'sshKeyOf'>,
   { info }: Pick<BuildPlaces, 'info'>,
   owner: Owner | null,
   keys: ProjectSshKeys | undefined,
+  hosts: readonly ReachedHost[] = [],
 ): Promise<BuildAgent> {
-  if (sshKeyOf === undefined || keys === undefined) return { kind: 'none' };
-  const unavailable = (error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error);
-    return { kind: 'unavailable', reason: `the ssh key of ${sshKeyOf} cannot be used: ${why}` } as const;
-  };
   try {
-    const privateKey = (await keys.read(sshKeyOf))?.ssh?.key;
-    if (privateKey === undefined) return { kind: 'none' };
-    const [, blob = ''] = sshPublicKey(privateKey).split(' ');
-    const comment = projectIdOf(sshKeyOf).name;
-    const server = await serve({ privateKey, blob: Buffer.from(blob, 'base64'), comment }, info, owner);
-    return { kind: 'open', close: server };
+    const ofHosts = new Map(hosts.map(({ host, key }) => [host.privateKey, hostAgentKey(key, 'nodes')]));
+    const ofProject = sshKeyOf === undefined ? undefined : await projectKey(sshKeyOf, keys);
+    const all = [...ofHosts.values(), ...(ofProject === undefined ? [] : [ofProject])];
+    return all.length === 0 ? { kind: 'none' } : { kind: 'open', close: await serve(all, info, owner) };
   } catch (error) {
-    return unavailable(error);
+    const why = error instanceof Error ? error.message : String(error);
+    const whose = sshKeyOf === undefined ? 'its hosts' : sshKeyOf;
+    return { kind: 'unavailable', reason: `the ssh key of ${whose} cannot be used: ${why}` };
   }
 }
 
+async function projectKey(
+  project: ProjectKey,
+  keys: ProjectSshKeys | undefined,
+): Promise<AgentKey | undefined> {
+  const privateKey = (await keys?.read(project))?.ssh?.key;
+  if (privateKey === undefined) return undefined;
+  const [, blob = ''] = sshPublicKey(privateKey).split(' ');
+  return rsaAgentKey(privateKey, Buffer.from(blob, 'base64'), projectIdOf(project).name);
+}
+
 /** @returns ends it, with every connection. */
-async function serve(key: AgentKey, info: string, owner: Owner | null): Promise<() => Promise<void>> {
+async function serve(
+  keys: readonly AgentKey[],
+  info: string,
+  owner: Owner | null,
+): Promise<() => Promise<void>> {
   const sockets = new Set<Socket>();
   const server = createServer(socket => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     // The job may end it at any moment.
     socket.on('error', () => socket.destroy());
-    void talk(socket, key).finally(() => socket.destroy());
+    void talk(socket, keys).finally(() => socket.destroy());
   });
   server.maxConnections = MOST_CONNECTIONS;
   const folder = openSync(info, constants.O_RDONLY | constants.O_DIRECTORY);
@@ -104,7 +116,7 @@ async function listening(server: Server, path: string): Promise<void> {
 }
 
 /** One request after the other, as fast as the job reads the answers; ends with the first that is none. */
-async function talk(socket: Socket, key: AgentKey): Promise<void> {
+async function talk(socket: Socket, keys: readonly AgentKey[]): Promise<void> {
   let input: Buffer = Buffer.alloc(0);
   try {
     for await (const bytes of socket) {
@@ -112,7 +124,7 @@ async function talk(socket: Socket, key: AgentKey): Promise<void> {
       for (let taken = takeRequest(input); taken.kind !== 'incomplete'; taken = takeRequest(input)) {
         if (taken.kind === 'broken') return;
         input = taken.rest;
-        if (!socket.write(await answerRequest(taken.request, key))) await drained(socket);
+        if (!socket.write(await answerRequest(taken.request, keys))) await drained(socket);
       }
     }
   } catch {

@@ -1,7 +1,7 @@
 /**
  * One codec per stored record. A version is raised when an old reader must not read the new form; the step from the one before
  * goes into upgrades.ts. What a record may hold is in schemas/: one file for each record, and for what several hold (access, buildsets,
- * causes, change, events, intents, internal-events, items, jobs, keys, layout, merges, questions, reports, spans, ticks). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
+ * causes, change, events, intents, internal-events, items, jobs, keys, layout, merges, questions, reports, spans, static-hosts, ticks). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
  */
 import { recordCodec, upgradeFrom } from './record.ts';
 import { json } from './schema.ts';
@@ -29,6 +29,7 @@ import {
   senderReportSchema,
 } from './schemas/reports.ts';
 import { spansSchema } from './schemas/spans.ts';
+import { hostStateSchema, staticHostSchema } from './schemas/static-hosts.ts';
 import { tickSchema, timerMarkSchema } from './schemas/ticks.ts';
 import { componentFrom1, layoutFrom1, pipelineEventFrom2, sameForm } from './upgrades.ts';
 
@@ -125,3 +126,7 @@ export const timerMarkCodec = recordCodec('timers', 1, timerMarkSchema);
 export const tickCodec = recordCodec('tick', 1, tickSchema);
 /** Something that Gatehouse did with an item, for pipelines that start because of it. */
 export const internalEventCodec = recordCodec('internal-event', 1, internalEventSchema);
+/** A host of `nodes.yaml`. */
+export const staticHostCodec = recordCodec('static-host', 1, staticHostSchema);
+/** How a host fares. */
+export const hostStateCodec = recordCodec('host-state', 1, hostStateSchema);

@@ -10,7 +10,9 @@ import type { BuildRequest } from '../../model/build-request.ts';
 import { mergerOutcomeCodec } from '../../model/codec/records.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import { MERGERS_PER_REQUEST, type MergerRequest, OUTAGES_PER_REQUEST } from '../../model/merge.ts';
+import { withLeftover } from '../../model/static-host.ts';
 import type { WorkerLoss } from '../../model/worker-loss.ts';
+import { changeHostState } from '../../nodes/host-state.ts';
 import { type Abandoned, abandonedRequests, discarded, requeued } from '../../store/abandoned-requests.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -29,7 +31,7 @@ export interface LostWorkersDeps extends PassDeps {
   readonly log: Log;
   /** When this scheduler started. A worker that took its request before that may have been lost in an outage of everything. */
   readonly since: Nanoseconds;
-  readonly paths: Pick<StorePaths, 'sign' | 'spanOutbox' | 'historyOutbox' | 'tenant'>;
+  readonly paths: Pick<StorePaths, 'sign' | 'spanOutbox' | 'historyOutbox' | 'tenant' | 'hostState'>;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
@@ -45,6 +47,7 @@ export async function settleLostWorkers(deps: LostWorkersDeps, among?: ReadonlyS
     await settle(await mergeOperations(abandoned, deps), 'merge', abandoned, deps);
   }
   for (const abandoned of await abandonedRequests(deps.buildRequests, among)) {
+    if (abandoned.kind === 'lost-worker') await markHosts(abandoned.request, deps);
     const result = abandoned.kind === 'lost-worker' ? await lostResult(abandoned.request, deps) : [];
     await settle([...discarded(deps.buildRequests, abandoned), ...result], 'build', abandoned, deps);
   }
@@ -110,6 +113,15 @@ async function lostResult(
     workerEnd: isOutage(stored, deps) ? 'outage' : 'lost',
     ...(sign === undefined ? {} : { lastSign: sign }),
   });
+}
+
+/** Before its request goes, and its places with it: nothing is given to others before what it left there is removed. */
+async function markHosts(
+  { granted, value }: StoredRequest<BuildRequest>,
+  deps: LostWorkersDeps,
+): Promise<void> {
+  for (const { host } of granted?.hosts ?? [])
+    await changeHostState(deps, host, state => withLeftover(state, value.uuid, deps.clock.now()));
 }
 
 /** When the worker was last heard of: not before it took the request. */

@@ -7,23 +7,33 @@
  */
 import type { Clock } from '../../lib/clock.ts';
 import { pause } from '../../lib/pause.ts';
+import type { HostOffers, HostTable } from '../../nodes/host-table.ts';
 import type { ExecutorLabels } from '../../store/components.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 
+/** Where the nodes of a job may come from. Absent `hosts`: executors alone have labels. */
+export interface NodeOffers extends Pick<ExecutorLabels, 'canRun' | 'offered'> {
+  readonly hosts?: HostOffers;
+}
+
 /** What a turn asks about labels, in place of the bare list of executors. */
-export interface SteadyExecutors extends ExecutorLabels {
+export interface SteadyExecutors extends ExecutorLabels, NodeOffers {
   /** Resolves when no executor has come or gone for as long as patience lasts, or when aborted. */
   steady(signal: AbortSignal): Promise<void>;
 }
 
-/** @param patience milliseconds without a change until the set is steady; 0: it always is. */
+/**
+ * @param patience milliseconds without a change until the set is steady; 0: it always is.
+ * @param hosts besides; disposed of together.
+ */
 export function steadyExecutors(
   executors: ExecutorLabels,
   store: Pick<Store, 'watch'>,
   paths: StorePaths,
   clock: Pick<Clock, 'monotonic'>,
   patience: number,
+  hosts?: HostTable,
 ): SteadyExecutors {
   let changedAt = clock.monotonic();
   const watch = store.watch(paths.components('executor'), event => {
@@ -38,12 +48,14 @@ export function steadyExecutors(
       return answer === 'no-such-label' && remaining() > 0 ? 'no-executor' : answer;
     },
     offered: () => executors.offered(),
+    ...(hosts === undefined ? {} : { hosts }),
     async steady(signal) {
       while (remaining() > 0 && !signal.aborted) await pause(remaining(), signal);
     },
     [Symbol.dispose]() {
       watch[Symbol.dispose]();
       executors[Symbol.dispose]();
+      hosts?.[Symbol.dispose]();
     },
   };
 }

@@ -10,7 +10,7 @@
  *
  *     what is in use     read-holdings → sweep-blobs, sweep-semaphores, outdated-changes, sweep-dead
  *     lost work          lost-workers (of all pipelines, here), settle-lost-work (of one, by its holder), late-executions
- *     executors          steady-executors → unservable-builds
+ *     executors, hosts   steady-executors → unservable-builds; grant-hosts
  *     traces             pass-recorder, trace-rows
  */
 
@@ -27,6 +27,7 @@ import { vanishedClaims } from '../../store/vanished-claims.ts';
 import { outdatedLandings } from '../changes/own-merges.ts';
 import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
+import { grantHosts } from './grant-hosts.ts';
 import { type LostWorkersDeps, settleLostWorkers } from './lost-workers.ts';
 import { outdatedChanges } from './outdated-changes.ts';
 import { recordPass } from './pass-recorder.ts';
@@ -34,7 +35,7 @@ import { readHoldings } from './read-holdings.ts';
 import { createBlobSweeper } from './sweep-blobs.ts';
 import { deadLeftovers } from './sweep-dead.ts';
 import { createSlotSweeper } from './sweep-semaphores.ts';
-import { watchUnservableBuilds } from './unservable-builds.ts';
+import { endUnservableBuilds, watchUnservableBuilds } from './unservable-builds.ts';
 
 /** Milliseconds between sweeps. */
 const INTERVAL = 300_000;
@@ -60,6 +61,12 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
       watchClaims(mergeRequests.claimedPath, lost, either),
       watchClaims(buildRequests.claimedPath, lost, either),
       watchUnservableBuilds({ ...deps, ...shared }, fence, either),
+      grantHosts(
+        { ...deps, buildRequests },
+        fence,
+        () => endUnservableBuilds({ ...deps, ...shared }, fence),
+        either,
+      ),
       sweepRegularly(shared, lost, fence, either),
     ]),
   );

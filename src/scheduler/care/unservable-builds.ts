@@ -58,11 +58,12 @@ export async function watchUnservableBuilds(
 /** One pass over all that wait. */
 export async function endUnservableBuilds(deps: UnservableDeps, fence: Committer): Promise<void> {
   for (const request of await deps.buildRequests.list()) {
-    if (request.state.kind !== 'requested') continue;
+    if (request.state.kind !== 'requested' || request.granted !== undefined) continue;
     const { job } = request.value;
     const problem = labelProblem(job, deps.executors);
     if (problem !== undefined) await end(request, { result: 'NODE_FAILURE', detail: problem }, deps, fence);
-    else if (isBetterElsewhere(job, deps.executors)) await end(request, ELSEWHERE, deps, fence);
+    else if (isBetterElsewhere(job, request.wanted !== undefined, deps.executors))
+      await end(request, ELSEWHERE, deps, fence);
   }
 }
 
@@ -75,7 +76,8 @@ type Ending = Pick<
 const ELSEWHERE: Ending = {
   result: 'RETRY',
   workerEnd: 'lost',
-  detail: 'no executor offers its node labels any more; an alternative nodeset is offered',
+  detail:
+    'its node labels are not offered any more where it waits; they, or an alternative nodeset, are offered elsewhere',
 };
 
 async function end(

@@ -27,7 +27,7 @@ import { reportedTrace } from '../report/reported-trace.ts';
 import { buildRequestFor } from './build-requests.ts';
 import type { JobGraphs } from './job-graphs.ts';
 import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
-import { labelProblem, withOfferedNodeset } from './node-labels.ts';
+import { labelProblem, wantedOfHosts, withOfferedNodeset } from './node-labels.ts';
 import type { PipelineContext, PipelineNodes } from './pipeline-context.ts';
 
 /** The part of the pipeline's context that commands need; settle-lost-work.ts uses it, too. */
@@ -190,10 +190,11 @@ function buildOperations(
   const problem = labelProblem(outcome.request.job, context.executors);
   if (problem !== undefined) return context.events.put({ ...ended, result: 'NODE_FAILURE', detail: problem });
   const { request } = outcome;
-  return context.buildRequests.submit({
-    ...request,
-    job: withOfferedNodeset(request.job, context.executors),
-  });
+  const job = withOfferedNodeset(request.job, context.executors);
+  return context.buildRequests.submit(
+    { ...request, job },
+    wantedOfHosts(job, request.tenant, context.executors),
+  );
 }
 
 function rank({ uuid }: QueueItem, state: PipelineState, { relativeGroup }: CommandContext): number {

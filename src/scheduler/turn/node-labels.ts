@@ -1,11 +1,12 @@
 /**
  * Which of a job's nodesets it gets, and whether any can be had at all. A nodeset can be had where one registered executor offers all its
- * labels: whether that one is busy or paused does not count, its builds wait.
+ * labels, or where the hosts of `nodes.yaml` can serve all its nodes: whether they are busy or paused does not count, builds wait.
  */
 import type { FrozenJob, FrozenNodeset } from '../../model/job.ts';
-import type { ExecutorLabels } from '../../store/components.ts';
+import type { WantedNodes } from '../../model/static-host.ts';
+import type { NodeOffers } from '../care/steady-executors.ts';
 
-type Executors = Pick<ExecutorLabels, 'canRun' | 'offered'>;
+type Executors = NodeOffers;
 type Wanted = Pick<FrozenJob, keyof FrozenNodeset | 'alternatives'>;
 
 /**
@@ -16,7 +17,7 @@ export function withOfferedNodeset(job: FrozenJob, executors: Executors): Frozen
   const { alternatives = [], ...rest } = job;
   if (alternatives.length === 0) return job;
   const all = [ownOf(job), ...alternatives];
-  const answers = all.map(nodeset => executors.canRun(labelsOf(nodeset)));
+  const answers = all.map(nodeset => answerTo(nodeset, executors));
   const at = Math.max(0, answers.includes('yes') ? answers.indexOf('yes') : answers.indexOf('no-executor'));
   const { nodes: _, nodesetName: __, groups: ___, ...others } = rest;
   return { ...others, ...(all[at] ?? ownOf(job)), alternatives: all.filter((____, index) => index !== at) };
@@ -30,17 +31,46 @@ export function withOfferedNodeset(job: FrozenJob, executors: Executors): Frozen
  */
 export function labelProblem(job: Wanted, executors: Executors): string | undefined {
   const nodesets = [ownOf(job), ...(job.alternatives ?? [])];
-  if (nodesets.some(nodeset => executors.canRun(labelsOf(nodeset)) !== 'no-such-label')) return undefined;
-  const offered = executors.offered();
+  if (nodesets.some(nodeset => answerTo(nodeset, executors) !== 'no-such-label')) return undefined;
+  const ofHosts = executors.hosts?.labels() ?? [];
+  const offered = [...new Set([...executors.offered(), ...ofHosts])].sort();
   const problems = nodesets.map(nodeset => missingText(labelsOf(nodeset), offered));
   const list = offered.length === 0 ? 'none' : offered.join(', ');
-  return `no executor offers ${[...new Set(problems)].join(', nor ')} (offered: ${list})`;
+  const none = ofHosts.length === 0 ? 'no executor offers' : 'neither an executor nor the hosts offer';
+  return `${none} ${[...new Set(problems)].join(', nor ')} (offered: ${list})`;
 }
 
-/** A request waits for labels that no executor offers any more, while one of its alternatives is offered. */
-export function isBetterElsewhere(job: Wanted, executors: Executors): boolean {
-  if (executors.canRun(labelsOf(job)) !== 'no-such-label') return false;
-  return (job.alternatives ?? []).some(nodeset => executors.canRun(labelsOf(nodeset)) === 'yes');
+/** For hosts, where no executor offers its labels: what its request says. Undefined: executors serve it. */
+export function wantedOfHosts(
+  { nodes }: FrozenNodeset,
+  tenant: string,
+  executors: Executors,
+): WantedNodes | undefined {
+  const { hosts } = executors;
+  if (hosts === undefined || executors.canRun(labelsOf({ nodes })) === 'yes') return undefined;
+  if (hosts.canServe(nodes) === 'no') return undefined;
+  return { tenant, nodes: nodes.map(({ name, label }) => ({ name, label })) };
+}
+
+/** `no-executor`: that may change. */
+function answerTo(nodeset: FrozenNodeset, { canRun, hosts }: Executors): ReturnType<Executors['canRun']> {
+  const byExecutors = canRun(labelsOf(nodeset));
+  if (byExecutors === 'yes' || hosts === undefined) return byExecutors;
+  const byHosts = hosts.canServe(nodeset.nodes);
+  if (byHosts === 'no') return byExecutors;
+  return byHosts === 'yes' ? 'yes' : 'no-executor';
+}
+
+/**
+ * A request waits for labels that are offered no more where it waits, at the executors or the hosts, while they, or one of its
+ * alternatives, are offered elsewhere.
+ */
+export function isBetterElsewhere(job: Wanted, waitsForHosts: boolean, executors: Executors): boolean {
+  const here = waitsForHosts
+    ? executors.hosts?.canServe(job.nodes) === 'no'
+    : executors.canRun(labelsOf(job)) === 'no-such-label';
+  if (!here) return false;
+  return [ownOf(job), ...(job.alternatives ?? [])].some(nodeset => answerTo(nodeset, executors) === 'yes');
 }
 
 function ownOf({ nodesetName, nodes, groups }: Wanted): FrozenNodeset {

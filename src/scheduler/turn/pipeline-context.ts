@@ -24,7 +24,6 @@ import type { DriverConfig, Pipeline } from '../../model/pipeline.ts';
 import type { ConnectionName, PipelineName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { SemaphoreRule } from '../../model/semaphore.ts';
-import type { ExecutorLabels } from '../../store/components.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Operation, Store } from '../../store/port.ts';
@@ -32,6 +31,7 @@ import type { RequestQueue } from '../../store/request-queue.ts';
 import type { KeepRules } from '../../tracing/keep.ts';
 import type { TracePolicy } from '../../tracing/live-tracing.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
+import type { NodeOffers } from '../care/steady-executors.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
 import type { ProjectPlaces } from './build-projects.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
@@ -53,7 +53,7 @@ export interface PipelineServices {
   readonly expected: ExpectedDurations;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
-  readonly executors: Pick<ExecutorLabels, 'canRun' | 'offered'>;
+  readonly executors: NodeOffers;
   /** Undefined: metrics are off. */
   readonly metrics: MetricsSink | undefined;
   /** Undefined: tracing is off. */

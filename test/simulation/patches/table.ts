@@ -196,8 +196,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/executor/store-builds.ts',
-        find: 'await claim.complete(first);',
-        replace: 'await deps.store.multi(first ?? []).then(() => claim.complete());',
+        find: 'claim.complete([...(first ?? []), ...troubles]),',
+        replace: 'deps.store.multi([...(first ?? []), ...troubles]).then(() => claim.complete()),',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },

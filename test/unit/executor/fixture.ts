@@ -250,12 +250,12 @@ function createTestQueue(logDir: string) {
 
   return {
     async take(
-      accepts: (request: BuildRequest) => boolean,
+      accepts: (request: BuildRequest, hasHosts: boolean) => boolean,
       signal: AbortSignal,
     ): Promise<TakenBuild | undefined> {
       for (;;) {
         if (signal.aborted) return undefined;
-        const index = waiting.findIndex(({ taken }) => accepts(taken.request));
+        const index = waiting.findIndex(({ taken }) => accepts(taken.request, false));
         const [found] = index < 0 ? [] : waiting.splice(index, 1);
         if (found !== undefined) return found.taken;
         await new Promise<void>(resolve => {

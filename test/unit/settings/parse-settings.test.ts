@@ -93,6 +93,7 @@ describe('defaults', () => {
         logServer: undefined,
         logToken: undefined,
       },
+      nodes: { config: undefined },
       tracing: { kind: 'off', why: '[tracing] endpoint is not set' },
       metrics: undefined,
       log: { level: 'info', format: 'json' },
@@ -196,7 +197,7 @@ describe('problems', () => {
       'an unknown section near nothing',
       `${MINIMAL}[kubernetes]\n`,
       [
-        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, keystore, database, history, web, merger, executor, tracing, metrics, log, auth NAME, connection NAME',
+        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, keystore, database, history, web, merger, executor, nodes, tracing, metrics, log, auth NAME, connection NAME',
       ],
     ],
     [

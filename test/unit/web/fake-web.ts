@@ -210,6 +210,8 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     tenants: () => (fake.started ? ['main'] : []),
     snapshot: tenant => (tenant === 'main' && fake.started ? snapshot : undefined),
     heldByPlaybooks: async () => [],
+    nodes: async () => ({ hosts: [], requests: [] }),
+    holdNode: async () => 'gone',
     onChange: listeners.add,
     history,
     spansOf: rootSpan,

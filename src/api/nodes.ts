@@ -1,0 +1,123 @@
+/** `GET …/nodes`, `…/labels` and `…/nodeset-requests`, as Zuul has them: hosts of `nodes.yaml`, what is offered, and who waits. */
+import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
+import { type HostState, isInService, type StaticHost, type WantedNodes } from '../model/static-host.ts';
+import { type Document, document, list, nullable, oneOf, text, uuid, whole } from './schema.ts';
+
+/** A host with the builds that have a place on it. */
+interface ShownHost {
+  readonly host: StaticHost;
+  readonly state?: HostState;
+  readonly builds: readonly { readonly uuid: string; readonly tenant: string }[];
+}
+
+/** A build that waits for hosts, or has them. */
+interface ShownRequest {
+  readonly uuid: string;
+  readonly wanted: WantedNodes;
+  /** Absent: it waits. */
+  readonly grant?: { readonly at: Nanoseconds; readonly hosts: readonly { readonly host: string }[] };
+}
+
+/** All hosts, and the builds of all tenants: the encoders leave out what others have. */
+export interface NodesNow {
+  readonly hosts: readonly ShownHost[];
+  readonly requests: readonly ShownRequest[];
+}
+
+/** By name. */
+export const nodesSchema = list(
+  document({
+    id: text('Its name'),
+    type: list(text(), 'Its labels'),
+    connection_type: oneOf(['ssh']),
+    external_id: text('Its name'),
+    provider: oneOf(['static']),
+    state: oneOf(
+      ['ready', 'in-use', 'hold', 'failed'],
+      'hold: by a person; failed: out of service until an executor finds it well',
+    ),
+    state_time: nullable(whole('Seconds since the epoch; null: not known')),
+    comment: nullable(text('Why it is out of service')),
+    gatehouse: document({
+      max_parallel_jobs: whole(),
+      in_use: whole('Builds of all tenants'),
+      builds: list(uuid(), 'Of this tenant'),
+      retry_at: nullable(whole('When it is looked at again, in seconds since the epoch')),
+    }),
+  }),
+);
+/** Encoded by {@link nodesDocument}. */
+export type NodesDocument = Document<typeof nodesSchema>;
+
+/** Actions of `POST /api/nodes/<name>/<action>`. */
+export const HOST_ACTIONS = ['hold', 'release'] as const;
+
+/** By name. */
+export const labelsSchema = list(document({ name: text() }));
+
+/** In the order in which hosts are granted. */
+export const nodesetRequestsSchema = list(
+  document({
+    uuid: uuid(),
+    state: oneOf(['requested', 'fulfilled']),
+    labels: list(text()),
+    nodes: list(text(), 'Hosts that it was given'),
+  }),
+);
+
+/** @param tenant whose builds are named. */
+export function nodesDocument({ hosts }: NodesNow, tenant: string): NodesDocument {
+  return hosts.map(({ host, state, builds }) => {
+    const { trouble, held } = state ?? {};
+    const since = held?.since ?? trouble?.since;
+    return {
+      id: host.name,
+      type: [...host.labels],
+      connection_type: 'ssh',
+      external_id: host.name,
+      provider: 'static',
+      state: stateOf(state, builds.length),
+      state_time: since === undefined ? null : seconds(since),
+      comment: held?.reason ?? trouble?.reason ?? null,
+      gatehouse: {
+        max_parallel_jobs: host.maxParallelJobs,
+        in_use: builds.length,
+        builds: builds.filter(build => build.tenant === tenant).map(build => build.uuid),
+        retry_at: trouble === undefined ? null : seconds(trouble.retryAt),
+      },
+    };
+  });
+}
+
+function stateOf(state: HostState | undefined, builds: number): NodesDocument[number]['state'] {
+  if (!isInService(state)) return state?.held === undefined ? 'failed' : 'hold';
+  return builds === 0 ? 'ready' : 'in-use';
+}
+
+function seconds(time: Nanoseconds): number {
+  return Math.floor(toMilliseconds(time) / 1000);
+}
+
+/** @param ofExecutors what they offer. */
+export function labelsDocument(
+  { hosts }: Pick<NodesNow, 'hosts'>,
+  ofExecutors: readonly string[],
+): Document<typeof labelsSchema> {
+  const all = new Set([...ofExecutors, ...hosts.flatMap(({ host }) => host.labels)]);
+  return [...all].toSorted().map(name => ({ name }));
+}
+
+/** @param tenant whose builds are listed. */
+export function nodesetRequestsDocument(
+  { requests }: Pick<NodesNow, 'requests'>,
+  tenant: string,
+): Document<typeof nodesetRequestsSchema> {
+  return requests
+    .filter(({ wanted }) => wanted.tenant === tenant)
+    .map(({ uuid: build, wanted, grant }) => ({
+      uuid: build,
+      state: grant === undefined ? 'requested' : 'fulfilled',
+      labels: wanted.nodes.map(({ label }) => label),
+      nodes: grant?.hosts.map(({ host }) => host) ?? [],
+    }));
+}

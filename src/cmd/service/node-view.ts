@@ -1,0 +1,53 @@
+/** Hosts of jobs for the web: what the store says when it is asked, and what operators do with them. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { buildRequestCodec } from '../../model/codec/records.ts';
+import { changeHostState } from '../../nodes/host-state.ts';
+import { readHosts } from '../../nodes/host-table.ts';
+import { hostRequests } from '../../store/host-requests.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import type { Store } from '../../store/port.ts';
+import { RequestQueue } from '../../store/request-queue.ts';
+import type { WebDeps } from '../../web/deps.ts';
+
+interface NodeViewDeps {
+  readonly paths: StorePaths;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** @param store over all sessions. */
+export function nodeView(deps: NodeViewDeps, store: Store): Pick<WebDeps, 'nodes' | 'holdNode'> {
+  const { paths, clock, log } = deps;
+  const queue = new RequestQueue({ store, path: paths.requests('build'), codec: buildRequestCodec });
+  const requests = hostRequests(queue);
+  return {
+    async nodes() {
+      const rows = await readHosts(store, paths, error =>
+        log.warn({ error: String(error) }, 'a host could not be read'),
+      );
+      const { waiting, granted } = await requests.read();
+      const builds = granted.flatMap(({ uuid, wanted, grant }) =>
+        grant.hosts.map(({ host }) => ({ host, build: { uuid, tenant: wanted.tenant } })),
+      );
+      const byHost = Map.groupBy(builds, ({ host }) => host);
+      return {
+        hosts: rows.map(row => ({
+          ...row,
+          builds: (byHost.get(row.host.name) ?? []).map(each => each.build),
+        })),
+        requests: [...granted, ...waiting.map(({ uuid, wanted }) => ({ uuid, wanted }))],
+      };
+    },
+    async holdNode(node, reason) {
+      if (node === '' || !node.isWellFormed()) return 'gone';
+      if ((await store.get(paths.staticHost(node))) === undefined) return 'gone';
+      await changeHostState({ store, paths }, node, state => {
+        if (reason !== undefined) return { ...state, held: { reason, since: clock.now() } };
+        if (state?.held === undefined) return state;
+        return state.trouble === undefined ? undefined : { trouble: state.trouble };
+      });
+      return 'done';
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** The hosts of a taken build, from the executor's side of the store: what they are, and how they are given back. */
+import type { Clock } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import type { BuildRequest } from '../../model/build-request.ts';
+import { type NodeGrant, withTrouble } from '../../model/static-host.ts';
+import { hostStateOperation, isStateConflict } from '../../nodes/host-state.ts';
+import { readHostsNamed } from '../../nodes/host-table.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import type { Operation, Store } from '../../store/port.ts';
+import type { Claim } from '../../store/request-claim.ts';
+import type { HostFailure, HostLease } from './reach-hosts.ts';
+
+interface LeaseDeps {
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export function hostLease(claim: Claim<BuildRequest>, grant: NodeGrant, deps: LeaseDeps): HostLease {
+  return {
+    grant,
+    async definitions() {
+      const names = grant.hosts.map(({ host }) => host);
+      const rows = await readHostsNamed(deps.store, deps.paths, names);
+      return new Map(rows.map(({ host }) => [host.name, host]));
+    },
+    async handBack(failures) {
+      const { uuid } = claim.request.value;
+      await withTroubles(deps, failures, uuid, troubles => claim.handBack(troubles));
+    },
+  };
+}
+
+/** Other writers may be first. */
+const MOST_TRIES = 20;
+
+/** Writes with the operations that quarantine these hosts, again where another writer changed one of them meanwhile. */
+export async function withTroubles<T>(
+  deps: LeaseDeps,
+  failures: readonly HostFailure[],
+  build: Uuid,
+  write: (operations: readonly Operation[]) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const operations: Operation[] = [];
+    for (const { host, reason, leftover } of failures)
+      operations.push(
+        ...(await hostStateOperation(deps, host, state =>
+          withTrouble(state, reason, deps.clock.now(), leftover ? build : undefined),
+        )),
+      );
+    try {
+      return await write(operations);
+    } catch (error) {
+      if (operations.length === 0 || tries >= MOST_TRIES || !isStateConflict(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Machines that jobs run on over ssh, beside the executors' own: what `nodes.yaml` says of one, how it fares, and which of them a build
+ * was given.
+ *
+ *     in service ──► quarantined {reason, retryAt}     it did not answer, showed another host key, or could not be cleaned
+ *         │  ▲              └──► in service             an executor looked at it again, and cleaned it
+ *         ▼  │
+ *        held {reason}                                   by a person, until released
+ *
+ * A host may be held and quarantined at a time. Either way no build is given a place on it; those that have one go on.
+ */
+import { addMilliseconds, type Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { NodeRequirement, Variables } from './job.ts';
+import type { TenantName } from './project.ts';
+
+/** A host of `nodes.yaml`. Stored as the record `static-host`, for executors and webs. */
+export interface StaticHost {
+  /** Unique, and part of paths. */
+  readonly name: string;
+  /** Name or address. */
+  readonly address: string;
+  readonly port: number;
+  readonly username: string;
+  /** Public keys, one of which it must show: `ssh-ed25519 AAAA…`. */
+  readonly hostKeys: readonly [string, ...string[]];
+  /** File of the private key, on each executor. */
+  readonly privateKey: string;
+  /** Builds at a time. */
+  readonly maxParallelJobs: number;
+  readonly labels: readonly string[];
+  /** Python for Ansible; absent: Ansible looks for it. */
+  readonly pythonPath?: string;
+  /** More variables of the connection, for its inventory. Absent: none. */
+  readonly variables?: Variables;
+}
+
+/** The whole of `nodes.yaml`. */
+export interface NodesFile {
+  readonly hosts: readonly StaticHost[];
+  /** Nodes that builds of a tenant may have at a time, by its name; others are not limited. */
+  readonly tenantLimits: ReadonlyMap<string, number>;
+}
+
+/** Why a host is out of service, and when to look again. */
+export interface HostOutage {
+  /** One line for people. */
+  readonly reason: string;
+  readonly since: Nanoseconds;
+  /** 1, plus one for each look that found it no better. */
+  readonly tries: number;
+  readonly retryAt: Nanoseconds;
+  /** Builds whose processes and files may still be there. Absent: none. */
+  readonly leftovers?: readonly Uuid[];
+}
+
+/** What `nodes.yaml` does not say of a host. Stored as the record `host-state`; without one it is in service. */
+export interface HostState {
+  readonly trouble?: HostOutage;
+  /** By a person. */
+  readonly held?: { readonly reason: string; readonly since: Nanoseconds };
+}
+
+/** What a build wants, in its request as long as that exists: enough to choose hosts without reading all of it. */
+export interface WantedNodes {
+  readonly tenant: TenantName;
+  readonly nodes: readonly Pick<NodeRequirement, 'name' | 'label'>[];
+}
+
+/** The hosts of a build, in its request from the grant until its end: the one thing that says who has which place. */
+export interface NodeGrant {
+  readonly at: Nanoseconds;
+  readonly hosts: readonly GrantedHost[];
+}
+
+/** `node`: its name in the nodeset. */
+export interface GrantedHost {
+  readonly node: string;
+  readonly host: string;
+}
+
+/** Whether builds are given places on it. */
+export function isInService(state: HostState | undefined): boolean {
+  return state?.trouble === undefined && state?.held === undefined;
+}
+
+const FIRST_LOOK_MS = 5_000;
+const LONGEST_MS = 600_000;
+
+/** The state after one more failure: looked at again after five seconds, then after twice as long each time, ten minutes at most. */
+export function withTrouble(
+  state: HostState | undefined,
+  reason: string,
+  now: Nanoseconds,
+  leftover?: Uuid,
+): HostState {
+  const { since = now, tries = 0, leftovers = [] } = state?.trouble ?? {};
+  const left = leftover === undefined ? leftovers : [...new Set([...leftovers, leftover])];
+  const wait = Math.min(LONGEST_MS, FIRST_LOOK_MS * 2 ** Math.min(tries, 30));
+  const trouble: HostOutage = {
+    ...{ reason, since, tries: tries + 1, retryAt: addMilliseconds(now, wait) },
+    ...(left.length === 0 ? {} : { leftovers: left }),
+  };
+  return { ...state, trouble };
+}
+
+/** Its executor vanished: what it left behind has to be removed, at once. */
+export function withLeftover(state: HostState | undefined, build: Uuid, now: Nanoseconds): HostState {
+  const reason = `the executor of build ${build} is gone; what it left has to be removed`;
+  const next = withTrouble(state, state?.trouble?.reason ?? reason, now, build);
+  return next.trouble === undefined ? next : { ...next, trouble: { ...next.trouble, retryAt: now } };
+}
+
+/** Undefined: nothing is left to say of it. */
+export function withoutTrouble({ trouble: _, ...rest }: HostState): HostState | undefined {
+  return rest.held === undefined ? undefined : rest;
+}

@@ -1,0 +1,103 @@
+/**
+ * The hosts of the installation as one process sees them, fed by watches; it trails the store by the time of one read.
+ *
+ *     using hosts = await openHostTable(store, paths, onError);
+ *     hosts.canServe(job.nodes)      // 'later': hosts with these labels are there, but some are out of service
+ */
+import { isNewerRecord } from '../model/codec/record.ts';
+import { hostStateCodec, staticHostCodec } from '../model/codec/records.ts';
+import { type HostState, isInService, type StaticHost, type WantedNodes } from '../model/static-host.ts';
+import { ensureNode } from '../store/ensure-node.ts';
+import { nameOfNode, type StorePaths } from '../store/paths.ts';
+import type { Store } from '../store/port.ts';
+import { createPathRefresher } from '../store/refresher.ts';
+import { canServe } from './assign-hosts.ts';
+
+/** A host, and how it fares. */
+export interface HostRow {
+  readonly host: StaticHost;
+  /** Absent: nothing is to be said of it. */
+  readonly state?: HostState;
+}
+
+/** What is asked of the hosts before a build is requested. */
+export interface HostOffers {
+  /** `yes`: hosts in service have all of the labels, in use or not. `later`: some of them are out of service now. */
+  canServe(nodes: WantedNodes['nodes']): 'yes' | 'later' | 'no';
+  /** All labels of all hosts. */
+  labels(): readonly string[];
+}
+
+export interface HostTable extends HostOffers, Disposable {
+  /** Sorted by name. */
+  rows(): readonly HostRow[];
+  /** Resolves when a read that began after this call has ended. */
+  fresh(): Promise<void>;
+}
+
+type Place = Pick<StorePaths, 'staticHosts' | 'staticHost' | 'hostStates' | 'hostState'>;
+
+/** @param onError called for a failed read and for a record that cannot be read; @param onChange after each read. */
+export async function openHostTable(
+  store: Store,
+  paths: Place,
+  onError: (error: unknown) => void,
+  onChange: () => void = () => {},
+): Promise<HostTable> {
+  let rows: readonly HostRow[] = [];
+  const read = async () => {
+    rows = await readHosts(store, paths, onError);
+    onChange();
+  };
+  for (const path of [paths.staticHosts, paths.hostStates]) await ensureNode(store, path);
+  using opening = new DisposableStack();
+  const copies = [paths.staticHosts, paths.hostStates].map(path =>
+    opening.use(createPathRefresher(store, path, read, { onError })),
+  );
+  await copies[0]?.touch();
+  const lifetime = opening.move();
+  return {
+    rows: () => rows,
+    fresh: async () => void (await copies[0]?.touch()),
+    labels: () => [...new Set(rows.flatMap(({ host }) => host.labels))],
+    canServe(nodes) {
+      const all = rows.map(({ host }) => host);
+      if (!canServe(nodes, all)) return 'no';
+      const inService = rows.filter(({ state }) => isInService(state)).map(({ host }) => host);
+      return canServe(nodes, inService) ? 'yes' : 'later';
+    },
+    [Symbol.dispose]: () => lifetime.dispose(),
+  };
+}
+
+/** Sorted by name. */
+export async function readHosts(
+  store: Store,
+  paths: Place,
+  onError: (error: unknown) => void,
+): Promise<readonly HostRow[]> {
+  const names = ((await store.children(paths.staticHosts)) ?? []).map(nameOfNode);
+  return await readHostsNamed(store, paths, names.toSorted(), onError);
+}
+
+/** In the order of the names. A host whose records this process cannot read is left out: it is given to no build. */
+export async function readHostsNamed(
+  store: Store,
+  paths: Pick<Place, 'staticHost' | 'hostState'>,
+  names: readonly string[],
+  onError: (error: unknown) => void = () => undefined,
+): Promise<readonly HostRow[]> {
+  const hosts = await store.getMany(names.map(paths.staticHost));
+  const states = await store.getMany(names.map(paths.hostState));
+  return names.flatMap((name, index): readonly HostRow[] => {
+    const [host, state] = [hosts[index], states[index]];
+    if (host === undefined) return [];
+    try {
+      const row = { host: staticHostCodec.decode(host.data) };
+      return [state === undefined ? row : { ...row, state: hostStateCodec.decode(state.data) }];
+    } catch (error) {
+      if (!isNewerRecord(error)) onError(new Error(`host ${name} cannot be read`, { cause: error }));
+      return [];
+    }
+  });
+}

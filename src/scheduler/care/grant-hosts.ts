@@ -1,0 +1,143 @@
+/**
+ * Hosts for builds that wait for some. One scheduler at a time does it, the holder of the sweeper's fence, and a grant is a member of the
+ * request itself: which places are taken is what the requests say, so none is given twice, and none can be left over by a build that is
+ * gone. See decision 0297.
+ *
+ *     200-<uuid>-nodes-0000000012          waits; no executor may take it
+ *         │  granted, in one write
+ *         ▼
+ *     200-<uuid>-hosts-0000000012          its record names the hosts; an executor takes it, checks them, and starts the build
+ *         └──► nodes again                 a host did not answer: it is quarantined in the write that gives the others back
+ */
+import type { Clock } from '../../lib/clock.ts';
+import type { IdMaker } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import { createDirty } from '../../lib/signal.ts';
+import type { BuildRequest } from '../../model/build-request.ts';
+import { type GrantedHost, isInService } from '../../model/static-host.ts';
+import { assignHosts, type HostsInUse } from '../../nodes/assign-hosts.ts';
+import { type HostTable, openHostTable } from '../../nodes/host-table.ts';
+import { type LiveNodes, NO_NODES } from '../../nodes/live-nodes.ts';
+import { publishOperations } from '../../nodes/publish-hosts.ts';
+import { type HostRequests, hostRequests, type WaitingRequest } from '../../store/host-requests.ts';
+import { baseName } from '../../store/node-path.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import { type Operation, type Store, StoreError } from '../../store/port.ts';
+import type { RequestQueue } from '../../store/request-queue.ts';
+import { parseRequestName } from '../../store/request-record.ts';
+import { wakeUps } from '../../store/wake-ups.ts';
+
+/** Of the sweeper. */
+export interface GrantHostsDeps {
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: IdMaker;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  /** Absent: this process has no `[nodes] config`, and there are no hosts. */
+  readonly nodes?: LiveNodes;
+  readonly buildRequests: RequestQueue<BuildRequest>;
+}
+
+/** The sweeper's fence. */
+interface Committer {
+  commit(operations: readonly Operation[], operationId: string): Promise<unknown>;
+}
+
+/** Until aborted. @param onPublished after the hosts in the store have changed. */
+export async function grantHosts(
+  deps: GrantHostsDeps,
+  fence: Committer,
+  onPublished: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, paths, log, buildRequests, nodes } = deps;
+  const dirty = createDirty(true);
+  let isPublished = false;
+  using _file = nodes?.onChange(() => {
+    isPublished = false;
+    dirty.set();
+  });
+  const onError = (error: unknown) => log.error({ err: error }, 'the list of hosts could not be read');
+  using hosts = await openHostTable(store, paths, onError, dirty.set);
+  const requests = hostRequests(buildRequests);
+  const concerns = ({ path }: { readonly path: string }) =>
+    parseRequestName(baseName(path))?.hosts !== undefined;
+  for await (const _ of wakeUps(store, buildRequests.queuePath, signal, concerns, dirty)) {
+    if (!isPublished) {
+      isPublished = true;
+      if (await publish(deps, fence)) await hosts.fresh().then(onPublished);
+    }
+    await grant(deps, await requests.read(), hosts, fence);
+  }
+}
+
+/** @returns whether anything changed. */
+async function publish(
+  { store, paths, ids, log, nodes }: GrantHostsDeps,
+  fence: Committer,
+): Promise<boolean> {
+  const { hosts } = nodes?.current() ?? NO_NODES;
+  const operations = await publishOperations(store, paths, hosts);
+  for (const operation of operations) {
+    try {
+      await fence.commit([operation], ids.uuid());
+    } catch (error) {
+      // The state of a host that is gone: an executor was first.
+      if (!isGone(error)) throw error;
+    }
+  }
+  if (operations.length > 0) log.info({ hosts: hosts.length }, 'the hosts of jobs are published');
+  return operations.length > 0;
+}
+
+async function grant(
+  deps: GrantHostsDeps,
+  { waiting, granted }: HostRequests,
+  hosts: Pick<HostTable, 'rows'>,
+  fence: Committer,
+): Promise<void> {
+  if (waiting.length === 0) return;
+  const inService = hosts.rows().filter(({ state }) => isInService(state));
+  const limits = (deps.nodes?.current() ?? NO_NODES).tenantLimits;
+  const wanted = waiting.map(({ uuid, wanted }) => ({ uuid, ...wanted }));
+  const given = assignHosts(
+    wanted,
+    inService.map(({ host }) => host),
+    inUse(granted),
+    limits,
+  );
+  for (const request of waiting) {
+    const found = given.get(request.uuid);
+    if (found !== undefined) await commitGrant(deps, request, found, fence);
+  }
+}
+
+function inUse(granted: HostRequests['granted']): HostsInUse {
+  const builds = new Map<string, number>();
+  const tenants = new Map<string, number>();
+  for (const { wanted, grant } of granted) {
+    for (const { host } of grant.hosts) builds.set(host, (builds.get(host) ?? 0) + 1);
+    tenants.set(wanted.tenant, (tenants.get(wanted.tenant) ?? 0) + grant.hosts.length);
+  }
+  return { builds, tenants };
+}
+
+async function commitGrant(
+  { clock, ids, log }: GrantHostsDeps,
+  request: WaitingRequest,
+  hosts: readonly GrantedHost[],
+  fence: Committer,
+): Promise<void> {
+  try {
+    await fence.commit(request.grant({ at: clock.now(), hosts }), ids.uuid());
+    log.info({ build: request.uuid, hosts: hosts.map(({ host }) => host) }, 'a build has got its hosts');
+  } catch (error) {
+    // It was withdrawn, or moved to another priority: its own change leads to the next look.
+    if (!isGone(error)) throw error;
+  }
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof StoreError && ['NoNode', 'NodeExists', 'BadVersion'].includes(error.code);
+}

@@ -1,0 +1,196 @@
+/** Jobs on machines of `nodes.yaml`, each a real sshd: who gets which, what a job finds there, and what is left when one of them dies. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, expect, inject, test } from 'vitest';
+import { keyPair, type SshHost, startSshHost } from '../fake/ssh-host.ts';
+import { describeOnAnsible } from '../setup/ansible.ts';
+import { ON_SSHD } from '../setup/provided.ts';
+import { layoutWith } from './layouts.ts';
+import { DEADLINE } from './observer.ts';
+import { openWorld } from './open-world.ts';
+import { storeTexts } from './store-texts.ts';
+
+const layout = layoutWith(`
+- nodeset:
+    name: pair
+    nodes: [{name: web, label: debian}, {name: db, label: debian}]
+    groups: [{name: servers, nodes: [web, db]}]
+- job:
+    name: deploy
+    run: [playbooks/deploy.yaml]
+    nodeset: pair
+- job:
+    name: unit
+    run: [playbooks/unit.sh]
+    dependencies: [deploy]
+    nodeset: {nodes: [{name: builder, label: debian}]}
+- project:
+    name: org/project
+    gate: {jobs: [deploy, unit]}
+`);
+const configFiles = {
+  'playbooks/deploy.yaml': `
+- hosts: servers
+  gather_facts: false
+  tasks:
+    - name: Where am I
+      shell: 'echo "\${SSH_CONNECTION##* } {{ ansible_user }} {{ nodepool.label }}"; nohup sleep 1000 >/dev/null 2>&1 &'
+      register: seen
+    - name: Show
+      debug: {msg: "{{ inventory_hostname }} is at {{ seen.stdout }}"}
+`,
+  'playbooks/unit.sh': `#!/bin/sh
+set -eu
+ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'echo "over ssh at \${SSH_CONNECTION##* }"; touch .gatehouse/$LC_GATEHOUSE_BUILD/left'
+! ssh-add -L | grep PRIVATE
+`,
+};
+
+function hostText(name: string, { port, hostKey }: Pick<SshHost, 'port' | 'hostKey'>): string {
+  return `  - {name: ${name}, address: 127.0.0.1, port: ${port}, username: root, host-key: ${hostKey}, labels: [debian]}\n`;
+}
+
+const dying = layoutWith(`
+- job:
+    name: unit
+    run: [playbooks/unit.sh]
+    nodeset: {nodes: [{name: builder, label: debian}]}
+- project:
+    name: org/project
+    gate: {jobs: [unit]}
+`);
+
+const sshd = inject('sshd');
+
+/** Two machines, and the folder with `nodes.yaml`. @param more lines of it. */
+async function twoHosts(more: (one: SshHost) => string = () => '') {
+  if (sshd.kind !== 'found') throw new Error(sshd.reason);
+  await using opening = new AsyncDisposableStack();
+  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-nodes-'));
+  opening.defer(() => rm(folder, { recursive: true }));
+  const key = keyPair();
+  const one = opening.use(await startSshHost(sshd.program, key.public));
+  const two = opening.use(await startSshHost(sshd.program, key.public));
+  await writeFile(path.join(folder, 'key'), key.private, { mode: 0o600 });
+  const nodes = path.join(folder, 'nodes.yaml');
+  const hosts = `${more(one)}${hostText('one', one)}${hostText('two', two)}`;
+  await writeFile(nodes, `private-key: ${folder}/key\nhosts:\n${hosts}`);
+  const lifetime = opening.move();
+  return {
+    ...{ one, two, folder },
+    /** A line of the private key that is in nothing else. */
+    canary: key.private.split('\n')[3] ?? key.private,
+    setup: { executor: ['sandbox = bubblewrap'], sections: [`[nodes]\nconfig = ${nodes}\n`] },
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+interface ShownBuild {
+  readonly uuid: string;
+  readonly job_name: string;
+  readonly result: string;
+}
+
+const TENANT = '/api/tenant/tenant-one';
+
+describeOnAnsible('jobs on hosts', () => {
+  describe.skipIf(sshd.kind !== 'found')(ON_SSHD, () => {
+    test('run there over ssh, leave nothing behind, and pass over a host that is not what it was', {
+      timeout: 4 * DEADLINE,
+    }, async () => {
+      await using hosts = await twoHosts(({ port }) =>
+        hostText('a-impostor', { port, hostKey: keyPair().public }),
+      );
+      const { one, two, setup, canary } = hosts;
+      const expectedTrouble = [/a host is quarantined.*a-impostor.*a host key that is not pinned/];
+      const world = await openWorld({ layout, configFiles, expectedTrouble, ...setup }, { kind: 'embedded' });
+      try {
+        world.free();
+        await world.propose('A');
+        await world.approve('A');
+        await world.leaves('A', 'SUCCESS');
+        const builds = await world.api.get<readonly ShownBuild[]>(`${TENANT}/builds`);
+        const logOf = (job: string) =>
+          world.api.text(`${TENANT}/build/${builds.find(each => each.job_name === job)?.uuid}/log`);
+        const deployed = await logOf('deploy');
+        expect(deployed).toContain(`is at ${one.port} root debian`);
+        expect(deployed).toContain(`is at ${two.port} root debian`);
+        expect(await logOf('unit')).toMatch(/over ssh at \d+/);
+        for (const { uuid } of builds) {
+          expect(existsSync(path.join(homedir(), '.gatehouse', uuid))).toBe(false);
+          expect(processesWith(`LC_GATEHOUSE_BUILD=${uuid}`)).toEqual([]);
+        }
+        expect(await world.api.get(`${TENANT}/labels`)).toEqual([{ name: 'debian' }]);
+        expect(await world.api.get(`${TENANT}/nodeset-requests`)).toEqual([]);
+        await world.operator.post('/api/nodes/one/hold', { reason: 'a new disk' });
+        expect(await world.api.get(`${TENANT}/nodes`)).toMatchObject([
+          { id: 'a-impostor', state: 'failed', comment: 'it shows a host key that is not pinned' },
+          { id: 'one', state: 'hold', comment: 'a new disk', type: ['debian'] },
+          { id: 'two', state: 'ready', comment: null },
+        ]);
+        await world.operator.post('/api/nodes/one/release', {});
+        for (const [name, text] of await storeTexts(world)) expect(text.includes(canary), name).toBe(false);
+        const spans = JSON.stringify(world.sink.spans, (_, value) =>
+          typeof value === 'bigint' ? '' : value,
+        );
+        expect([spans, world.log.tail()].filter(text => text.includes(canary))).toEqual([]);
+        await world.end();
+      } finally {
+        await world[Symbol.asyncDispose]();
+      }
+    });
+
+    test('are tried again on another host when theirs dies, which comes back when it is cleaned', {
+      timeout: 4 * DEADLINE,
+    }, async () => {
+      await using hosts = await twoHosts();
+      const { one, two, setup, folder } = hosts;
+      const begun = path.join(folder, 'begun');
+      const unit = `#!/bin/sh
+set -eu
+ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'echo "at \${SSH_CONNECTION##* }"; test -e ${begun} || { touch ${begun}; sleep 1000; }'
+`;
+      const world = await openWorld(
+        { layout: dying, configFiles: { 'playbooks/unit.sh': unit }, ...setup },
+        { kind: 'embedded' },
+      );
+      try {
+        world.free();
+        await world.propose('A');
+        await world.approve('A');
+        await world.observer.until('the job to run on the host', () => existsSync(begun));
+        await one.crash();
+        await world.leaves('A', 'SUCCESS');
+        const builds = await world.api.get<readonly ShownBuild[]>(`${TENANT}/builds`);
+        expect(builds.map(({ result }) => result)).toEqual(['SUCCESS', 'RETRY']);
+        const [last, first] = builds;
+        expect(await world.api.text(`${TENANT}/build/${last?.uuid}/log`)).toContain(`at ${two.port}`);
+        expect(await world.api.text(`${TENANT}/build/${first?.uuid}/log`)).toMatch(
+          /host one is lost: .*ECONNREFUSED/,
+        );
+        await one.boot();
+        await world.observer.until('the host to be in service', async () => {
+          const nodes = await world.api.get<readonly { readonly state: string }[]>(`${TENANT}/nodes`);
+          return nodes.every(({ state }) => state === 'ready');
+        });
+        expect(existsSync(path.join(homedir(), '.gatehouse', first?.uuid ?? ''))).toBe(false);
+        expect(processesWith(`LC_GATEHOUSE_BUILD=${first?.uuid}`)).toEqual([]);
+        await world.end();
+      } finally {
+        await world[Symbol.asyncDispose]();
+      }
+    });
+  });
+});
+
+function processesWith(text: string): readonly string[] {
+  return readdirSync('/proc').filter(name => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`, 'utf8').includes(text);
+    } catch {
+      return false; // it has ended
+    }
+  });
+}
