@@ -5,9 +5,9 @@
  *     GATEHOUSE_VARIABLES=/gatehouse/variables.json              {"zuul": {...}, "vars": {...}, "nodes": {...}}
  */
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
-import type { SpanReference } from '../model/event.ts';
 import type { Json, Variables } from '../model/job.ts';
 import { mergeVars } from '../model/merge-vars.ts';
+import type { SpanReference } from '../model/span.ts';
 import { jobEnvironment as traceEnvironment } from '../tracing/carrier.ts';
 import { playbookSpan } from '../tracing/span-ids.ts';
 import type { JobVariables } from './ansible/ansible-run.ts';

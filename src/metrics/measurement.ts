@@ -1,5 +1,5 @@
 /** One observation, as the pure functions of this room make it and the registry takes it. */
-import type { SpanReference } from '../model/event.ts';
+import type { SpanReference } from '../model/span.ts';
 import type { MetricName } from './metric-table.ts';
 
 /** Its labels are those of the metric's definition, all of them. */

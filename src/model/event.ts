@@ -51,21 +51,21 @@
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
  *                      event-age.ts, earlier-reports.ts, withheld-report.ts
  *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
- *     own triggers     tick.ts, internal-event.ts
+ *     own triggers     tick.ts, internal-event.ts; what people ask for: management-event.ts
  *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
  *     machines         static-host.ts
  *     for other rooms  span.ts, history.ts, component.ts, wall.ts, connection-health.ts, sender-report.ts
  *     stored form      codec/records.ts has one codec for each record; codec/schemas/ what each may hold, codec/upgrades.ts older forms
  */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
+import type { Uuid } from '../lib/ids.ts';
 import type { Execution, WorkerEnd } from './build.ts';
 import type { BuildTrace } from './build-request.ts';
 import type { Change, ChangeKey } from './change.ts';
-import type { HaltMode } from './halt.ts';
 import type { HostTrouble } from './host-trouble.ts';
 import type { Json } from './job.ts';
 import type { Landed } from './landed.ts';
+import type { ManagementEvent, ManagementOrigin, RequestedChange } from './management-event.ts';
 import type { MergerOutcome } from './merge.ts';
 import type {
   BranchName,
@@ -79,7 +79,7 @@ import type {
 import type { ReportRecord } from './queue-item.ts';
 import type { BuildResult } from './results.ts';
 import type { Returned } from './returned.ts';
-import type { SpanRecord } from './span.ts';
+import type { SpanRecord, SpanReference } from './span.ts';
 import type { WorkerLoss } from './worker-loss.ts';
 
 /** Stage 1: a delivery of a code host, reduced to what the driver needs. */
@@ -143,12 +143,6 @@ export interface TriggerEvent {
   /** Not sampled, but an item it leads to may be kept: its trace, and in the queue of a pipeline that of the tenant's event. */
   readonly heldSpans?: readonly SpanRecord[];
   readonly span: SpanReference;
-}
-
-/** A span by its ids, for links. */
-export interface SpanReference {
-  readonly traceId: TraceId;
-  readonly spanId: SpanId;
 }
 
 /** Stage 3: in the queue of one tenant. */
@@ -223,25 +217,6 @@ export type TenantEvent =
       readonly by: string;
       readonly queuedAt: Nanoseconds;
       readonly management: ManagementOrigin;
-    };
-
-/** What an operator wants to enter a pipeline; the host is asked for the rest. */
-export type RequestedChange =
-  | {
-      readonly kind: 'change';
-      readonly key: ChangeKey;
-      /** As it was written, e.g. `3f2a91c0` of `login,3f2a91c0`; absent: the present one. */
-      readonly patchset?: string;
-    }
-  | {
-      readonly kind: 'ref';
-      readonly project: ProjectKey;
-      /** Full name. */
-      readonly ref: string;
-      /** Null: it is not known, or the ref did not exist. */
-      readonly from: CommitId | null;
-      /** Null: where the branch is now. */
-      readonly to: CommitId | null;
     };
 
 /** The event from which an event of our own follows. */
@@ -350,46 +325,7 @@ export type PipelineEvent =
       readonly by: PipelineName;
       readonly internal?: InternalOrigin;
     }
-  /** An operator's request, or a person's at the code host. */
-  | {
-      readonly kind: 'dequeue';
-      readonly uuid: Uuid;
-      readonly change: ChangeKey;
-      /** Only this item; absent: every item of the change. */
-      readonly item?: Uuid;
-      readonly by: string;
-      readonly management?: ManagementOrigin;
-    }
-  /** An operator's request: the pipeline, or one of its queues, is paused, drained, or goes on. */
-  | {
-      readonly kind: 'halt';
-      readonly uuid: Uuid;
-      /** Name of a queue; null: the pipeline. */
-      readonly queue: string | null;
-      readonly wanted: HaltMode | 'resume';
-      /** For people; empty with `resume`. */
-      readonly reason: string;
-      readonly by: string;
-      readonly management: ManagementOrigin;
-    }
-  /** An operator's request: jobs of it that failed run again. */
-  | {
-      readonly kind: 'rerun';
-      readonly uuid: Uuid;
-      readonly item: Uuid;
-      readonly change: ChangeKey;
-      readonly by: string;
-      readonly management: ManagementOrigin;
-    }
-  /** An operator's request, or a person's at the code host: the changes go to the heads of their queues. */
-  | {
-      readonly kind: 'promote';
-      readonly uuid: Uuid;
-      /** In the order that they shall have; not empty. */
-      readonly changes: readonly ChangeKey[];
-      readonly by: string;
-      readonly management?: ManagementOrigin;
-    };
+  | ManagementEvent;
 
 /** Facts of a build that its request carries. */
 interface BuildOrigin {
@@ -407,19 +343,6 @@ interface InternalOrigin {
   readonly queuedAt: Nanoseconds;
   /** Root of the item that caused it. */
   readonly causedBy: SpanReference;
-  readonly sampled: boolean;
-}
-
-/** Where a request of a person came in. */
-export interface ManagementOrigin {
-  readonly receivedAt: Nanoseconds;
-  readonly storedAt: Nanoseconds;
-  /** Machine of the web that took it in; absent: not recorded. */
-  readonly receiver?: string;
-  /** The span of our command line, or of another authenticated client: the root of the trace links to it. */
-  readonly caller?: SpanReference;
-  /** Root of the trace of the host's event that it came with; absent: it came from an operator. */
-  readonly follows?: SpanReference;
   readonly sampled: boolean;
 }
 

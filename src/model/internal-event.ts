@@ -2,8 +2,8 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { ChangeKey } from './change.ts';
-import type { SpanReference } from './event.ts';
 import type { PipelineName, ProjectKey } from './project.ts';
+import type { SpanReference } from './span.ts';
 
 /**
  * As triggers name them: made for every open change of a project of which a change was merged, or for every open change that needs a

@@ -24,6 +24,12 @@ export interface SpanLink {
   readonly attributes: Attributes;
 }
 
+/** A span by its ids, for links. */
+export interface SpanReference {
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+}
+
 /** One span, with the ids and times that are exported. */
 export interface SpanRecord {
   readonly traceId: TraceId;

@@ -9,7 +9,7 @@
  * Baggage holds names only, no secrets: it travels to every service the job calls.
  */
 import type { SpanId, TraceId } from '../lib/ids.ts';
-import type { SpanReference } from '../model/event.ts';
+import type { SpanReference } from '../model/span.ts';
 import { ATTRIBUTE } from './attributes.ts';
 
 /** The complete content of the baggage. */

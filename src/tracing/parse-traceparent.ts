@@ -1,6 +1,6 @@
 /** Parses the W3C `traceparent` of a request header or of a command's environment. */
 import type { SpanId, TraceId } from '../lib/ids.ts';
-import type { SpanReference } from '../model/event.ts';
+import type { SpanReference } from '../model/span.ts';
 
 /** The sender's claim, well-formed but not authenticated: the caller of {@link parseTraceparent} decides whether to trust it. */
 export interface TraceContext {

@@ -7,7 +7,7 @@
  */
 import { derivedSpanId, type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../lib/ids.ts';
 import type { BuildTrace } from '../model/build-request.ts';
-import type { SpanReference } from '../model/event.ts';
+import type { SpanReference } from '../model/span.ts';
 import type { StepKind } from '../model/step.ts';
 
 /** The root span of the trace that belongs to an item or an event. */

@@ -5,8 +5,8 @@
 import type { Request, RequestHandler } from 'express';
 import { isMapping } from '../driver/read-mapping.ts';
 import { changeKey } from '../model/change.ts';
-import type { RequestedChange } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
+import type { RequestedChange } from '../model/management-event.ts';
 import { type CommitId, type ProjectKey, parseCommitId } from '../model/project.ts';
 import { type Answer, badRequest, type HttpRefusal, jsonAnswer, notFound, send } from './answer.ts';
 import type { EnqueueRequest } from './deps.ts';

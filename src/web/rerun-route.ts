@@ -2,7 +2,7 @@
 import type { Request, RequestHandler } from 'express';
 import { leadChange } from '../model/about-item.ts';
 import type { Change } from '../model/change.ts';
-import type { RequestedChange } from '../model/event.ts';
+import type { RequestedChange } from '../model/management-event.ts';
 import { itemLogFacts } from '../tracing/log-facts.ts';
 import { type Answer, badRequest, jsonAnswer, notFound, send } from './answer.ts';
 import type { RerunRequest, WebDeps } from './deps.ts';

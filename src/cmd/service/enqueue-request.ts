@@ -5,7 +5,8 @@
 import { createDirty } from '../../lib/signal.ts';
 import { connectionOfKey } from '../../model/change.ts';
 import { tenantEventCodec } from '../../model/codec/records.ts';
-import type { RequestedChange, TenantEvent } from '../../model/event.ts';
+import type { TenantEvent } from '../../model/event.ts';
+import type { RequestedChange } from '../../model/management-event.ts';
 import { EventQueue } from '../../store/event-queue.ts';
 import type { Store } from '../../store/port.ts';
 import type { EnqueueRequest } from '../../web/deps.ts';

@@ -2,7 +2,8 @@
 import type { Uuid } from '../../lib/ids.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { pipelineEventCodec } from '../../model/codec/records.ts';
-import type { ManagementOrigin, PipelineEvent } from '../../model/event.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { ManagementOrigin } from '../../model/management-event.ts';
 import { promotes } from '../../pipeline/manager/managers.ts';
 import { EventQueue } from '../../store/event-queue.ts';
 import type { Store } from '../../store/port.ts';

@@ -9,9 +9,10 @@
  */
 import { addMilliseconds, type Nanoseconds } from '../../lib/clock.ts';
 import { parseUuid, sha256 } from '../../lib/ids.ts';
-import type { SpanReference, TriggerEvent } from '../../model/event.ts';
+import type { TriggerEvent } from '../../model/event.ts';
 import type { LandedBranch } from '../../model/landed.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
+import type { SpanReference } from '../../model/span.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import { create, type Operation, remove, type Store } from '../../store/port.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';

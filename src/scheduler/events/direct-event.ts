@@ -5,10 +5,11 @@
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { derivedUuid, type Uuid } from '../../lib/ids.ts';
 import { type Change, targetBranchOf } from '../../model/change.ts';
-import type { PipelineEvent, SpanReference, TriggerEvent } from '../../model/event.ts';
+import type { PipelineEvent, TriggerEvent } from '../../model/event.ts';
 import type { Json } from '../../model/job.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import type { ConnectionName, TenantName } from '../../model/project.ts';
+import type { SpanReference } from '../../model/span.ts';
 import type { Step } from '../../model/step.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';

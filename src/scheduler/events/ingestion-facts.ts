@@ -1,7 +1,8 @@
 /** Facts about an event's stages 1 and 2, as its trace needs them. */
 import type { Nanoseconds } from '../../lib/clock.ts';
-import type { ConnectionEvent, SpanReference, TriggerEvent } from '../../model/event.ts';
+import type { ConnectionEvent, TriggerEvent } from '../../model/event.ts';
 import type { TenantName } from '../../model/project.ts';
+import type { SpanReference } from '../../model/span.ts';
 import type { Processing } from '../../tracing/spans/event-process-spans.ts';
 import type { IngestionFacts, IngestionOutcome } from '../../tracing/spans/ingestion-spans.ts';
 

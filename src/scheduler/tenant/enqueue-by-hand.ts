@@ -17,7 +17,8 @@ import {
   targetBranchOf,
 } from '../../model/change.ts';
 import type { Decision, DecisionCode } from '../../model/decision.ts';
-import type { PipelineEvent, RequestedChange, TenantEvent, TriggerEvent } from '../../model/event.ts';
+import type { PipelineEvent, TenantEvent, TriggerEvent } from '../../model/event.ts';
+import type { RequestedChange } from '../../model/management-event.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import {
   type ConnectionName,

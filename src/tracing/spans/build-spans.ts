@@ -12,9 +12,8 @@ import {
 } from '../../model/build.ts';
 import { type BuildSet, graphOf } from '../../model/build-set.ts';
 import { type CancelCause, culpritText, removalText } from '../../model/cause.ts';
-import type { SpanReference } from '../../model/event.ts';
 import type { JobNode } from '../../model/job.ts';
-import type { SpanLink } from '../../model/span.ts';
+import type { SpanLink, SpanReference } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { jobExecutionSpanId, ownTraceOf } from '../span-ids.ts';
 import { cicdResultOf } from '../status.ts';

@@ -6,10 +6,9 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
-import type { SpanReference } from '../../model/event.ts';
 import { eventAgeSeconds } from '../../model/event-age.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
-import type { SpanRecord } from '../../model/span.ts';
+import type { SpanRecord, SpanReference } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { eventKind } from '../zuul-names.ts';
 import { aboutAttributes } from './change-attributes.ts';

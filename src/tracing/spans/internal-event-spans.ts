@@ -11,9 +11,8 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change, ChangeKey } from '../../model/change.ts';
-import type { SpanReference } from '../../model/event.ts';
 import type { PipelineName, ProjectKey, TenantName } from '../../model/project.ts';
-import type { SpanRecord } from '../../model/span.ts';
+import type { SpanRecord, SpanReference } from '../../model/span.ts';
 import { aboutAttributes } from './change-attributes.ts';
 import { eventStage, eventTrace, stageSpan } from './event-context.ts';
 import { type EventEffect, effectAttributes, effectEvents } from './event-effect.ts';

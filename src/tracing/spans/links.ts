@@ -1,8 +1,7 @@
 /** Links between spans, each with its relation, and as an attribute for backends that do not show links. */
 import { type SpanId, spanIdOf, traceIdOf } from '../../lib/ids.ts';
 import type { CancelCause, Culprit, Remover, ResetCause } from '../../model/cause.ts';
-import type { SpanReference } from '../../model/event.ts';
-import type { SpanLink, SpanRecord } from '../../model/span.ts';
+import type { SpanLink, SpanRecord, SpanReference } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { ATTRIBUTE } from '../attributes.ts';
 

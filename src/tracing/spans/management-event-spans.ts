@@ -7,8 +7,8 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change, ChangeKey } from '../../model/change.ts';
-import type { ManagementOrigin } from '../../model/event.ts';
 import type { HaltMode } from '../../model/halt.ts';
+import type { ManagementOrigin } from '../../model/management-event.ts';
 import type { PipelineName, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { aboutAttributes } from './change-attributes.ts';

@@ -8,9 +8,8 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
-import type { SpanReference } from '../../model/event.ts';
 import type { JobName, PipelineName, TenantName } from '../../model/project.ts';
-import type { SpanRecord } from '../../model/span.ts';
+import type { SpanRecord, SpanReference } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { eventTrace } from './event-context.ts';
 import { linkTo } from './links.ts';

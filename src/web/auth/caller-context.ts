@@ -8,7 +8,7 @@
  */
 import type { Request } from 'express';
 import type { TraceId } from '../../lib/ids.ts';
-import type { SpanReference } from '../../model/event.ts';
+import type { SpanReference } from '../../model/span.ts';
 import { parseTraceparent } from '../../tracing/parse-traceparent.ts';
 import type { Caller } from './caller.ts';
 

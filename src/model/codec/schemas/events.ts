@@ -2,14 +2,13 @@
 import type {
   ConnectionEvent,
   EventOrigin,
-  ManagementOrigin,
   PipelineEvent,
   ReportOutcome,
-  RequestedChange,
   TenantEvent,
   TriggerEvent,
 } from '../../event.ts';
 import type { Landed, LandedBranch } from '../../landed.ts';
+import type { ManagementOrigin, RequestedChange } from '../../management-event.ts';
 import {
   change,
   commit,

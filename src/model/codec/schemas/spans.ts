@@ -1,6 +1,5 @@
 /** Spans, the steps that become spans, and references to spans. */
-import type { SpanReference } from '../../event.ts';
-import type { Attributes, AttributeValue, SpanLink, SpanRecord } from '../../span.ts';
+import type { Attributes, AttributeValue, SpanLink, SpanRecord, SpanReference } from '../../span.ts';
 import type { Step, StepKind } from '../../step.ts';
 import {
   byName,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { derivedUuid, spanIdOf, traceIdOf } from '../../../../src/lib/ids.ts';
 import { changeKey } from '../../../../src/model/change.ts';
-import type { ManagementOrigin } from '../../../../src/model/event.ts';
+import type { ManagementOrigin } from '../../../../src/model/management-event.ts';
 import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
 import { internalEventSpans } from '../../../../src/tracing/spans/internal-event-spans.ts';
 import {
