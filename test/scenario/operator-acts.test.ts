@@ -35,6 +35,12 @@ story(
     const a = await world.leaves('A', 'SUCCESS');
     await world.decided('A', 'enqueued', 'enqueued by hand by command line');
     await world.operator.post(ENQUEUE, { pipeline: 'check', ref: 'refs/heads/master' });
+    await world.observer.until('the branch to leave check', () =>
+      world.observer.left(
+        ({ pipeline, changes }) =>
+          pipeline === 'check' && changes.some(({ name }) => name === 'refs/heads/master'),
+      ),
+    );
     const named = () => world.sink.spans.filter(({ name }) => name === 'ManagementEvent enqueue');
     await world.observer.until('the traces of all', () => named().length > 2);
     // Pipelines send their traces side by side.

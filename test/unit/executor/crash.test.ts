@@ -1,5 +1,6 @@
 /** `kill -9` of the service: nothing of its jobs goes on, and the next start clears up. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,15 +131,18 @@ describe('the sweep at start', () => {
     const marks = [randomIds().uuid(), '.self-test-Ab3xYz'];
     for (const mark of marks) {
       await mkdir(join(folder, 'jobs', mark), { recursive: true });
-      const orphan = spawn('sleep', ['4731'], {
+      const orphan = spawn('sh', ['-c', 'echo ready; read _', '4731'], {
         env: { PATH: '/usr/bin:/bin', GATEHOUSE_PROCESS: mark },
-        stdio: 'ignore',
+        stdio: ['pipe', 'pipe', 'ignore'],
         detached: true,
       });
       children.push(orphan);
+      // Its environment shows only when the program has begun, which is after the call that started it.
+      await once(orphan.stdout, 'data');
     }
     const other = spawn('sleep', ['4732'], { stdio: 'ignore' });
     children.push(other);
+    expect(await processesWith('4731')).toHaveLength(marks.length);
     await using bench = await openBench({ sandbox: 'auto' }, { folder });
     expect(bench.executor.isolated).toBe(true);
     expect(await processesWith('4731')).toEqual([]);
