@@ -1,54 +1,61 @@
 /**
  * Results of tests as steps of their build: a `TestSuite` below the playbook during which its file was written, with a `TestCase` for each case that failed.
- * The files name durations, seldom times that can be trusted: a suite ends when its file was written, and began as long before as its cases took.
+ * The files name durations, seldom times that can be trusted, and a job dates its files as it likes: a suite ends when its file was written and began
+ * as long before as its cases took, both within its playbook. How long they took is a fact of its own.
  */
-import { addMilliseconds, fromMilliseconds, type Nanoseconds } from '../../lib/clock.ts';
+import { fromMilliseconds, toMilliseconds } from '../../lib/clock.ts';
 import type { Step } from '../../model/step.ts';
 import type { CollectedTests, TestSuite } from './test-cases.ts';
 
 /** @param steps of the build, in their order. */
 export function withTestSteps(steps: readonly Step[], { suites }: CollectedTests): readonly Step[] {
   const playbooks = steps.filter(({ kind }) => kind === 'Playbook');
-  const below = Map.groupBy(suites, suite => playbookOf(playbooks, writtenAt(suite)));
+  const below = Map.groupBy(suites, suite => playbookOf(playbooks, suite.writtenAt));
   return steps.map(step => {
     const own = below.get(step);
     if (own === undefined) return step;
-    return { ...step, steps: [...(step.steps ?? []), ...own.map(stepOfSuite)] };
+    return { ...step, steps: [...(step.steps ?? []), ...own.map(suite => stepOfSuite(suite, step))] };
   });
 }
 
 /** The last one that had begun; the first one where none had: its clock, or the job, set another time. */
-function playbookOf(playbooks: readonly Step[], at: Nanoseconds): Step | undefined {
-  return playbooks.findLast(({ startedAt }) => BigInt(startedAt) <= BigInt(at)) ?? playbooks[0];
+function playbookOf(playbooks: readonly Step[], at: number): Step | undefined {
+  return playbooks.findLast(({ startedAt }) => toMilliseconds(startedAt) <= at) ?? playbooks[0];
 }
 
-function writtenAt(suite: TestSuite): Nanoseconds {
-  return fromMilliseconds(suite.writtenAt);
-}
+type Times = Pick<Step, 'startedAt' | 'endedAt'>;
 
-function stepOfSuite(suite: TestSuite): Step {
-  const endedAt = writtenAt(suite);
-  const { cases, failed, skipped } = suite;
-  const suiteStatus = failed > 0 ? 'failure' : skipped === cases ? 'skipped' : 'success';
+/** @param writtenAt any number. */
+function timesWithin({ startedAt, endedAt }: Times, writtenAt: number, ms: number): Times {
+  const [from, to] = [toMilliseconds(startedAt), toMilliseconds(endedAt)];
+  const end = writtenAt >= from && writtenAt <= to ? writtenAt : to;
+  const begin = Math.max(from, end - ms);
   return {
-    kind: 'TestSuite',
-    subject: suite.name,
-    startedAt: addMilliseconds(endedAt, -suite.ms),
-    endedAt,
-    result: failed > 0 ? 'FAILURE' : 'SUCCESS',
-    facts: { cases, failed, skipped, suiteStatus },
-    ...(suite.failures.length === 0 ? {} : { steps: suite.failures.map(each => stepOfCase(suite, each)) }),
+    startedAt: begin === from ? startedAt : fromMilliseconds(begin),
+    endedAt: end === to ? endedAt : fromMilliseconds(end),
   };
 }
 
-function stepOfCase(suite: TestSuite, { name, ms, message }: TestSuite['failures'][number]): Step {
-  const endedAt = writtenAt(suite);
+function stepOfSuite(suite: TestSuite, playbook: Step): Step {
+  const { cases, failed, skipped, ms } = suite;
+  const suiteStatus = failed > 0 ? 'failure' : skipped === cases ? 'skipped' : 'success';
+  const step: Step = {
+    kind: 'TestSuite',
+    subject: suite.name,
+    ...timesWithin(playbook, suite.writtenAt, ms),
+    result: failed > 0 ? 'FAILURE' : 'SUCCESS',
+    facts: { cases, failed, skipped, ms, suiteStatus },
+  };
+  if (suite.failures.length === 0) return step;
+  return { ...step, steps: suite.failures.map(each => stepOfCase(step, each)) };
+}
+
+function stepOfCase(suite: Step, { name, ms, message }: TestSuite['failures'][number]): Step {
   return {
     kind: 'TestCase',
     subject: name,
-    startedAt: addMilliseconds(endedAt, -ms),
-    endedAt,
+    ...timesWithin(suite, toMilliseconds(suite.endedAt), ms),
     result: 'FAILURE',
-    facts: { caseStatus: 'fail', suite: suite.name, ...(message === '' ? {} : { message }) },
+    facts: { caseStatus: 'fail', suite: suite.subject, ms, ...(message === '' ? {} : { message }) },
   };
 }

@@ -177,3 +177,25 @@ test('suites are steps of the playbook that left their file, and are read from t
   });
   expect(results === undefined ? '' : testsText(results)).toBe('1 of 2 tests failed: app: refuses');
 });
+
+test.each([
+  ['1960', -315_619_200_000],
+  ['the epoch', 0],
+  ['the year 2300', 10_413_792_000_000],
+  ['no time', Number.NaN],
+])(
+  'a file that a job dates to %s lies within a playbook all the same, and its durations count',
+  (_what, writtenAt) => {
+    const at = (second: number) => fromMilliseconds(second * 1000);
+    const playbook: Step = { kind: 'Playbook', subject: 'run', startedAt: at(100), endedAt: at(110) };
+    const failures = [{ name: 'refuses', ms: 50_000, message: '' }];
+    const suite = { name: 'app', writtenAt, ms: 90_000, cases: 1, failed: 1, skipped: 0, failures };
+    const totals = { files: 1, suites: 1, cases: 1, failed: 1, skipped: 0 };
+    const steps = withTestSteps([playbook], { totals, suites: [suite], problems: [] });
+    const within = { startedAt: at(100), endedAt: at(110) };
+    expect(steps[0]?.steps?.[0]).toMatchObject({ ...within, steps: [within] });
+    const sum: Step = { kind: 'TestResults', subject: 'unit', ...within, facts: totals };
+    const found = testResultsOf({ steps: [...steps, sum] });
+    expect([found?.suites[0]?.ms, found?.failures[0]?.ms]).toEqual([90_000, 50_000]);
+  },
+);
