@@ -6,6 +6,8 @@
  * Every connection of a build sends the variable {@link BUILD_MARK}; sshd passes on what begins with `LC_`, as Debian and others configure it. A process
  * is the build's when it has the mark, or works in the directory.
  */
+import { cutLine } from '../lib/cut-text.ts';
+import { printable } from '../lib/text-width.ts';
 import type { HostSession } from './host-session.ts';
 
 /** Of a build's processes on a host. */
@@ -51,9 +53,10 @@ function checked(build: string): string {
   return build;
 }
 
+/** What a host prints may hold names that a job gave to files: one line, which controls no terminal and imitates no line of a log. */
 function problemOf(end: Awaited<ReturnType<HostSession['run']>>): string | undefined {
   if (end.kind === 'failed') return end.reason;
   return end.status === 0
     ? undefined
-    : `${end.output.slice(-300) || 'a command failed'} (status ${end.status})`;
+    : `${cutLine(printable(end.output.slice(-300).toWellFormed()), 300) || 'a command failed'} (status ${end.status})`;
 }
