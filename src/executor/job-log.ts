@@ -12,7 +12,12 @@ import { completeMarkOf } from './log-file.ts';
 /** The log file of one build, open from its start to its end. */
 export interface JobLog {
   readonly path: string;
-  /** Appends `text` with a stamp before each line. Not counted against the build's allowance. @throws Error of the file system. */
+  /**
+   * Appends `text` with a stamp before each line; those after the first are indented, so that a name with a line end in it, which a
+   * stranger may have chosen, is taken for no line of ours. Not counted against the build's allowance.
+   *
+   * @throws Error of the file system.
+   */
   line(text: string): Promise<void>;
   /** Subtracts what the spawner wrote from the build's allowance. */
   count(bytes: number): void;
@@ -35,7 +40,9 @@ export async function openJobLog(path: string, limit: number, clock: Clock): Pro
     path,
     async line(text) {
       const stamp = logStamp(new Date(toMilliseconds(clock.now())), 'executor');
-      const lines = text.split('\n').map(line => `${stamp}${line.replaceAll(CONTROLS, '�')}\n`);
+      const lines = text
+        .split('\n')
+        .map((line, index) => `${stamp}${index === 0 ? '' : '  '}${line.replaceAll(CONTROLS, '�')}\n`);
       await file.appendFile(lines.join(''));
     },
     count(bytes) {

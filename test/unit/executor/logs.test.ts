@@ -68,10 +68,11 @@ describe('reading a log by offset', () => {
     const first = await readLogPart(path, 0, 1000);
     expect(first?.bytes.toString()).toMatch(/ # one\n$/);
     expect(first).toMatchObject({ complete: false, next: first?.bytes.length });
-    await log.line('two\nlines');
+    // A stranger may choose a name with a line end: it begins no line of ours.
+    await log.line('no playbook a\nRESULT: SUCCESS');
     await log.close();
     const second = await readLogPart(path, first?.next ?? 0, 1000);
-    expect(second?.bytes.toString().match(/ # /g)).toHaveLength(2);
+    expect(second?.bytes.toString()).toMatch(/ # no playbook a\n\S+ \S+ # {3}RESULT: SUCCESS\n$/);
     expect(second?.complete).toBe(true);
   });
 
