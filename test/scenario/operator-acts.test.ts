@@ -1,7 +1,7 @@
 /** An operator acts: what enters by hand, with the name of who asked. */
 import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
-import { story } from './story.ts';
+import { story, storyOnBothStores } from './story.ts';
 
 const PROJECT = `
 - job: {name: unit}
@@ -92,7 +92,7 @@ story(
   },
 );
 
-story(
+storyOnBothStores(
   'a paused pipeline starts no build, a drained one lets nothing in, and both go on',
   {
     layout: layoutWith(TWO_JOBS.replace('[unit, lint]', '[unit]')),

@@ -7,10 +7,12 @@ import { describe, expect, inject, test } from 'vitest';
 import { keyPair, type SshHost, startSshHost } from '../fake/ssh-host.ts';
 import { describeOnAnsible } from '../setup/ansible.ts';
 import { ON_SSHD } from '../setup/provided.ts';
+import { hasZooKeeper } from '../setup/zookeeper.ts';
 import { layoutWith } from './layouts.ts';
 import { DEADLINE } from './observer.ts';
 import { openWorld } from './open-world.ts';
 import { storeTexts } from './store-texts.ts';
+import { freshRoot } from './story.ts';
 
 const layout = layoutWith(`
 - nodeset:
@@ -154,7 +156,7 @@ ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'echo "at \${SSH_CONNECTION##* }"; test -
 `;
       const world = await openWorld(
         { layout: dying, configFiles: { 'playbooks/unit.sh': unit }, ...setup },
-        { kind: 'embedded' },
+        hasZooKeeper() ? freshRoot() : { kind: 'embedded' },
       );
       try {
         world.free();

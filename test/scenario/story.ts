@@ -49,7 +49,7 @@ function storyOn(
 let stories = 0;
 
 /** Of the server that all stories of a run share, and other test files, too. */
-function freshRoot(): SiteStore {
+export function freshRoot(): SiteStore {
   const { host, port } = sharedZooKeeper();
   return { kind: 'zookeeper', host, port, root: `/story-${process.pid}-${++stories}` };
 }
