@@ -15,13 +15,13 @@ interface TakenMail {
 export interface MailServer extends AsyncDisposable {
   readonly port: number;
   readonly taken: TakenMail[];
-  /** What it answers to a mail; default: it takes it. `silent`: it takes it and says nothing. */
-  answer: 'takes' | 'refuses' | 'busy' | 'silent';
+  /** What it answers to a mail; default: it takes it. `silent`: it takes it and says nothing. `away`: it breaks every connection. */
+  answer: 'takes' | 'refuses' | 'busy' | 'silent' | 'away';
   close(): Promise<void>;
 }
 
-/** @param port 0: any. */
-export async function openMailServer(options: SMTPServerOptions = {}, port = 0): Promise<MailServer> {
+/** At any free port. */
+export async function openMailServer(options: SMTPServerOptions = {}): Promise<MailServer> {
   const taken: TakenMail[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -46,9 +46,15 @@ export async function openMailServer(options: SMTPServerOptions = {}, port = 0):
     },
     ...options,
   });
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject);
+  server.listen(0, '127.0.0.1', () => listening.resolve());
+  await listening.promise;
   // A client that goes away in the middle is no error of the server.
   server.on('error', () => {});
-  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', resolve));
+  server.server.prependListener('connection', socket => {
+    if (mail.answer === 'away') socket.destroy();
+  });
   const mail: MailServer = {
     port: (server.server.address() as AddressInfo).port,
     taken,

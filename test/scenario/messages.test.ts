@@ -59,9 +59,8 @@ test('a change lands while its mails wait for a server that is down, and they co
 }, async () => {
   const broker = await openBroker();
   const chat = await openChat();
-  const first = await openMailServer();
-  const { port } = first;
-  await first.close();
+  await using mails = await openMailServer();
+  mails.answer = 'away';
   const pipelines = layout
     .replace(
       '    success:\n',
@@ -79,7 +78,7 @@ test('a change lands while its mails wait for a server that is down, and they co
         '[connection mail]',
         'driver = smtp',
         'server = 127.0.0.1',
-        `port = ${port}`,
+        `port = ${mails.port}`,
         'default_from = gate@example.org',
         '[connection broker]',
         'driver = mqtt',
@@ -107,7 +106,7 @@ test('a change lands while its mails wait for a server that is down, and they co
     await world.observer.until('the log to say it', () =>
       world.log.trouble.some(line => line.includes('connection mail does not serve')),
     );
-    await using mails = await openMailServer({}, port);
+    mails.answer = 'takes';
     await world.observer.until('both mails', () => mails.taken.length === 2);
     const raw = mails.taken.map(mail => mail.raw).toSorted();
     expect(mails.taken.map(({ to }) => to)).toEqual([['all@example.org'], ['all@example.org']]);

@@ -25,7 +25,7 @@ story(
     for (const topic of ['A', 'B', 'C']) await world.approve(topic);
     await world.runs('project-merge: A', 'project-merge: A B');
     expect(window()).toBe(2);
-    expect(world.item('C')?.state.name).toBe('window');
+    await world.observer.until('C to wait', () => world.item('C')?.state.name === 'window');
 
     world.release(/project-merge/);
     await world.runs('project-test1: A', 'project-test2: A', 'project-test1: A B', 'project-test2: A B');
