@@ -128,10 +128,12 @@ async function placesOf(folder: string, build: string): Promise<string[]> {
 describe('the sweep at start', () => {
   test('kills what was orphaned before it had bound its life to the executor: of a build, of a self-test', async () => {
     const folder = await newFolder();
+    // Other tests have processes at the same time.
+    const [word, otherWord] = [randomIds().uuid(), randomIds().uuid()];
     const marks = [randomIds().uuid(), '.self-test-Ab3xYz'];
     for (const mark of marks) {
       await mkdir(join(folder, 'jobs', mark), { recursive: true });
-      const orphan = spawn('sh', ['-c', 'echo ready; read _', '4731'], {
+      const orphan = spawn('sh', ['-c', 'echo ready; read _', word], {
         env: { PATH: '/usr/bin:/bin', GATEHOUSE_PROCESS: mark },
         stdio: ['pipe', 'pipe', 'ignore'],
         detached: true,
@@ -140,13 +142,13 @@ describe('the sweep at start', () => {
       // Its environment shows only when the program has begun, which is after the call that started it.
       await once(orphan.stdout, 'data');
     }
-    const other = spawn('sleep', ['4732'], { stdio: 'ignore' });
+    const other = spawn('sh', ['-c', 'read _', otherWord], { stdio: ['pipe', 'ignore', 'ignore'] });
     children.push(other);
-    expect(await processesWith('4731')).toHaveLength(marks.length);
+    expect(await processesWith(word)).toHaveLength(marks.length);
     await using bench = await openBench({ sandbox: 'auto' }, { folder });
     expect(bench.executor.isolated).toBe(true);
-    expect(await processesWith('4731')).toEqual([]);
-    expect(await processesWith('4732')).toHaveLength(1);
+    expect(await processesWith(word)).toEqual([]);
+    expect(await processesWith(otherWord)).toHaveLength(1);
     expect(await readdir(join(folder, 'jobs'))).not.toEqual(expect.arrayContaining(marks));
   });
 
