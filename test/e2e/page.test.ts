@@ -319,6 +319,19 @@ describeOnChromium('the page', executablePath => {
       .toBe('outside window: Explain the settings page · main · Gatehouse');
 
     const nothing = '0'.repeat(32);
+    // What cannot be asked is not said to be missing.
+    for (const [asked, path] of [
+      [`**/buildset/${nothing}`, `buildset/${nothing}`],
+      ['**/api/tenant/main/pipelines', 'delays'],
+    ] as const) {
+      await page.route(asked, (route, request) =>
+        request.isNavigationRequest() ? route.continue() : route.fulfill({ status: 503 }),
+      );
+      await page.goto(`${web.url}/t/main/${path}`);
+      await page.getByText(/This page cannot be loaded .* 503/).waitFor();
+      await page.unroute(asked);
+    }
+    expect(problems.splice(0)).toEqual([expect.stringContaining('503'), expect.stringContaining('503')]);
     for (const [path, text] of [
       ['pipeline/nope', 'There is no such pipeline.'],
       [`item/${nothing}`, 'There is no such item'],

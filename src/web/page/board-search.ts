@@ -1,5 +1,5 @@
 /** The search of the board: shows only items that fit a text, and leads to the page of an item, buildset or build by its uuid. */
-import { api, fetchJson, goTo, pages } from './address.ts';
+import { api, errorTextOf, fetchJson, goTo, pages } from './address.ts';
 import { element } from './dom.ts';
 
 /** Kept in the address as `?q=`. `/` on the keyboard leads to it. */
@@ -58,11 +58,15 @@ export class BoardSearch {
   async #open(): Promise<void> {
     const uuid = this.#input.value.trim();
     if (!/^[0-9a-f]{32}$/.test(uuid)) return;
-    for (const kind of ['item', 'build', 'buildset']) {
-      const found = await fetchJson(api(this.#tenant, `${kind}/${uuid}`)).catch(() => undefined);
-      if (found !== undefined) return goTo(`${pages.list(this.#tenant, kind)}/${uuid}`);
+    try {
+      for (const kind of ['item', 'build', 'buildset']) {
+        const found = await fetchJson(api(this.#tenant, `${kind}/${uuid}`));
+        if (found !== undefined) return goTo(`${pages.list(this.#tenant, kind)}/${uuid}`);
+      }
+      this.#said.textContent = 'No item, build or buildset has this uuid.';
+    } catch (error) {
+      this.#said.textContent = `It cannot be looked for (${errorTextOf(error)}).`;
     }
-    this.#said.textContent = 'No item, build or buildset has this uuid.';
   }
 
   readonly #key = (event: KeyboardEvent): void => {

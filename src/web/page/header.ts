@@ -24,8 +24,8 @@ export interface HeaderFacts {
 /** The tenant can be chosen when there are several. Problems are shown only while they last. */
 export function headerContent({ tenants, tenant, page, live, go, account }: HeaderFacts): readonly Child[] {
   const facts = live?.tenant();
-  // Of a tenant that is not there nothing is live, and it has no pages.
-  const isThere = tenants.length === 0 || tenants.some(({ name }) => name === tenant);
+  // Of a tenant that is not there nothing is live, and it has no pages; a private one is in no list read before signing in.
+  const isThere = facts !== undefined || tenants.length === 0 || tenants.some(({ name }) => name === tenant);
   const isLive = live?.connected === true && (facts?.awaySince ?? null) === null;
   return [
     element(

@@ -2,12 +2,12 @@
 import type { BuildsetDocument } from '../../api/builds.ts';
 import type { PipelinesDocument } from '../../api/service.ts';
 import type { Place } from '../../model/page-place.ts';
-import { api, fetchJson, pages } from './address.ts';
+import { api, errorTextOf, fetchJson, pages } from './address.ts';
 import { Board } from './board.ts';
 import { buildsetsView, buildsView } from './builds-view.ts';
 import { componentsView } from './components-view.ts';
 import { DelaysView } from './delays-view.ts';
-import { show } from './dom.ts';
+import { element, show } from './dom.ts';
 import { errorsView } from './errors-view.ts';
 import { nothingHere } from './fetched-view.ts';
 import { ItemView } from './item-view.ts';
@@ -74,9 +74,21 @@ function stillView(root: Element, title: string, text: string): View {
   return { title, update() {}, tick() {}, close() {} };
 }
 
+/** Whether it exists is not known. */
+function notLoaded(root: Element, title: string, error: unknown): View {
+  const text = `This page cannot be loaded (${errorTextOf(error)}). Load it again in a moment.`;
+  show(root, element('p', { class: 'quiet', role: 'status' }, text));
+  return { title, update() {}, tick() {}, close() {} };
+}
+
 /** Reports link to buildsets, but people look for the item. */
 async function openBuildset(uuid: string, { root, tenant, live }: Opening): Promise<View> {
-  const buildset = await fetchJson<BuildsetDocument>(api(tenant, `buildset/${uuid}`)).catch(() => undefined);
+  let buildset: BuildsetDocument | undefined;
+  try {
+    buildset = await fetchJson<BuildsetDocument>(api(tenant, `buildset/${uuid}`));
+  } catch (error) {
+    return notLoaded(root, 'Buildset', error);
+  }
   const item = buildset?.gatehouse.item;
   if (item === undefined) return stillView(root, 'Not found', 'There is no such buildset.');
   window.history.replaceState(null, '', pages.item(tenant, item));
@@ -85,8 +97,12 @@ async function openBuildset(uuid: string, { root, tenant, live }: Opening): Prom
 
 /** @param wanted undefined: the first that merges changes, or else the first. */
 async function openDelays(wanted: string | undefined, { root, tenant }: Opening): Promise<View> {
-  const pipelines =
-    (await fetchJson<PipelinesDocument>(api(tenant, 'pipelines')).catch(() => undefined)) ?? [];
+  let pipelines: PipelinesDocument;
+  try {
+    pipelines = (await fetchJson<PipelinesDocument>(api(tenant, 'pipelines'))) ?? [];
+  } catch (error) {
+    return notLoaded(root, 'Delays', error);
+  }
   const usual = pipelines.find(({ manager }) => manager === 'dependent') ?? pipelines[0];
   const name = wanted ?? usual?.name;
   if (name === undefined) return stillView(root, 'Delays', 'This tenant has no pipelines.');
