@@ -53,7 +53,8 @@ function relay(socket: Socket, { address, port }: StaticHost, sockets: Set<Socke
     one.on('error', () => another.destroy());
     one.on('close', () => {
       sockets.delete(one);
-      another.destroy();
+      // What it had sent before is still on its way.
+      another.end();
     });
   }
   socket.pipe(other);
