@@ -2,7 +2,7 @@
 
 import type { Clock, Nanoseconds } from '../../src/lib/clock.ts';
 import { addMilliseconds } from '../../src/lib/clock.ts';
-import { cutLine } from '../../src/lib/cut-text.ts';
+import { strangersLine } from '../../src/lib/cut-text.ts';
 import type { Secret } from '../../src/lib/secret.ts';
 import type { HostTroubleReason } from '../../src/model/host-trouble.ts';
 import type { PostedMessage } from './message.ts';
@@ -95,8 +95,7 @@ async function beginningOf({ body }: Response): Promise<string> {
     bytes += chunk.byteLength;
     if (bytes >= READ) break;
   }
-  const text = Buffer.concat(chunks).subarray(0, READ).toString('utf8');
-  return cutLine(text.replace(/\p{Cc}/gu, ' '), SHOWN);
+  return strangersLine(Buffer.concat(chunks).subarray(0, READ).toString('utf8'), SHOWN);
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -19,6 +19,13 @@ export function cutLine(text: string, limit: number): string {
   return line.length <= limit ? line : `${sliceWhole(line, limit - 1)}…`;
 }
 
+/** What a stranger wrote as one line that controls no terminal, of at most `limit` UTF-16 units, well-formed. */
+export function strangersLine(text: string, limit: number): string {
+  // The part that is looked at is bounded before anything is replaced in it.
+  const line = cutLine(text.slice(0, 4 * limit).toWellFormed(), limit);
+  return line.replace(/[\p{Cc}\p{Cf}]/gu, '\ufffd');
+}
+
 /** At most `limit` bytes of UTF-8; a cut text ends with `…`. */
 export function cutBytes(text: string, limit: number): string {
   if (Buffer.byteLength(text) <= limit) return text;

@@ -6,8 +6,7 @@
  * Every connection of a build sends the variable {@link BUILD_MARK}; sshd passes on what begins with `LC_`, as Debian and others configure it. A process
  * is the build's when it has the mark, or works in the directory.
  */
-import { cutLine } from '../lib/cut-text.ts';
-import { printable } from '../lib/text-width.ts';
+import { strangersLine } from '../lib/cut-text.ts';
 import type { HostSession } from './host-session.ts';
 
 /** Of a build's processes on a host. */
@@ -58,5 +57,5 @@ function problemOf(end: Awaited<ReturnType<HostSession['run']>>): string | undef
   if (end.kind === 'failed') return end.reason;
   return end.status === 0
     ? undefined
-    : `${cutLine(printable(end.output.slice(-300).toWellFormed()), 300) || 'a command failed'} (status ${end.status})`;
+    : `${strangersLine(end.output.slice(-300), 300) || 'a command failed'} (status ${end.status})`;
 }

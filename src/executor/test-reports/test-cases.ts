@@ -3,7 +3,7 @@
  * each (`read-junit.ts`, `read-tap.ts`, `read-go-test.ts`) hand in cases; the files are written by jobs, so names and messages are cut, and what
  * is beyond a bound is counted, never kept.
  */
-import { shownText } from './printable-text.ts';
+import { strangersLine } from '../../lib/cut-text.ts';
 
 /** One run of one test. */
 export interface TestCase {
@@ -113,7 +113,7 @@ export function collectCases(): CaseCollector {
     add({ suite, name, status, ms, message = '' }) {
       if (cases >= MOST_CASES) return false;
       cases += 1;
-      const sum = sumOf(shownText(suite, LONGEST_NAME) || 'tests');
+      const sum = sumOf(strangersLine(suite, LONGEST_NAME) || 'tests');
       sum.cases += 1;
       sum.ms += msOf(ms);
       if (status === 'skipped') sum.skipped += 1;
@@ -121,12 +121,12 @@ export function collectCases(): CaseCollector {
       sum.failed += 1;
       if (kept >= SHOWN_FAILURES) return true;
       kept += 1;
-      const shown = shownText(name, LONGEST_NAME) || 'a test without a name';
-      sum.failures.push({ name: shown, ms: msOf(ms), message: shownText(message, LONGEST_MESSAGE) });
+      const shown = strangersLine(name, LONGEST_NAME) || 'a test without a name';
+      sum.failures.push({ name: shown, ms: msOf(ms), message: strangersLine(message, LONGEST_MESSAGE) });
       return true;
     },
     problem(text) {
-      if (problems.length < MOST_PROBLEMS) problems.push(shownText(text, LONGEST_MESSAGE));
+      if (problems.length < MOST_PROBLEMS) problems.push(strangersLine(text, LONGEST_MESSAGE));
     },
     end() {
       const all = [...suites.values()];
