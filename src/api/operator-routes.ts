@@ -1,4 +1,5 @@
 /** Routes by which operators act on items and pipelines: part of the table of routes. */
+import { actCostSchema } from './act-cost.ts';
 import { document, flag, list, nullable, oneOf, optional, type Schema, text } from './schema.ts';
 
 /** A request that is stored, or refused. */
@@ -14,8 +15,7 @@ interface OperatorRoute {
 
 const TENANT = '/api/tenant/{tenant}';
 
-/** In the order of the description. */
-export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
+const ACTS: readonly OperatorRoute[] = [
   {
     method: 'post',
     path: `${TENANT}/project/{project}/enqueue`,
@@ -94,3 +94,20 @@ export const OPERATOR_ROUTES: readonly OperatorRoute[] = [
     needsToken: true,
   },
 ];
+
+/** Those that can be asked what they would do. */
+const WITH_COST = /\/(enqueue|dequeue|promote|rerun)$|\/pipeline\/\{pipeline\}\/state$/;
+
+function dryRunOf(act: OperatorRoute): OperatorRoute {
+  return {
+    ...act,
+    path: `${act.path}/dry-run`,
+    summary: `Says what it would do: ${act.summary.slice(0, 1).toLowerCase()}${act.summary.slice(1)}`,
+    answers: { 200: { schema: actCostSchema } },
+  };
+}
+
+/** In the order of the description. */
+export const OPERATOR_ROUTES: readonly OperatorRoute[] = ACTS.flatMap(act =>
+  WITH_COST.test(act.path) ? [act, dryRunOf(act)] : [act],
+);

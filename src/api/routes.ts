@@ -8,7 +8,7 @@
  *     routes.ts (operator-routes.ts), queries.ts     the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts (halts.ts)    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
+ *     act-cost.ts, builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge

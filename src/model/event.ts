@@ -51,7 +51,7 @@
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
  *                      event-age.ts, earlier-reports.ts, withheld-report.ts
  *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
- *     own triggers     tick.ts, internal-event.ts; what people ask for: management-event.ts
+ *     own triggers     tick.ts, internal-event.ts; what people ask for: management-event.ts, and what it would cost: act-cost.ts
  *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
  *     machines         static-host.ts
  *     for other rooms  span.ts, history.ts, component.ts, wall.ts, connection-health.ts, sender-report.ts

@@ -22,7 +22,7 @@
  *     place        follow-nearest → move-behind, reset-item; conflicts of items ahead: past-conflicts, judge-by-later-answer
  *     work         prepare-item (merge, freeze) → start-jobs (requirements → provided, reuse-results, semaphore-ledger, job-waits → semaphore-waits, requirement-waits) → report-item (land-together) → request-report (report-steps); stop-work ends what runs
  *     waiting      host-wait, parked-projects (code hosts in trouble); window (how many items run)
- *     people       promote: they move items to the head of their queue; rerun: have failed jobs run again; halts: pause and drain
+ *     people       promote: they move items to the head of their queue; rerun: have failed jobs run again; halts: pause and drain; preview-act: what that would cost
  *     leaving      departures (changed-cycles), overtake → leave-item (remover); requeue moves items between queues
  *     records      timeline, since-taken, takeovers; relative-priority ranks requests; item-progress, for what hosts show
  *

@@ -13,6 +13,7 @@ import type { ExplainContext, Explanation } from '../explain/explain.ts';
 import type { History } from '../history/history.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { TraceId } from '../lib/ids.ts';
+import type { ActCost } from '../model/act-cost.ts';
 import type { ComponentState } from '../model/component.ts';
 import type { ConnectionReport } from '../model/connection-health.ts';
 import type { HaltMode } from '../model/halt.ts';
@@ -104,6 +105,14 @@ export interface PromoteRequest extends OperatorRequest {
   /** In the order that they shall have. */
   readonly items: readonly QueueItem[];
 }
+
+/** An authorized question what a request would do. */
+export type PlannedAct =
+  | ({ readonly kind: 'enqueue' } & EnqueueRequest)
+  | ({ readonly kind: 'dequeue' } & DequeueRequest)
+  | ({ readonly kind: 'halt' } & HaltRequest)
+  | ({ readonly kind: 'rerun' } & RerunRequest)
+  | ({ readonly kind: 'promote' } & PromoteRequest);
 
 /** Takes spans of other programs. */
 export interface SpanIntake {
@@ -217,6 +226,8 @@ export interface WebDeps {
   readonly rerun?: (request: RerunRequest) => Promise<void>;
   /** Absent: the route does not exist. False: items of the pipeline cannot be promoted. */
   readonly promote?: (request: PromoteRequest) => Promise<boolean>;
+  /** What a request would do, by the pipeline as it is now. Absent: the routes do not exist. */
+  readonly costOf?: (act: PlannedAct) => Promise<ActCost>;
   /** Undefined: tracing is off. */
   readonly spanIntake: () => SpanIntake | undefined;
   /** Accepted tokens. */

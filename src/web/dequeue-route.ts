@@ -5,18 +5,34 @@ import type { Json } from '../model/job.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { itemLogFacts } from '../tracing/log-facts.ts';
 import { type Answer, badRequest, jsonAnswer, notFound, send } from './answer.ts';
+import { type CostDeps, costAnswer } from './cost-answer.ts';
 import type { DequeueRequest } from './deps.ts';
 import { findPipeline, isNamed } from './named-item.ts';
 import { contextOf, type OperatorDeps, readOperatorRequest } from './operator-request.ts';
 
-type DequeueDeps = OperatorDeps & { readonly dequeue: (request: DequeueRequest) => Promise<void> };
+type Act = (request: DequeueRequest) => Promise<Answer>;
 
 /** Answers `true` when the request is stored; that the item leaves is decided later, by the pipeline's turn. */
-export function dequeueRoute(deps: DequeueDeps): RequestHandler {
-  return async (request, response) => send(response, await handle(deps, request));
+export function dequeueRoute(
+  deps: OperatorDeps & { readonly dequeue: (request: DequeueRequest) => Promise<void> },
+): RequestHandler {
+  const act: Act = async asked => {
+    await deps.dequeue(asked);
+    const { tenant, pipeline, by } = asked;
+    const facts = { tenant, pipeline, ...itemLogFacts(asked.item.uuid), by };
+    deps.log.info(facts, 'an operator requested to dequeue an item');
+    return jsonAnswer(true);
+  };
+  return async (request, response) => send(response, await handle(deps, request, act));
 }
 
-async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
+/** The same, asked beforehand: nothing is stored. */
+export function dequeueCostRoute(deps: OperatorDeps & CostDeps): RequestHandler {
+  const act: Act = asked => costAnswer(deps, { kind: 'dequeue', ...asked });
+  return async (request, response) => send(response, await handle(deps, request, act));
+}
+
+async function handle(deps: OperatorDeps, request: Request, act: Act): Promise<Answer> {
   const asked = await readOperatorRequest(deps, request, 'dequeue');
   if (asked.kind === 'refused') return asked;
   const { receivedAt, tenant, snapshot, operator } = asked;
@@ -35,10 +51,7 @@ async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
     return notFound(`${wanted.what} of ${project} is not in pipeline ${wanted.pipeline}`, 'body');
   const context = await contextOf(deps, request, operator);
   const { name: by } = operator;
-  await deps.dequeue({ tenant, pipeline: wanted.pipeline, item, by, receivedAt, context });
-  const facts = { tenant, pipeline: wanted.pipeline, ...itemLogFacts(item.uuid) };
-  deps.log.info({ ...facts, by }, 'an operator requested to dequeue an item');
-  return jsonAnswer(true);
+  return act({ tenant, pipeline: wanted.pipeline, item, by, receivedAt, context });
 }
 
 function findItemOf(items: Iterable<QueueItem>, project: string, what: string): QueueItem | undefined {

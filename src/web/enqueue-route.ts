@@ -9,24 +9,42 @@ import type { Json } from '../model/job.ts';
 import type { RequestedChange } from '../model/management-event.ts';
 import { type CommitId, type ProjectKey, parseCommitId } from '../model/project.ts';
 import { type Answer, badRequest, type HttpRefusal, jsonAnswer, notFound, send } from './answer.ts';
+import { type CostDeps, costAnswer } from './cost-answer.ts';
 import type { EnqueueRequest } from './deps.ts';
 import { findPipeline } from './named-item.ts';
 import { contextOf, type OperatorDeps, readOperatorRequest } from './operator-request.ts';
 import { projectNamed } from './project-named.ts';
 
-type EnqueueDeps = OperatorDeps & {
-  readonly enqueue: (request: EnqueueRequest) => Promise<'stored' | 'no-such-change'>;
-};
+type Act = (request: EnqueueRequest) => Promise<Answer>;
 
 /** Characters of the name of a change or ref. */
 const LONGEST_NAME = 1_000;
 
 /** Answers `true` when the request is stored; whether the change enters is decided later, by the pipeline's turn. */
-export function enqueueRoute(deps: EnqueueDeps): RequestHandler {
-  return async (request, response) => send(response, await handle(deps, request));
+export function enqueueRoute(
+  deps: OperatorDeps & {
+    readonly enqueue: (request: EnqueueRequest) => Promise<'stored' | 'no-such-change'>;
+  },
+): RequestHandler {
+  const act: Act = async asked => {
+    const { tenant, pipeline, wanted, by } = asked;
+    const outcome = await deps.enqueue(asked);
+    const what = wanted.kind === 'change' ? wanted.key : wanted.ref;
+    deps.log.info({ tenant, pipeline, what, by }, 'an operator requested to enqueue a change');
+    return outcome === 'stored'
+      ? jsonAnswer(true)
+      : notFound(`the code host has no change ${nameOf(wanted)} of that project`, 'body: change');
+  };
+  return async (request, response) => send(response, await handle(deps, request, act));
 }
 
-async function handle(deps: EnqueueDeps, request: Request): Promise<Answer> {
+/** The same, asked beforehand: nothing is stored, and the code host is not asked. */
+export function enqueueCostRoute(deps: OperatorDeps & CostDeps): RequestHandler {
+  const act: Act = asked => costAnswer(deps, { kind: 'enqueue', ...asked });
+  return async (request, response) => send(response, await handle(deps, request, act));
+}
+
+async function handle(deps: OperatorDeps, request: Request, act: Act): Promise<Answer> {
   const asked = await readOperatorRequest(deps, request, 'enqueue');
   if (asked.kind === 'refused') return asked;
   const { receivedAt, tenant, snapshot, operator, body } = asked;
@@ -41,15 +59,12 @@ async function handle(deps: EnqueueDeps, request: Request): Promise<Answer> {
   const { pipeline } = found.live;
   const context = await contextOf(deps, request, operator);
   const { name: by } = operator;
-  const outcome = await deps.enqueue({ tenant, pipeline: pipeline.name, wanted, by, receivedAt, context });
-  const what = wanted.kind === 'change' ? wanted.key : wanted.ref;
-  const facts = { tenant, pipeline: pipeline.name, project: project.project, what, by };
-  deps.log.info(facts, 'an operator requested to enqueue a change');
-  if (outcome === 'stored') return jsonAnswer(true);
-  return notFound(
-    `the code host has no change ${JSON.stringify(body.change)} of that project`,
-    'body: change',
-  );
+  return act({ tenant, pipeline: pipeline.name, wanted, by, receivedAt, context });
+}
+
+/** In quotes, as it was written but for its patchset. */
+function nameOf(wanted: RequestedChange): string {
+  return JSON.stringify(wanted.kind === 'ref' ? wanted.ref : wanted.key.slice(wanted.key.indexOf('#') + 1));
 }
 
 function notUnderstood(): HttpRefusal {

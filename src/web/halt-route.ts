@@ -8,11 +8,12 @@ import { isMapping } from '../driver/read-mapping.ts';
 import { type HaltMode, LONGEST_REASON, MOST_HALTS } from '../model/halt.ts';
 import type { Json } from '../model/job.ts';
 import { type Answer, badRequest, type HttpRefusal, jsonAnswer, notFound, send } from './answer.ts';
+import { type CostDeps, costAnswer } from './cost-answer.ts';
 import type { HaltRequest } from './deps.ts';
 import { findPipeline } from './named-item.ts';
 import { contextOf, type OperatorDeps, readOperatorRequest } from './operator-request.ts';
 
-type HaltDeps = OperatorDeps & { readonly halt: (request: HaltRequest) => Promise<void> };
+type Act = (request: HaltRequest) => Promise<Answer>;
 
 const STATES: ReadonlyMap<unknown, HaltMode | 'resume'> = new Map([
   ['paused', 'pause'],
@@ -21,11 +22,25 @@ const STATES: ReadonlyMap<unknown, HaltMode | 'resume'> = new Map([
 ]);
 
 /** Answers `true` when the request is stored; the pipeline's next turn obeys. */
-export function haltRoute(deps: HaltDeps): RequestHandler {
-  return async (request, response) => send(response, await handle(deps, request));
+export function haltRoute(
+  deps: OperatorDeps & { readonly halt: (request: HaltRequest) => Promise<void> },
+): RequestHandler {
+  const act: Act = async asked => {
+    await deps.halt(asked);
+    const { receivedAt: _at, context: _context, ...facts } = asked;
+    deps.log.info(facts, 'an operator requested a state of a pipeline');
+    return jsonAnswer(true);
+  };
+  return async (request, response) => send(response, await handle(deps, request, act));
 }
 
-async function handle(deps: HaltDeps, request: Request): Promise<Answer> {
+/** The same, asked beforehand: nothing is stored. */
+export function haltCostRoute(deps: OperatorDeps & CostDeps): RequestHandler {
+  const act: Act = asked => costAnswer(deps, { kind: 'halt', ...asked });
+  return async (request, response) => send(response, await handle(deps, request, act));
+}
+
+async function handle(deps: OperatorDeps, request: Request, act: Act): Promise<Answer> {
   const asked = await readOperatorRequest(deps, request, 'pause pipelines');
   if (asked.kind === 'refused') return asked;
   const { receivedAt, tenant, snapshot, operator } = asked;
@@ -38,9 +53,7 @@ async function handle(deps: HaltDeps, request: Request): Promise<Answer> {
   const context = await contextOf(deps, request, operator);
   const { name: by } = operator;
   const pipeline = found.live.pipeline.name;
-  await deps.halt({ tenant, pipeline, ...wanted, by, receivedAt, context });
-  deps.log.info({ tenant, pipeline, ...wanted, by }, 'an operator requested a state of a pipeline');
-  return jsonAnswer(true);
+  return act({ tenant, pipeline, ...wanted, by, receivedAt, context });
 }
 
 type Wanted = Pick<HaltRequest, 'queue' | 'wanted' | 'reason'>;

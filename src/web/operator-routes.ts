@@ -1,12 +1,15 @@
-/** Routes by which operators act on items and pipelines; each exists where the service can carry it out. */
+/**
+ * Routes by which operators act on items and pipelines; each exists where the service can carry it out. The same path with `/dry-run`
+ * behind it says what the request would do: a path of its own, so that a service that does not know it refuses and does not act.
+ */
 import type { RequestHandler, Router } from 'express';
 import type { Authentication } from './auth/caller.ts';
 import type { WebDeps } from './deps.ts';
-import { dequeueRoute } from './dequeue-route.ts';
-import { enqueueRoute } from './enqueue-route.ts';
-import { haltRoute } from './halt-route.ts';
-import { promoteRoute } from './promote-route.ts';
-import { rerunRoute } from './rerun-route.ts';
+import { dequeueCostRoute, dequeueRoute } from './dequeue-route.ts';
+import { enqueueCostRoute, enqueueRoute } from './enqueue-route.ts';
+import { haltCostRoute, haltRoute } from './halt-route.ts';
+import { promoteCostRoute, promoteRoute } from './promote-route.ts';
+import { rerunCostRoute, rerunRoute } from './rerun-route.ts';
 import { zuulStateRoute } from './zuul-state-route.ts';
 
 /** @param others answers every other method. */
@@ -15,7 +18,7 @@ export function addOperatorRoutes(
   deps: WebDeps & { readonly auth: Authentication },
   others: RequestHandler,
 ): void {
-  const { enqueue, dequeue, rerun, halt, promote } = deps;
+  const { enqueue, dequeue, rerun, halt, promote, costOf } = deps;
   if (enqueue !== undefined)
     api
       .route('/tenant/:tenant/project/*project/enqueue')
@@ -46,4 +49,17 @@ export function addOperatorRoutes(
       .route('/tenant/:tenant/promote')
       .post(promoteRoute({ ...deps, promote }))
       .all(others);
+  if (costOf !== undefined) addCostRoutes(api, { ...deps, costOf }, others);
+}
+
+function addCostRoutes(
+  api: Router,
+  deps: Parameters<typeof rerunCostRoute>[0],
+  others: RequestHandler,
+): void {
+  api.route('/tenant/:tenant/project/*project/enqueue/dry-run').post(enqueueCostRoute(deps)).all(others);
+  api.route('/tenant/:tenant/project/*project/dequeue/dry-run').post(dequeueCostRoute(deps)).all(others);
+  api.route('/tenant/:tenant/item/:uuid/rerun/dry-run').post(rerunCostRoute(deps)).all(others);
+  api.route('/tenant/:tenant/pipeline/:pipeline/state/dry-run').post(haltCostRoute(deps)).all(others);
+  api.route('/tenant/:tenant/promote/dry-run').post(promoteCostRoute(deps)).all(others);
 }

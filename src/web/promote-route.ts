@@ -4,10 +4,12 @@
  */
 import type { Request, RequestHandler } from 'express';
 import { isMapping } from '../driver/read-mapping.ts';
+import { changesText } from '../model/about-item.ts';
 import type { Json } from '../model/job.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type Answer, badRequest, type HttpRefusal, jsonAnswer, notFound, send } from './answer.ts';
+import { type CostDeps, costAnswer } from './cost-answer.ts';
 import type { PromoteRequest } from './deps.ts';
 import { findPipeline, isNamed } from './named-item.ts';
 import { contextOf, type OperatorDeps, readOperatorRequest } from './operator-request.ts';
@@ -15,14 +17,35 @@ import { contextOf, type OperatorDeps, readOperatorRequest } from './operator-re
 /** Changes of one request. */
 const MOST_CHANGES = 100;
 
-type PromoteDeps = OperatorDeps & { readonly promote: (request: PromoteRequest) => Promise<boolean> };
+type Act = (request: PromoteRequest) => Promise<Answer>;
 
 /** Answers `true` when the request is stored; where the items go is decided later, by the pipeline's turn. */
-export function promoteRoute(deps: PromoteDeps): RequestHandler {
-  return async (request, response) => send(response, await handle(deps, request));
+export function promoteRoute(
+  deps: OperatorDeps & { readonly promote: (request: PromoteRequest) => Promise<boolean> },
+): RequestHandler {
+  const act: Act = async asked => {
+    const { tenant, pipeline, items, by } = asked;
+    if (!(await deps.promote(asked)))
+      return badRequest(
+        `changes are promoted in dependent pipelines only, and ${pipeline.name} is ${pipeline.manager}: nothing there waits for another change`,
+        'body: pipeline',
+      );
+    deps.log.info(
+      { tenant, pipeline: pipeline.name, changes: items.map(changesText), by },
+      'an operator requested to promote items',
+    );
+    return jsonAnswer(true);
+  };
+  return async (request, response) => send(response, await handle(deps, request, act));
 }
 
-async function handle(deps: PromoteDeps, request: Request): Promise<Answer> {
+/** The same, asked beforehand: nothing is stored. */
+export function promoteCostRoute(deps: OperatorDeps & CostDeps): RequestHandler {
+  const act: Act = asked => costAnswer(deps, { kind: 'promote', ...asked });
+  return async (request, response) => send(response, await handle(deps, request, act));
+}
+
+async function handle(deps: OperatorDeps, request: Request, act: Act): Promise<Answer> {
   const asked = await readOperatorRequest(deps, request, 'promote');
   if (asked.kind === 'refused') return asked;
   const { receivedAt, tenant, snapshot, operator } = asked;
@@ -43,17 +66,7 @@ async function handle(deps: PromoteDeps, request: Request): Promise<Answer> {
   }
   const context = await contextOf(deps, request, operator);
   const { name: by } = operator;
-  const { pipeline } = live;
-  if (!(await deps.promote({ tenant, pipeline, items, by, receivedAt, context })))
-    return badRequest(
-      `changes are promoted in dependent pipelines only, and ${pipeline.name} is ${pipeline.manager}: nothing there waits for another change`,
-      'body: pipeline',
-    );
-  deps.log.info(
-    { tenant, pipeline: pipeline.name, changes: wanted.changes, by },
-    'an operator requested to promote items',
-  );
-  return jsonAnswer(true);
+  return act({ tenant, pipeline: live.pipeline, items, by, receivedAt, context });
 }
 
 function findItem(items: readonly QueueItem[], text: string, pipeline: string): QueueItem | HttpRefusal {

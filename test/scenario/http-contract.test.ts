@@ -137,19 +137,28 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
   await ask(`${TENANT}/status`, { method: 'POST' });
 }
 
+/** First what it would do, then the act itself. */
+function bothOf(client: ReturnType<typeof clientOf>): ReturnType<typeof clientOf> {
+  return async (path, asking) => {
+    await client(`${path}/dry-run`, asking);
+    return client(path, asking);
+  };
+}
+
 async function halts(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>) {
+  const both = bothOf(operator);
   const post = (body: object, type = 'application/json') => ({
     method: 'POST',
     headers: { 'content-type': type },
     body: JSON.stringify(body),
   });
   const path = `${TENANT}/pipeline/gate/state`;
-  await ask(path, post({}));
-  await operator(path, post({}));
-  await operator(path, post({ state: 'draining', reason: 'release' }));
+  await bothOf(ask)(path, post({}));
+  await both(path, post({}));
+  await both(path, post({ state: 'draining', reason: 'release' }));
   await operator(`${TENANT}/status`);
-  await operator(`${TENANT}/pipeline/nothing/state`, post({ state: 'normal' }));
-  await operator(path, post({}, 'text/plain'));
+  await both(`${TENANT}/pipeline/nothing/state`, post({ state: 'normal' }));
+  await both(path, post({}, 'text/plain'));
   const events = `${TENANT}/state`;
   await ask(events, post({ trigger_queue_paused: true }));
   await operator(events, post({ trigger_queue_paused: true, reason: null }));
@@ -161,14 +170,16 @@ async function halts(ask: ReturnType<typeof clientOf>, operator: ReturnType<type
 }
 
 async function reruns(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>, item: string) {
+  const both = bothOf(operator);
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
-  await ask(`${TENANT}/item/${item}/rerun`, post);
-  await operator(`${TENANT}/item/${item}/rerun`, post);
-  await operator(`${TENANT}/item/${UNKNOWN_UUID}/rerun`, post);
-  await operator(`${TENANT}/item/${item}/rerun`, { ...post, headers: { 'content-type': 'text/plain' } });
+  await bothOf(ask)(`${TENANT}/item/${item}/rerun`, post);
+  await both(`${TENANT}/item/${item}/rerun`, post);
+  await both(`${TENANT}/item/${UNKNOWN_UUID}/rerun`, post);
+  await both(`${TENANT}/item/${item}/rerun`, { ...post, headers: { 'content-type': 'text/plain' } });
 }
 
 async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>) {
+  const both = bothOf(operator);
   const headers = { 'content-type': 'application/json' };
   const post = (body: unknown, more = headers) => ({
     method: 'POST',
@@ -178,9 +189,7 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
   const dequeue = `${TENANT}/project/org/project/dequeue`;
   const promote = `${TENANT}/promote`;
   const enqueue = `${TENANT}/project/org/project/enqueue`;
-  await ask(dequeue, post({}));
-  await ask(promote, post({}));
-  await ask(enqueue, post({}));
+  for (const path of [dequeue, promote, enqueue]) await bothOf(ask)(path, post({}));
   await ask('/api/otlp/v1/traces', post({ resourceSpans: [] }));
   await ask('/api/components/merger-0/pause', post({}));
   await ask('/api/connection/local/payload', post({}));
@@ -197,18 +206,18 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
   await operator('/api/nodes/web1/nonsense', post({}));
   await operator('/api/nodes/web1/release', { ...post(''), headers: { 'content-type': 'text/plain' } });
   for (const path of ['/api/authorizations', `${TENANT}/authorizations`]) await operator(path);
-  await operator(enqueue, post({}));
-  await operator(enqueue, post({ pipeline: 'check', change: 'master/nothing' }));
-  await operator(enqueue, post({ pipeline: 'check', change: 'master/C,00000000' }));
-  await operator(enqueue, { ...post(''), headers: { 'content-type': 'text/plain' } });
-  await operator(promote, post({}));
-  await operator(promote, post({ pipeline: 'check', changes: ['nothing'] }));
-  await operator(promote, post({ pipeline: 'check', changes: ['master/C'] }));
-  await operator(promote, { ...post(''), headers: { 'content-type': 'text/plain' } });
-  await operator(dequeue, post({}));
-  await operator(dequeue, post({ pipeline: 'check', change: 'nothing' }));
-  await operator(dequeue, post({ pipeline: 'check', change: 'master/C' }));
-  await operator(dequeue, { ...post(''), headers: { 'content-type': 'text/plain' } });
+  await both(enqueue, post({}));
+  await both(enqueue, post({ pipeline: 'check', change: 'master/nothing' }));
+  await both(enqueue, post({ pipeline: 'check', change: 'master/C,00000000' }));
+  await both(enqueue, { ...post(''), headers: { 'content-type': 'text/plain' } });
+  await both(promote, post({}));
+  await both(promote, post({ pipeline: 'check', changes: ['nothing'] }));
+  await both(promote, post({ pipeline: 'check', changes: ['master/C'] }));
+  await both(promote, { ...post(''), headers: { 'content-type': 'text/plain' } });
+  await both(dequeue, post({}));
+  await both(dequeue, post({ pipeline: 'check', change: 'nothing' }));
+  await both(dequeue, post({ pipeline: 'check', change: 'master/C' }));
+  await both(dequeue, { ...post(''), headers: { 'content-type': 'text/plain' } });
 }
 
 async function streamed(contract: Contract, { api }: World): Promise<void> {

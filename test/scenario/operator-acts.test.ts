@@ -55,6 +55,45 @@ story(
 );
 
 story(
+  'what an act costs is known before, and asking does nothing',
+  { layout: layoutWith(PROJECT, { check: true }) },
+  async world => {
+    for (const topic of ['A', 'B', 'C']) await world.propose(topic);
+    for (const topic of ['A', 'B', 'C']) await world.approve(topic);
+    await world.observer.until('three tests', () => world.item('C')?.state.name === 'running');
+    const effects = async (path: string, body: object) => {
+      const { items } = await world.operator.post<{
+        readonly items: readonly { readonly change: string; readonly effect: string }[];
+      }>(`${TENANT}/${path}/dry-run`, body);
+      return items.map(({ change, effect }) => `${/master\/\w/.exec(change)?.[0]} ${effect}`);
+    };
+    const dequeue = { pipeline: 'gate', change: 'master/B' };
+    expect(await effects('project/org/project/dequeue', dequeue)).toEqual([
+      'master/B left',
+      'master/C reset',
+    ]);
+    expect(await effects('promote', { pipeline: 'gate', changes: ['master/C'] })).toEqual([
+      'master/A reset',
+      'master/B reset',
+      'master/C reset',
+    ]);
+    expect(await effects('project/org/project/enqueue', { pipeline: 'check', change: 'master/A' })).toEqual(
+      [],
+    );
+    expect(await effects('project/org/project/enqueue', { pipeline: 'gate', change: 'master/gone' })).toEqual(
+      [],
+    );
+    expect(await effects('pipeline/gate/state', { state: 'paused', reason: 'disks' })).toEqual([]);
+    expect(world.queued()).toEqual(['A', 'B', 'C']);
+    await world.operator.post(`${TENANT}/project/org/project/dequeue`, dequeue);
+    world.free();
+    await world.leaves('B', 'DEQUEUED');
+    const c = await world.leaves('C', 'SUCCESS');
+    expect(c.resets).toBe(1);
+  },
+);
+
+story(
   'failed jobs of an item run again, and those that passed do not',
   {
     layout: layoutWith(TWO_JOBS),

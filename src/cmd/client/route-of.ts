@@ -13,7 +13,7 @@ export function routeOf(path: string): string {
 
 const NAME = '{}';
 /** Names of projects and changes contain slashes, and may contain route segments: `org/project`. */
-const WITH_SLASHES = /\/(project|changes)\/.+\/(\w+)$/;
+const WITH_SLASHES = /\/(project|changes)\/.+\/(\w+(?:\/dry-run)?)$/;
 /** Literal segments of the routes in `doc/reference/http-api.md`. */
 const WORDS: ReadonlySet<string> = new Set([
   ...['api', 'info', 'connections', 'components', 'pause', 'resume', 'stop', 'tenants', 'tenant', 'status'],
@@ -30,5 +30,5 @@ const WORDS: ReadonlySet<string> = new Set([
     'items',
   ],
   ...['item', 'trace', 'explain', 'changes', 'decisions', 'builds', 'build', 'log', 'buildsets', 'buildset'],
-  ...['project', 'enqueue', 'dequeue', 'rerun', 'state', 'promote', 'otlp', 'v1', 'traces'],
+  ...['project', 'enqueue', 'dequeue', 'rerun', 'state', 'promote', 'dry-run', 'otlp', 'v1', 'traces'],
 ]);

@@ -2,10 +2,10 @@
 import type { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
 import { namedProject } from './checkout-project.ts';
-import { sendRequest, whoMayText } from './operator-request.ts';
-import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
+import { type ActOptions, addActOptions, sendAct, whoMayText } from './operator-request.ts';
+import { type Session, tenantPath, withTenantService } from './session.ts';
 
-interface DequeueOptions extends AskOptions {
+interface DequeueOptions extends ActOptions {
   readonly pipeline: string;
 }
 
@@ -17,7 +17,7 @@ ${whoMayText('a token that names the tenant')}`;
 
 /** @param done gets the exit status: 0 when the request is stored; the item leaves with the next turn of its pipeline. */
 export function addDequeueCommand(program: Command, io: Io, done: (status: number) => void): void {
-  addAskOptions(program.command('dequeue'))
+  addActOptions(program.command('dequeue'))
     .summary('remove a change from a pipeline')
     .description(
       'Removes a change from a pipeline, as if it had been withdrawn: its jobs are stopped, and changes tested on top of it are tested again without it.',
@@ -45,9 +45,11 @@ function dequeue(
   session: Session,
   project: string,
   change: string,
-  { pipeline }: DequeueOptions,
+  options: DequeueOptions,
 ): Promise<number> {
+  const { pipeline } = options;
   const what = change.startsWith('refs/') ? { ref: change } : { change };
   const path = tenantPath(session, `project/${project.split('/').map(encodeURIComponent).join('/')}/dequeue`);
-  return sendRequest(session, path, { pipeline, ...what }, `${project} ${change} leaves ${pipeline} shortly`);
+  const done = `${project} ${change} leaves ${pipeline} shortly`;
+  return sendAct(session, path, { pipeline, ...what }, options, done);
 }

@@ -1,10 +1,10 @@
 /** `gatehouse enqueue` and `gatehouse enqueue-ref`: have a change, or a ref, enter a pipeline. */
 import type { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
-import { sendRequest, whoMayText } from './operator-request.ts';
-import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
+import { type ActOptions, addActOptions, sendAct, whoMayText } from './operator-request.ts';
+import { type Session, tenantPath, withTenantService } from './session.ts';
 
-interface EnqueueOptions extends AskOptions {
+interface EnqueueOptions extends ActOptions {
   readonly pipeline: string;
 }
 
@@ -27,7 +27,7 @@ ${whoMayText('a token that names the tenant')}`;
 
 /** @param done gets the exit status: 0 when the request is stored; the pipeline decides with its next turn. */
 export function addEnqueueCommands(program: Command, io: Io, done: (status: number) => void): void {
-  addAskOptions(program.command('enqueue'))
+  addActOptions(program.command('enqueue'))
     .summary('have a change enter a pipeline')
     .description(
       'Has a change enter a pipeline as it is at the code host now. No trigger has to match, and the requirements of the pipeline do not count for it; what the host would not land does not enter.',
@@ -41,9 +41,11 @@ export function addEnqueueCommands(program: Command, io: Io, done: (status: numb
     .addHelpText('after', EXAMPLES)
     .action(async (project: string, change: string, options: EnqueueOptions) => {
       const body = { pipeline: options.pipeline, change };
-      done(await withTenantService(io, options, session => ask(session, project, change, body), 'act'));
+      done(
+        await withTenantService(io, options, session => ask(session, project, change, body, options), 'act'),
+      );
     });
-  addAskOptions(program.command('enqueue-ref'))
+  addActOptions(program.command('enqueue-ref'))
     .summary('have a branch or tag enter a pipeline')
     .description('Has an update of a branch or tag enter a pipeline, as if it had just been pushed.')
     .argument('<project>', 'name of the project, e.g. acme/app')
@@ -55,7 +57,7 @@ export function addEnqueueCommands(program: Command, io: Io, done: (status: numb
     .action(async (project: string, ref: string, options: EnqueueRefOptions) => {
       const { pipeline, oldrev, newrev } = options;
       const body = { pipeline, ref, oldrev, newrev };
-      done(await withTenantService(io, options, session => ask(session, project, ref, body), 'act'));
+      done(await withTenantService(io, options, session => ask(session, project, ref, body, options), 'act'));
     });
 }
 
@@ -64,7 +66,9 @@ function ask(
   project: string,
   what: string,
   body: { readonly pipeline: string },
+  options: ActOptions,
 ): Promise<number> {
   const path = tenantPath(session, `project/${project.split('/').map(encodeURIComponent).join('/')}/enqueue`);
-  return sendRequest(session, path, body, `${project} ${what} enters ${body.pipeline} shortly, if it may`);
+  const done = `${project} ${what} enters ${body.pipeline} shortly, if it may`;
+  return sendAct(session, path, body, options, done);
 }

@@ -1,10 +1,10 @@
 /** `gatehouse pipeline pause|drain|resume`: keeps a pipeline, or one of its queues, from going on, with the reason for all to read. */
 import type { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
-import { sendRequest, whoMayText } from './operator-request.ts';
-import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
+import { type ActOptions, addActOptions, sendAct, whoMayText } from './operator-request.ts';
+import { type Session, tenantPath, withTenantService } from './session.ts';
 
-interface HaltOptions extends AskOptions {
+interface HaltOptions extends ActOptions {
   readonly queue?: string;
   readonly reason?: string;
 }
@@ -65,7 +65,7 @@ export function addPipelineCommands(program: Command, io: Io, done: (status: num
     )
     .addHelpText('after', EXAMPLES);
   for (const wanted of COMMANDS) {
-    const command = addAskOptions(group.command(wanted.name))
+    const command = addActOptions(group.command(wanted.name))
       .summary(wanted.summary)
       .description(wanted.description)
       .argument('<pipeline>', 'name of the pipeline')
@@ -82,9 +82,10 @@ function ask(
   session: Session,
   { state, done }: StateCommand,
   pipeline: string,
-  { queue, reason }: HaltOptions,
+  options: HaltOptions,
 ): Promise<number> {
+  const { queue, reason } = options;
   const path = tenantPath(session, `pipeline/${encodeURIComponent(pipeline)}/state`);
   const what = queue === undefined ? pipeline : `queue ${queue} of ${pipeline}`;
-  return sendRequest(session, path, { state, queue, reason }, `${what} ${done}`);
+  return sendAct(session, path, { state, queue, reason }, options, `${what} ${done}`);
 }

@@ -1,10 +1,10 @@
 /** `gatehouse promote`: moves changes to the heads of their queues. */
 import type { Command } from 'commander';
 import type { Io } from '../terminal/io.ts';
-import { sendRequest, whoMayText } from './operator-request.ts';
-import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
+import { type ActOptions, addActOptions, sendAct, whoMayText } from './operator-request.ts';
+import { type Session, tenantPath, withTenantService } from './session.ts';
 
-interface PromoteOptions extends AskOptions {
+interface PromoteOptions extends ActOptions {
   readonly pipeline: string;
 }
 
@@ -16,7 +16,7 @@ ${whoMayText('a token that names the tenant')}`;
 
 /** @param done gets the exit status: 0 when the request is stored; the changes move with the next turn of the pipeline. */
 export function addPromoteCommand(program: Command, io: Io, done: (status: number) => void): void {
-  addAskOptions(program.command('promote'))
+  addActOptions(program.command('promote'))
     .summary('move changes to the head of their queue')
     .description(
       'Moves changes of a dependent pipeline to the head of their queue, in the order given, each with those it depends on. What was tested on top of other changes is tested again.',
@@ -32,11 +32,8 @@ export function addPromoteCommand(program: Command, io: Io, done: (status: numbe
     );
 }
 
-function promote(
-  session: Session,
-  changes: readonly string[],
-  { pipeline }: PromoteOptions,
-): Promise<number> {
+function promote(session: Session, changes: readonly string[], options: PromoteOptions): Promise<number> {
+  const { pipeline } = options;
   const done = `${changes.join(', ')}: to the head of ${pipeline} shortly`;
-  return sendRequest(session, tenantPath(session, 'promote'), { pipeline, changes }, done);
+  return sendAct(session, tenantPath(session, 'promote'), { pipeline, changes }, options, done);
 }

@@ -1,12 +1,12 @@
 /** `gatehouse rerun`: runs the failed jobs of an item again. */
 import type { Command } from 'commander';
-import { type Io, print, printJson } from '../terminal/io.ts';
+import type { Io } from '../terminal/io.ts';
 import { CHANGE_ARGUMENT, findItem, ITEM_ARGUMENT } from './find-item.ts';
-import { whoMayText } from './operator-request.ts';
+import { type ActOptions, addActOptions, sendAct, whoMayText } from './operator-request.ts';
 import type { Refused } from './refused.ts';
-import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
+import { type Session, tenantPath, withTenantService } from './session.ts';
 
-interface RerunOptions extends AskOptions {
+interface RerunOptions extends ActOptions {
   readonly pipeline?: string;
 }
 
@@ -18,7 +18,7 @@ ${whoMayText('a token that names the tenant')}`;
 
 /** @param done gets the exit status: 0 when the request is stored; the jobs start with the next turn of the pipeline. */
 export function addRerunCommand(program: Command, io: Io, done: (status: number) => void): void {
-  addAskOptions(program.command('rerun'))
+  addActOptions(program.command('rerun'))
     .summary('run the failed jobs of an item again')
     .description(
       'Runs the failed jobs of an item again, in the state that was tested; those that passed keep their result. An item that has left enters its pipeline again, with the change as it is now.',
@@ -36,21 +36,18 @@ async function rerun(
   session: Session,
   item: string,
   change: string | undefined,
-  { pipeline }: RerunOptions,
+  options: RerunOptions,
 ): Promise<number | Refused> {
-  const found = await findItem(session, item, change, pipeline);
+  const found = await findItem(session, item, change, options.pipeline);
   if (found.kind === 'refused') return found;
-  const answer = await session.api.post<{ readonly outcome: string }>(
+  return sendAct<{ readonly outcome: string }>(
+    session,
     tenantPath(session, `item/${found.uuid}/rerun`),
     {},
-  );
-  if (session.json) printJson(session.io, answer);
-  else
-    print(
-      session.io,
-      answer.outcome === 'enters-again'
+    options,
+    ({ outcome }) =>
+      outcome === 'enters-again'
         ? `item ${found.uuid} has left: its change enters again shortly, if it may`
         : `failed jobs of item ${found.uuid} run again shortly`,
-    );
-  return 0;
+  );
 }

@@ -245,7 +245,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     describe: (tenant, thing) => insides.frozen.describe(tenant, thing),
     keepLogs: settings.executor.keepLogs,
     ...buildLogs({ settings: settings.executor, components, log }),
-    ...{ ...operatorActs(core, store), ...nodeView(core, store) },
+    ...{ ...operatorActs(core, store, snapshot), ...nodeView(core, store) },
     spanIntake: createSpanIntake(core, store),
     auth: {
       realms: insides.realms,

@@ -21,6 +21,8 @@ export interface Io {
   /** Input of commands that read; absent: empty. */
   readonly stdin?: () => AsyncIterable<Uint8Array | string>;
   readonly environment: { readonly [name: string]: string | undefined };
+  /** Asks the person at the terminal; empty: no answer. Absent: there is no terminal, or its input or output goes elsewhere. */
+  readonly ask?: (question: string) => Promise<string>;
   /** Where the command runs. Absent: the working directory of the process. */
   readonly directory?: string;
   readonly clock: Clock;
