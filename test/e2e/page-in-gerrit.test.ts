@@ -1,20 +1,14 @@
 /** The file that a Gerrit site adds, in a real browser: a page that does what Gerrit's plug-in host does, with our API behind it. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checkedItems, gatedItem } from '../fake/gerrit-change-items.ts';
 import { describeOnChromium } from '../setup/chromium.ts';
 import { textOf } from '../unit/docs/repository-text.ts';
 import { type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
+import { launchBrowser } from './browser.ts';
 import { problemsOfFetchResponse } from './gerrit-fetch-response.ts';
-
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-dev-shm-usage',
-  '--disable-gpu',
-  '--disable-background-networking',
-];
 
 /** What Gerrit does with a plug-in: it runs the callback, keeps the provider, and asks it for a change. */
 const HOST = `<!doctype html><title>Gerrit</title><script>
@@ -35,7 +29,7 @@ describeOnChromium("Gerrit's Checks tab", executablePath => {
   let browser: Browser;
   let web: FakeWeb;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+    browser = await launchBrowser(executablePath);
     stack.defer(() => browser.close());
     web = await fakeWeb({ snapshot: sampleSnapshot({ gate: [gatedItem()], check: [] }) });
     stack.defer(() => web.close());

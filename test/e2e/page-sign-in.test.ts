@@ -2,13 +2,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { layoutWith } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
 import type { World } from '../scenario/world.ts';
 import { describeOnChromium } from '../setup/chromium.ts';
+import { launchBrowser, STILL } from './browser.ts';
 
 const layout = layoutWith('\n- job: {name: unit}\n- project: {name: org/project, check: {jobs: [unit]}}\n', {
   check: true,
@@ -59,10 +60,7 @@ async function startProvider() {
 describeOnChromium('the page of a private tenant', executablePath => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath,
-      args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'],
-    });
+    browser = await launchBrowser(executablePath);
   });
   afterAll(() => browser.close());
 
@@ -96,7 +94,7 @@ describeOnChromium('the page of a private tenant', executablePath => {
     );
     const problems: string[] = [];
     const asked: string[] = [];
-    const context = await browser.newContext();
+    const context = await browser.newContext(STILL);
     try {
       const page = await context.newPage();
       page.setDefaultTimeout(20_000);

@@ -1,7 +1,7 @@
 /** The status page in a real browser. */
 import { stat } from 'node:fs/promises';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addMilliseconds, type Clock } from '../../src/lib/clock.ts';
 import type {
@@ -16,13 +16,7 @@ import { busyMoment } from '../unit/forecast/busy-days.ts';
 import { type FakeOptions, type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
 import { checkItems, gateItems, NOW } from '../unit/web/sample-gate.ts';
 import { at, sampleChange, sampleItem, uuidOf } from '../unit/web/sample-item.ts';
-
-const ARGUMENTS = [
-  '--no-sandbox',
-  '--disable-dev-shm-usage',
-  '--disable-gpu',
-  '--disable-background-networking',
-];
+import { launchBrowser, STILL } from './browser.ts';
 
 /** Runs from {@link NOW}. */
 function runningClock(): Clock {
@@ -38,7 +32,7 @@ describeOnChromium('the page', executablePath => {
   let problems: string[];
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+    browser = await launchBrowser(executablePath);
   });
   afterAll(() => browser.close());
 
@@ -64,14 +58,10 @@ describeOnChromium('the page', executablePath => {
     });
   }
 
-  async function newPage(
-    options: { readonly width?: number; readonly colorScheme?: 'light' | 'dark' } = {},
-  ): Promise<Page> {
-    const made = await browser.newPage({
-      viewport: { width: options.width ?? 1280, height: 900 },
-      colorScheme: options.colorScheme ?? 'light',
-    });
-    return watch(made);
+  async function newPage(): Promise<Page> {
+    return watch(
+      await browser.newPage({ ...STILL, viewport: { width: 1280, height: 900 }, colorScheme: 'light' }),
+    );
   }
 
   function watch(made: Page): Page {
@@ -605,7 +595,7 @@ describeOnChromium('the page', executablePath => {
     // A second stream would be refused.
     web = await startWeb(0, { maxClients: 1 });
     await page.close();
-    const context = await browser.newContext();
+    const context = await browser.newContext(STILL);
     const tabs: Page[] = [];
     for (let count = 0; count < 8; count++) {
       const tab = watch(await context.newPage());
@@ -665,14 +655,16 @@ describeOnChromium('the page', executablePath => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
 
-  test.each(['light', 'dark'] as const)('pages are accessible in the %s colours', async colorScheme => {
-    await page.close();
-    page = await newPage({ colorScheme });
+  test('pages are accessible, in the light and in the dark colours', async () => {
     for (const path of ACCESSIBLE) {
+      await page.emulateMedia({ colorScheme: 'light' });
       await page.goto(web.url + path);
       await page.locator('.live.is-on').waitFor();
       await expect.poll(() => page.getByText('Loading …').count(), { timeout: 15_000 }).toBe(0);
+      await page.evaluate(axe.source);
       expect(await axeFindings(page), path).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await axeFindings(page, RULES_OF_COLOURS), `${path} in the dark colours`).toEqual([]);
     }
   });
 });
@@ -752,9 +744,12 @@ const ACCESSIBLE = [
   `/t/main/build/${uuidOf('schema', 'build', '1', 'unit-tests', '1')}`,
 ];
 
-/** What axe finds wrong, a line for each rule that is broken. */
-async function axeFindings(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(`axe.run().then(({ violations }) =>
+/** What axe judges by colours, of the rules it has by default. */
+const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+
+/** What axe finds wrong, a line for each rule that is broken. @param only the rules to look at; default: all. */
+async function axeFindings(page: Page, only?: readonly string[]): Promise<readonly string[]> {
+  const options = JSON.stringify(only === undefined ? {} : { runOnly: only });
+  return page.evaluate(`axe.run(${options}).then(({ violations }) =>
     violations.map(({ id, nodes }) => id + ': ' + nodes.map(node => node.html.slice(0, 100)).join(' | ')))`);
 }
