@@ -65,7 +65,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'multi create /requests/',
       strike: 'before/break',
-      last: 22,
+      last: 25,
     },
   },
   {
@@ -175,7 +175,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'host ',
       strike: 'effect/pause',
-      last: 32,
+      last: 39,
     },
   },
   {
@@ -229,7 +229,7 @@ export const PATCHES: readonly Patch[] = [
         replace: "store.onSessionState(state => state === 'lost' && dirty.set())",
       },
     ],
-    caughtBy: { kind: 'seeds', from: 44, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
+    caughtBy: { kind: 'seeds', from: 62, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
   },
   {
     name: 'take-over-without-reconcile',
