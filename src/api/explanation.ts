@@ -115,6 +115,14 @@ export const explanationSchema = document({
     document({ executor: text('Its machine'), trouble: text() }),
     'Executors that take no builds; empty unless a build of the item waits for one',
   ),
+  nodeWaits: list(
+    document({
+      build: uuid(),
+      job: text(),
+      text: text('For people: its place in the queue, and how the hosts are'),
+    }),
+    'Builds of the item that wait for hosts now',
+  ),
   failedTests: list(
     document({
       build: uuid(),

@@ -1,28 +1,8 @@
 /** `GET …/nodes`, `…/labels` and `…/nodeset-requests`, as Zuul has them: hosts of `nodes.yaml`, what is offered, and who waits. */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
-import { type HostState, isInService, type StaticHost, type WantedNodes } from '../model/static-host.ts';
+import { type HostState, isInService } from '../model/static-host.ts';
+import { type NodesNow, nodeWaitsNow } from './node-waits.ts';
 import { type Document, document, list, nullable, oneOf, text, uuid, whole } from './schema.ts';
-
-/** A host with the builds that have a place on it. */
-interface ShownHost {
-  readonly host: StaticHost;
-  readonly state?: HostState;
-  readonly builds: readonly { readonly uuid: string; readonly tenant: string }[];
-}
-
-/** A build that waits for hosts, or has them. */
-interface ShownRequest {
-  readonly uuid: string;
-  readonly wanted: WantedNodes;
-  /** Absent: it waits. */
-  readonly grant?: { readonly at: Nanoseconds; readonly hosts: readonly { readonly host: string }[] };
-}
-
-/** All hosts, and the builds of all tenants: the encoders leave out what others have. */
-export interface NodesNow {
-  readonly hosts: readonly ShownHost[];
-  readonly requests: readonly ShownRequest[];
-}
 
 /** By name. */
 export const nodesSchema = list(
@@ -62,8 +42,26 @@ export const nodesetRequestsSchema = list(
     state: oneOf(['requested', 'fulfilled']),
     labels: list(text()),
     nodes: list(text(), 'Hosts that it was given'),
+    gatehouse: document({
+      position: nullable(whole('Among the waiting builds of all tenants, from 1; null: it has its hosts')),
+      waiting: whole('Builds of all tenants that wait'),
+      hosts: list(
+        document({
+          label: text(),
+          hosts: whole('That have it'),
+          free: whole('With a free place'),
+          in_use: whole(),
+          quarantined: whole(),
+          held: whole(),
+        }),
+        'Of each label that it waits for',
+      ),
+    }),
   }),
 );
+
+/** Encoded by {@link nodesetRequestsDocument}. */
+export type NodesetRequestsDocument = Document<typeof nodesetRequestsSchema>;
 
 /** @param tenant whose builds are named. */
 export function nodesDocument({ hosts }: NodesNow, tenant: string): NodesDocument {
@@ -108,16 +106,23 @@ export function labelsDocument(
 }
 
 /** @param tenant whose builds are listed. */
-export function nodesetRequestsDocument(
-  { requests }: Pick<NodesNow, 'requests'>,
-  tenant: string,
-): Document<typeof nodesetRequestsSchema> {
-  return requests
+export function nodesetRequestsDocument(now: NodesNow, tenant: string): NodesetRequestsDocument {
+  const waits = nodeWaitsNow(now);
+  const byBuild = new Map(waits.map(wait => [wait.build, wait]));
+  return now.requests
     .filter(({ wanted }) => wanted.tenant === tenant)
     .map(({ uuid: build, wanted, grant }) => ({
       uuid: build,
       state: grant === undefined ? 'requested' : 'fulfilled',
       labels: wanted.nodes.map(({ label }) => label),
       nodes: grant?.hosts.map(({ host }) => host) ?? [],
+      gatehouse: {
+        position: byBuild.get(build)?.position ?? null,
+        waiting: waits.length,
+        hosts: (byBuild.get(build)?.labels ?? []).map(({ inUse, ...counts }) => ({
+          ...counts,
+          in_use: inUse,
+        })),
+      },
     }));
 }

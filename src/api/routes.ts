@@ -12,7 +12,7 @@
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
- *     nodes.ts                        hosts, labels, and who waits for hosts
+ *     nodes.ts, node-waits.ts         hosts, labels, and who waits for hosts
  *
  * Each document has one schema and one encoder, here. `src/web` serves them; the command line and the page read them. No encoder
  * reads a clock or the store, except for what it is passed.

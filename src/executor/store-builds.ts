@@ -67,7 +67,7 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
   const { granted } = claim.request;
   return {
     request,
-    ...(granted === undefined ? {} : { lease: hostLease(claim, granted, deps) }),
+    ...(granted === undefined ? {} : { lease: hostLease(claim, granted, events, deps) }),
     cancelled: claim.cancelled,
     lost: claim.lost,
     async report(event: BuildEvent) {

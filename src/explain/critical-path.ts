@@ -2,7 +2,7 @@
  * What delayed an item, step by step: the longest chain of waits and work from enqueue to now.
  *
  * Waits and single pieces of work are the item's own states. While several jobs run, the chain follows the one that ended last, back
- * to what it waited for: its executor, its semaphores, what it requires, its earlier attempt, the job it depends on.
+ * to what it waited for: its executor, its hosts, its semaphores, what it requires, its earlier attempt, the job it depends on.
  *
  *     12.1s  waited for a place in the window
  *     40ms   merge
@@ -15,6 +15,7 @@ import { between, earliest, isBefore, latest } from '../lib/time-window.ts';
 import { type Build, endOfBuild, startOfBuild, unnoticedLoss } from '../model/build.ts';
 import { type BuildSet, graphOf } from '../model/build-set.ts';
 import { ITEM_STATES, type StretchState } from '../model/item-states.ts';
+import { labelsText } from '../model/node-wait.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import { type RequirementWait, requirementWaitText } from '../model/requirement.ts';
 import { type SemaphoreWait, semaphoreWaitText } from '../model/semaphore.ts';
@@ -26,7 +27,7 @@ export interface PathLink {
   readonly to: Nanoseconds;
   readonly duration: Nanoseconds;
   readonly kind: 'wait' | 'work';
-  /** Of the item; `executor` and `running` are those of `build`. */
+  /** Of the item; `executor`, `nodes` and `running` are those of `build`. */
   readonly state: StretchState;
   /** A clause: `waited for a place in the window`, `unit-tests ran (attempt 2)`. */
   readonly text: string;
@@ -57,12 +58,12 @@ interface Piece {
   readonly replaced: boolean;
 }
 
-/** Cut where a reset made a new buildset. Waiting for executors and running are one piece, since the chain distinguishes them. */
+/** Cut where a reset made a new buildset. Waiting for executors or hosts and running are one piece, since the chain distinguishes them. */
 function stretchesPerBuildSet(item: QueueItem, stretches: readonly Stretch[]): readonly Piece[] {
   const pieces: Piece[] = [];
   const all = buildsetsOf(item);
   for (const stretch of stretches) {
-    const state = stretch.state === 'executor' ? 'running' : stretch.state;
+    const state = ['executor', 'nodes'].includes(stretch.state) ? 'running' : stretch.state;
     all.forEach((buildset, index) => {
       const from = index === 0 ? stretch.from : latest(stretch.from, buildset.createdAt);
       const to = earliest(stretch.to, all[index + 1]?.createdAt ?? stretch.to);
@@ -98,7 +99,8 @@ function chainOfBuilds(piece: Piece): readonly PathLink[] {
     add(latest(loss?.end ?? endIn(build, to), endIn(build, to)), 'scheduler', past('scheduler'));
     add(endIn(build, to), 'executor-lost', `${build.job} ${past('executor-lost')}${tryText(build)}`);
     add(startOfBuild(build) ?? to, 'running', `${build.job} ran${tryText(build)}`, build);
-    add(build.requestedAt, 'executor', `${build.job} ${past('executor')}${tryText(build)}`, build);
+    for (const { from, state, text } of waitsOf(build).toReversed())
+      add(from, state, `${build.job} ${text}${tryText(build)}`, build);
     const wait = semaphoreWaitOf(buildset, build);
     if (wait !== undefined)
       add(wait.since, 'semaphore', `${build.job} ${ITEM_STATES.semaphore.past(semaphoreWaitText(wait))}`);
@@ -113,6 +115,23 @@ function chainOfBuilds(piece: Piece): readonly PathLink[] {
   }
   add(piece.from, 'scheduler', past('scheduler'));
   return links;
+}
+
+interface BuildWait {
+  readonly from: Nanoseconds;
+  readonly state: 'executor' | 'nodes';
+  readonly text: string;
+}
+
+/** From its request until it was taken, in order: each ends where the next begins. */
+function waitsOf({ requestedAt, nodes }: Build): readonly BuildWait[] {
+  const executor = { state: 'executor', text: past('executor') } as const;
+  if (nodes === undefined) return [{ from: requestedAt, ...executor }];
+  const text = ITEM_STATES.nodes.past(labelsText(nodes.labels));
+  return nodes.waits.flatMap(({ since, granted }): readonly BuildWait[] => [
+    { from: since, state: 'nodes', text },
+    ...(granted === null ? [] : [{ from: granted.at, ...executor }]),
+  ]);
 }
 
 /** The wait that ended when the build was requested. */

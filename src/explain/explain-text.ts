@@ -51,6 +51,11 @@ export function explainText(explanation: Explanation, options: ExplainTextOption
       paint,
     ),
     section(
+      'Builds that wait for nodes',
+      explanation.nodeWaits.map(each => printable(`  ${each.job}: ${each.text}`)),
+      paint,
+    ),
+    section(
       'Tests that failed',
       explanation.failedTests.flatMap(each => failureLines(each, paint)),
       paint,

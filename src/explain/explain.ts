@@ -13,6 +13,7 @@ import { type Culprit, type LeaveCode, leaveText, type ResetCode, resetText } fr
 import { changeText } from '../model/change.ts';
 import type { StretchState } from '../model/item-states.ts';
 import { lostBuildTime, runningTime } from '../model/lost-time.ts';
+import { awaitsNodes } from '../model/node-wait.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../model/results.ts';
 import type { MoreTakeovers, Takeover } from '../model/takeover.ts';
@@ -62,6 +63,8 @@ export interface Explanation {
   readonly builds: readonly BuildTimes[];
   /** Executors that take no builds although they run, and why; empty unless a build of the item waits for one. */
   readonly executorTroubles: readonly ExecutorTrouble[];
+  /** Builds of the item that wait for hosts now. */
+  readonly nodeWaits: readonly ExplainedNodeWait[];
   /** Tests that failed in the last buildset, the first of each build. */
   readonly failedTests: readonly ExplainedFailure[];
   /** The critical path, without gap. */
@@ -72,6 +75,14 @@ export interface Explanation {
 export interface ExecutorTrouble {
   readonly executor: string;
   readonly trouble: string;
+}
+
+/** A build that waits for hosts. */
+export interface ExplainedNodeWait {
+  readonly build: Uuid;
+  readonly job: string;
+  /** Its place in the queue, and how the hosts are. */
+  readonly text: string;
 }
 
 /** A test that failed, and in which build. */
@@ -117,7 +128,7 @@ export interface BuildTimes {
   readonly result: BuildResult | null;
   /** Null: no executor took it. */
   readonly worker: string | null;
-  /** Requested → taken by an executor, or ended without, or now. */
+  /** Requested → taken by an executor, or ended without, or now; with the wait for hosts. */
   readonly waited: Nanoseconds;
   /** Taken → ended (or now). */
   readonly ran: Nanoseconds;
@@ -133,6 +144,7 @@ export interface ExplainContext {
   readonly usual?: ReadonlyMap<string, number>;
   readonly failedTests?: readonly ExplainedFailure[];
   readonly executorTroubles?: readonly ExecutorTrouble[];
+  readonly nodeWaits?: readonly ExplainedNodeWait[];
 }
 
 /** @param now end of the explanation of an item that has not left. */
@@ -163,13 +175,14 @@ export function explainItem(item: QueueItem, now: Nanoseconds, context: ExplainC
     buildTime: sum(builds.map(build => build.ran)),
     builds,
     executorTroubles: waitsForExecutor(item) ? (context.executorTroubles ?? []) : [],
+    nodeWaits: context.nodeWaits ?? [],
     failedTests: context.failedTests ?? [],
     criticalPath: criticalPath(item, stretches),
   };
 }
 
 function waitsForExecutor({ buildset }: QueueItem): boolean {
-  return buildset.builds.some(({ state }) => state.state === 'requested');
+  return buildset.builds.some(build => build.state.state === 'requested' && !awaitsNodes(build));
 }
 
 function moreTakeoversOf({ moreTakeovers }: QueueItem): Explanation['moreTakeovers'] {

@@ -151,6 +151,7 @@ const WAITING: ReadonlySet<string> = new Set([
   'Takeover',
   'RequirementWait',
   'SemaphoreWait',
+  'RequestNodes',
   'ExecutorQueue',
   'Pause',
   'EventQueued',

@@ -31,7 +31,7 @@ export function parseUuid(text: string): Uuid {
 }
 
 /** Whether a path or a URL may name a uuid: checks the digits alone, so {@link parseUuid} may still refuse it. */
-export function isUuid(text: string): boolean {
+export function isUuid(text: string): text is Uuid {
   return /^[0-9a-f]{32}$/.test(text);
 }
 

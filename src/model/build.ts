@@ -14,6 +14,7 @@
 import { addMilliseconds, earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { CancelCause } from './cause.ts';
+import type { NodeRequest } from './node-wait.ts';
 import type { Precedence } from './pipeline.ts';
 import type { JobName } from './project.ts';
 import type { BuildResult } from './results.ts';
@@ -130,6 +131,8 @@ export interface Build {
    * asked for it to run again. Absent: it counts.
    */
   readonly outdatedBy?: JobName;
+  /** It runs on hosts. Absent: it needs none. */
+  readonly nodes?: NodeRequest;
   readonly state: BuildState;
 }
 

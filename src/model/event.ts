@@ -53,7 +53,7 @@
  *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
  *     own triggers     tick.ts, internal-event.ts; what people ask for: management-event.ts, and what it would cost: act-cost.ts
  *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
- *     machines         static-host.ts
+ *     machines         static-host.ts, node-wait.ts, node-events.ts
  *     for other rooms  span.ts, history.ts, component.ts, wall.ts, connection-health.ts, sender-report.ts
  *     stored form      codec/records.ts has one codec for each record; codec/schemas/ what each may hold, codec/upgrades.ts older forms
  */
@@ -256,6 +256,37 @@ export type PipelineEvent =
       readonly outcome: MergerOutcome;
       /** Mergers that were lost over the request before, oldest first; absent: none, as far as is known. */
       readonly losses?: readonly WorkerLoss[];
+    }
+  /** It stands in the queue of builds, and no executor may take it before it has hosts. */
+  | {
+      readonly kind: 'nodes-wanted';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly build: Uuid;
+      readonly at: Nanoseconds;
+      /** Of its nodes, in their order. */
+      readonly labels: readonly string[];
+    }
+  | {
+      readonly kind: 'nodes-granted';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly build: Uuid;
+      readonly at: Nanoseconds;
+      /** In the order of the labels. */
+      readonly hosts: readonly string[];
+    }
+  /** Its executor gave its hosts back before it began, because one did not serve: it waits for others. */
+  | {
+      readonly kind: 'nodes-returned';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly build: Uuid;
+      readonly at: Nanoseconds;
+      readonly reason: string;
     }
   | {
       readonly kind: 'build-started';

@@ -21,6 +21,8 @@ export type ItemStateName =
   | 'hold-following'
   /** Builds are requested, no executor has taken one yet. */
   | 'executor'
+  /** Builds are requested, and each waits for hosts of `nodes.yaml`. */
+  | 'nodes'
   /** At least one build runs. */
   | 'running'
   /** Done testing; an item ahead must leave first. */
@@ -135,6 +137,16 @@ export const ITEM_STATES: { readonly [state in StretchState]: StateRow } = {
     repeated: false,
     now: () => 'waits for an executor',
     past: () => 'waited for an executor',
+  },
+  nodes: {
+    word: 'awaits nodes',
+    mark: '○',
+    role: 'wait',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: subject => (subject ? `waits for nodes: ${subject}` : 'waits for nodes'),
+    past: subject => (subject ? `waited for nodes: ${subject}` : 'waited for nodes'),
   },
   running: {
     word: 'running',

@@ -15,6 +15,7 @@ import { assertNever } from '../lib/assert-never.ts';
 import { type Build, isOpen, isPaused, isRetried, resultOf, returnedBy } from './build.ts';
 import { type BuildSet, currentBuild, type StartHold } from './build-set.ts';
 import type { JobNode } from './job.ts';
+import { awaitsNodes, labelsText } from './node-wait.ts';
 import type { JobName } from './project.ts';
 import { isGood } from './results.ts';
 
@@ -148,9 +149,14 @@ function openWait({ semaphoreWaits, requirementWaits }: BuildSet, job: JobName):
   return full === undefined ? undefined : { on: 'semaphores', names: full.semaphores };
 }
 
+function openText(build: Build): string | null {
+  if (build.nodes !== undefined && awaitsNodes(build)) return `nodes: ${labelsText(build.nodes.labels)}`;
+  return build.state.state === 'requested' ? 'executor' : null;
+}
+
 /** What a job waits for, in the words operators of Zuul know; null: nothing. */
 export function waitText(standing: JobStanding): string | null {
-  if (standing.kind === 'open') return standing.build.state.state === 'requested' ? 'executor' : null;
+  if (standing.kind === 'open') return openText(standing.build);
   if (standing.kind !== 'waits') return null;
   const { for: wait } = standing;
   switch (wait.on) {

@@ -12,7 +12,7 @@
 import { addMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { NodeRequirement, Variables } from './job.ts';
-import type { TenantName } from './project.ts';
+import type { PipelineName, TenantName } from './project.ts';
 
 /** A host of `nodes.yaml`. Stored as the record `static-host`, for executors and webs. */
 export interface StaticHost {
@@ -64,7 +64,11 @@ export interface HostState {
 /** What a build wants, in its request as long as that exists: enough to choose hosts without reading all of it. */
 export interface WantedNodes {
   readonly tenant: TenantName;
+  /** Where the build is: it is said there what it got. */
+  readonly of: { readonly pipeline: PipelineName; readonly item: Uuid; readonly buildset: Uuid };
   readonly nodes: readonly Pick<NodeRequirement, 'name' | 'label'>[];
+  /** Times that its executors gave its hosts back. Absent: never. */
+  readonly returns?: number;
 }
 
 /** The hosts of a build, in its request from the grant until its end: the one thing that says who has which place. */

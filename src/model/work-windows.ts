@@ -1,5 +1,5 @@
 /**
- * When an item's own work went on, and the gaps in a state of work: waiting for executors, time without a scheduler, and time until the
+ * When an item's own work went on, and the gaps in a state of work: waiting for executors or hosts, time without a scheduler, and time until the
  * loss of an executor or a merger was noticed.
  *
  *     running      ├──────────── lint ───────────┤
@@ -8,7 +8,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { between, earliest, isBefore, latest, type TimeWindow } from '../lib/time-window.ts';
-import { endOfBuild, startOfBuild, unnoticedLoss } from './build.ts';
+import { type Build, endOfBuild, startOfBuild, unnoticedLoss } from './build.ts';
 import {
   type BuildSet,
   endOf,
@@ -29,8 +29,8 @@ interface Idle extends Gap {
   readonly state: IdleState;
 }
 
-/** What an item waits for in a state of work; `executor` is also a state of its own. */
-type IdleState = 'executor' | OwnGap;
+/** What an item waits for in a state of work; `executor` and `nodes` are also states of their own. */
+type IdleState = 'executor' | 'nodes' | OwnGap;
 
 /** The times of an item's work, from which the gaps in a state follow. */
 export interface WorkWindows {
@@ -50,6 +50,7 @@ export function workWindows(item: QueueItem): WorkWindows {
   const sets = [...item.earlier, item.buildset];
   const ran = sets.flatMap(buildset => buildsOf(buildset, left, 'ran'));
   const queued = sets.flatMap(buildset => buildsOf(buildset, left, 'queued')).sort(byStart);
+  const unhoused = sets.flatMap(buildset => buildsOf(buildset, left, 'nodes')).sort(byStart);
   const lost = sets
     .flatMap(({ builds }) => builds.flatMap(build => unnoticedLoss(build) ?? []))
     .sort(byStart);
@@ -58,7 +59,7 @@ export function workWindows(item: QueueItem): WorkWindows {
     .sort(byStart);
   const other = sets.flatMap(buildset => otherWork(buildset, left));
   const running = [...ran, ...other].sort(byStart);
-  const preparing = [...running, ...queued].sort(byStart);
+  const preparing = [...running, ...queued, ...unhoused].sort(byStart);
   // A report counts while the item is `reporting`; one on the side (`start`) moves nothing.
   const reporting = [...preparing, ...reports].sort(byStart);
   const configured = sets
@@ -69,7 +70,7 @@ export function workWindows(item: QueueItem): WorkWindows {
     idle(state, window) {
       if (state === 'running')
         return gapsIn(window, running).flatMap(gap =>
-          idleParts(gap, { executor: queued, 'executor-lost': lost }),
+          idleParts(gap, { executor: queued, nodes: unhoused, 'executor-lost': lost }),
         );
       const work = state === 'reporting' ? reporting : preparing;
       return gapsIn(window, work).flatMap(gap => idleParts(gap, { 'merger-lost': lostMergers }));
@@ -99,27 +100,41 @@ function mergerTimes(work: MergerWork, closed: TimeWindow['end']): readonly Time
 function buildsOf(
   buildset: BuildSet,
   left: TimeWindow['end'],
-  part: 'queued' | 'ran',
+  part: 'queued' | 'nodes' | 'ran',
 ): readonly TimeWindow[] {
   const closed = endOf(buildset) ?? left;
   return buildset.builds.flatMap(build => {
     const taken = startOfBuild(build);
     const end = endOfBuild(build) ?? closed;
-    if (part === 'queued') return [{ start: build.requestedAt, end: taken ?? end }];
+    if (part === 'queued') return queuedTimes(build, taken ?? end);
+    if (part === 'nodes') return nodeTimes(build, taken ?? end);
     return taken === null ? [] : [{ start: taken, end }];
   });
 }
 
+/** When any executor could have taken it: of one that needs hosts, while it had some. */
+function queuedTimes({ requestedAt, nodes }: Build, end: TimeWindow['end']): readonly TimeWindow[] {
+  if (nodes === undefined) return [{ start: requestedAt, end }];
+  return nodes.waits.flatMap(({ granted, returned }) =>
+    granted === null ? [] : [{ start: granted.at, end: returned?.at ?? end }],
+  );
+}
+
+/** When it waited for hosts. */
+function nodeTimes({ nodes }: Build, end: TimeWindow['end']): readonly TimeWindow[] {
+  return (nodes?.waits ?? []).map(({ since, granted }) => ({ start: since, end: granted?.at ?? end }));
+}
+
 /**
  * What the item waited for, with the times of each (sorted by start), the first that applies: while builds were requested and none ran for
- * executors, else for the loss of a worker to be noticed, and where nothing applies for a scheduler.
+ * executors, else for hosts, else for the loss of a worker to be noticed, and where nothing applies for a scheduler.
  */
 function idleParts(
   gap: Gap,
   causes: { readonly [state in IdleState]?: readonly TimeWindow[] },
 ): readonly Idle[] {
   let parts: readonly (Gap & { readonly state: IdleState | null })[] = [{ ...gap, state: null }];
-  for (const state of ['executor', 'executor-lost', 'merger-lost'] as const) {
+  for (const state of ['executor', 'nodes', 'executor-lost', 'merger-lost'] as const) {
     const times = causes[state] ?? [];
     parts = parts.flatMap(part => (part.state === null ? divided(part, times, state) : [part]));
   }

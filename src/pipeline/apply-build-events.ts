@@ -20,6 +20,7 @@ import {
 import { graphOf } from '../model/build-set.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
+import { lastNodeWait } from '../model/node-wait.ts';
 import type { BuildResult } from '../model/results.ts';
 import { outdateDependents } from './build-pauses.ts';
 import { buildOfEvent, type FoundBuild, ignoreFor, putBuild, within } from './found-build.ts';
@@ -39,7 +40,8 @@ export function applyBuildStarted(draft: TurnDraft, event: Started): void {
   if (found === undefined) return;
   const { build, item } = found;
   const before = draft.input.state.items.get(item.uuid) ?? item;
-  const taken = within(event.at, build.requestedAt, draft.input.now);
+  const asked = lastNodeWait(build)?.granted?.at ?? build.requestedAt;
+  const taken = within(event.at, asked, draft.input.now);
   const at = earlierOf(startAfterWaits(before, taken), draft.input.now);
   if (build.state.state === 'requested') {
     putBuild(draft, found, { state: 'started', at, worker: event.worker });

@@ -10,6 +10,7 @@ import { aboutItem } from '../model/about-item.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import { applyBuildFailing, applyBuildResult, applyBuildStarted } from './apply-build-events.ts';
 import { applyMergerResult } from './apply-merger-result.ts';
+import { applyNodesGranted, applyNodesReturned, applyNodesWanted } from './apply-node-events.ts';
 import { applyReportResult } from './apply-report-result.ts';
 import { applyBuildPaused } from './build-pauses.ts';
 import { sweepDepartures } from './departures.ts';
@@ -51,6 +52,15 @@ function applyEvent(draft: TurnDraft, event: PipelineEvent): void {
       return; // every turn reads the facts
     case 'merger-result':
       applyMergerResult(draft, event);
+      return;
+    case 'nodes-wanted':
+      applyNodesWanted(draft, event);
+      return;
+    case 'nodes-granted':
+      applyNodesGranted(draft, event);
+      return;
+    case 'nodes-returned':
+      applyNodesReturned(draft, event);
       return;
     case 'build-started':
       applyBuildStarted(draft, event);

@@ -17,7 +17,7 @@
  *
  *     the turn     turn (its input and output), turn-draft (what is decided so far) → state-after, manager/ (all that differs between managers)
  *     entering     enqueue → enqueue-plan → dependency-graph → change-group → new-item
- *     events       apply-events → apply-merger-result (chain-answer), apply-build-events (found-build, returned-room), build-pauses, apply-report-result
+ *     events       apply-events → apply-merger-result (chain-answer), apply-build-events (found-build, returned-room), apply-node-events, build-pauses, apply-report-result
  *     one pass     process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
  *     place        follow-nearest → move-behind, reset-item; conflicts of items ahead: past-conflicts, judge-by-later-answer
  *     work         prepare-item (merge, freeze) → start-jobs (requirements → provided, reuse-results, semaphore-ledger, job-waits → semaphore-waits, requirement-waits) → report-item (land-together) → request-report (report-steps); stop-work ends what runs

@@ -3,6 +3,7 @@ import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Build, BuildState } from '../model/build.ts';
 import type { BuildSet } from '../model/build-set.ts';
+import type { NodeRequest } from '../model/node-wait.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -27,12 +28,24 @@ export function buildOfEvent(
   return undefined;
 }
 
-export function putBuild(draft: TurnDraft, { item, build }: FoundBuild, state: BuildState): void {
+export function putBuild(draft: TurnDraft, found: FoundBuild, state: BuildState): void {
+  putFacts(draft, found, { state });
+}
+
+export function putNodes(draft: TurnDraft, found: FoundBuild, nodes: NodeRequest): void {
+  putFacts(draft, found, { nodes });
+}
+
+function putFacts(
+  draft: TurnDraft,
+  { item, build }: FoundBuild,
+  facts: Partial<Pick<Build, 'state' | 'nodes'>>,
+): void {
   const replace = (buildset: BuildSet): BuildSet => {
     if (!buildset.builds.includes(build)) return buildset;
     return {
       ...buildset,
-      builds: buildset.builds.map(entry => (entry === build ? { ...entry, state } : entry)),
+      builds: buildset.builds.map(entry => (entry === build ? { ...entry, ...facts } : entry)),
     };
   };
   const earlier = item.buildset.builds.includes(build) ? item.earlier : item.earlier.map(replace);

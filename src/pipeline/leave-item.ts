@@ -15,7 +15,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { updateAbout } from './remover.ts';
 import { reportOnce } from './request-report.ts';
-import { runningSinceTaken } from './since-taken.ts';
+import { waitsAsTheyWere } from './since-taken.ts';
 import { stopWork } from './stop-work.ts';
 import type { Blame, TurnDraft } from './turn-draft.ts';
 
@@ -42,7 +42,7 @@ export function leave(
   how: Leave,
   event: QueueItem['uuid'] | null = null,
 ): void {
-  const present = runningSinceTaken(item);
+  const present = waitsAsTheyWere(item);
   const informed =
     how.report === undefined || item.role === 'dependency'
       ? present

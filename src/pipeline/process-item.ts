@@ -34,7 +34,7 @@ import type { QueuePass } from './queue-pass.ts';
 import { reportItem } from './report-item.ts';
 import { supersede } from './reset-item.ts';
 import { forgetResult } from './reuse-results.ts';
-import { runningSinceTaken } from './since-taken.ts';
+import { waitsAsTheyWere } from './since-taken.ts';
 import { failureOf, holdsFollowing, stateOf } from './standing.ts';
 import { startJobs } from './start-jobs.ts';
 import { inState, withEvent } from './timeline.ts';
@@ -141,7 +141,7 @@ function settle(
   const { directlyAhead } = pass;
   const noted = blame === null || need !== null ? item : noteFailing(draft, item, blame);
   const settled = inState(
-    runningSinceTaken(noted),
+    waitsAsTheyWere(noted),
     stateOf(noted, {
       active,
       oneAtATime: draft.manager.window === 'one',

@@ -1,21 +1,57 @@
 /**
  * The start of a build is known later than it happens: the executor's event waits for the next turn, longer while there is no
- * scheduler. The timeline is corrected, so that no item waits for an executor while one works for it.
+ * scheduler. So are its waits for hosts. The timeline is corrected, so that no item waits for an executor while one works for it, and none
+ * for hosts while it has some.
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
-import type { Build } from '../model/build.ts';
+import { type Build, isOpen } from '../model/build.ts';
 import { isWait } from '../model/item-states.ts';
-import type { QueueItem } from '../model/queue-item.ts';
+import { awaitsNodes, labelsText, lastNodeWait } from '../model/node-wait.ts';
+import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import { workWindows } from '../model/work-windows.ts';
 import { inState } from './timeline.ts';
 
+/** The waits for hosts and executors as they were: to be called before the state of now is recorded. */
+export function waitsAsTheyWere(item: QueueItem): QueueItem {
+  return runningSinceTaken(executorSinceGranted(nodesSinceWanted(item)));
+}
+
+/** `executor` ends, as `nodes`, where the last open build had to wait for hosts. */
+function nodesSinceWanted(item: QueueItem): QueueItem {
+  const open = item.buildset.builds.filter(isOpen);
+  const [first] = open;
+  if (lastEntry(item).state !== 'executor' || first?.nodes === undefined || !open.every(awaitsNodes))
+    return item;
+  const since = open.flatMap(build => lastNodeWait(build)?.since ?? []).reduce(laterOf);
+  return inState(item, { state: 'nodes', subject: labelsText(first.nodes.labels) }, since);
+}
+
+/** `nodes` ends, as `executor`, where the first build got hosts. */
+function executorSinceGranted(item: QueueItem): QueueItem {
+  const last = lastEntry(item);
+  if (last.state !== 'nodes') return item;
+  const grants = buildsOf(item).flatMap(({ nodes }) =>
+    (nodes?.waits ?? []).flatMap(wait => wait.granted?.at ?? []),
+  );
+  const since = grants.filter(at => BigInt(at) > BigInt(last.since));
+  return since.length === 0 ? item : inState(item, { state: 'executor' }, since.reduce(earlierOf));
+}
+
+function lastEntry({ timeline }: QueueItem): TimelineEntry {
+  return timeline[timeline.length - 1] ?? timeline[0];
+}
+
+/** Of the present buildset and of the one before: a reset may have come in the same turn. */
+function buildsOf({ earlier, buildset }: QueueItem): readonly Build[] {
+  return [...(earlier[earlier.length - 1]?.builds ?? []), ...buildset.builds];
+}
+
 /** `executor` ends, as `running`, where the first build was taken. */
-export function runningSinceTaken(item: QueueItem): QueueItem {
-  const last = item.timeline[item.timeline.length - 1] ?? item.timeline[0];
+function runningSinceTaken(item: QueueItem): QueueItem {
+  const last = lastEntry(item);
   if (last.state !== 'executor') return item;
-  const before = item.earlier[item.earlier.length - 1]?.builds ?? [];
   let taken: Nanoseconds | undefined;
-  for (const build of [...before, ...item.buildset.builds]) {
+  for (const build of buildsOf(item)) {
     const since = workedOnSince(build, last.since);
     if (since !== undefined) taken = taken === undefined ? since : earlierOf(taken, since);
   }

@@ -6,6 +6,7 @@ import { haltText, type PipelineHalt } from '../model/halt.ts';
 import type { HostWait } from '../model/host-trouble.ts';
 import type { ItemStateName } from '../model/item-states.ts';
 import { isFailed } from '../model/job-standing.ts';
+import { awaitsNodes, labelsText } from '../model/node-wait.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import { requirementWaitText } from '../model/requirement.ts';
@@ -106,7 +107,10 @@ function hostOr({ host }: Surroundings, state: ItemStateName): Omit<TimelineEntr
 
 function runningState(buildset: BuildSet, around: Surroundings): Omit<TimelineEntry, 'since'> {
   if (buildset.builds.some(build => build.state.state === 'started')) return { state: 'running' };
-  if (buildset.builds.some(isOpen)) return { state: 'executor' };
+  const open = buildset.builds.filter(isOpen);
+  if (open.some(build => !awaitsNodes(build))) return { state: 'executor' };
+  const [waiting] = open;
+  if (waiting?.nodes !== undefined) return { state: 'nodes', subject: labelsText(waiting.nodes.labels) };
   if (!around.active) return outside(around);
   if (around.paused !== null) return { state: 'paused', subject: haltText(around.paused) };
   if (around.host !== null) return hostOr(around, 'executor');

@@ -1,4 +1,5 @@
 /** Requests for builds that wait for hosts or have them, by their names alone: what builds ask for besides is not read. */
+import { isUuid, type Uuid } from '../lib/ids.ts';
 import type { NodeGrant, WantedNodes } from '../model/static-host.ts';
 import { settle } from './connection.ts';
 import { create, type Operation, remove, type StoredNode } from './port.ts';
@@ -16,7 +17,7 @@ import {
 
 /** A build that waits for hosts. */
 export interface WaitingRequest {
-  readonly uuid: string;
+  readonly uuid: Uuid;
   readonly wanted: WantedNodes;
   /** Gives it hosts, at its place in the order; fails with `NoNode` when it is gone or was moved. */
   grant(grant: NodeGrant): readonly Operation[];
@@ -24,7 +25,7 @@ export interface WaitingRequest {
 
 /** A build that has hosts, whether an executor has taken it or not. */
 interface GrantedRequest {
-  readonly uuid: string;
+  readonly uuid: Uuid;
   readonly wanted: WantedNodes;
   readonly grant: NodeGrant;
 }
@@ -59,7 +60,7 @@ export function hostRequests<T extends Requestable>(
 
   function waitingRequest(name: string, record: RequestRecord | undefined): readonly WaitingRequest[] {
     const { uuid } = parseRequestName(name) ?? {};
-    if (record?.wanted === undefined || uuid === undefined) return [];
+    if (record?.wanted === undefined || uuid === undefined || !isUuid(uuid)) return [];
     const grant = (granted: NodeGrant) => [
       remove(`${queuePath}/${name}`),
       create(
@@ -81,7 +82,7 @@ export function hostRequests<T extends Requestable>(
       const records = await recordsOf(named('granted'));
       const granted = [...records].flatMap(([name, { wanted, granted: grant }]) => {
         const { uuid } = parseRequestName(name) ?? {};
-        return uuid === undefined || wanted === undefined || grant === undefined
+        return uuid === undefined || !isUuid(uuid) || wanted === undefined || grant === undefined
           ? []
           : [{ uuid, wanted, grant }];
       });

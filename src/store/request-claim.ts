@@ -102,9 +102,13 @@ export class Claim<T extends Requestable> {
    */
   handBack(operations: readonly Operation[]): Promise<ClaimOutcome> {
     const { path } = this.request;
-    const { granted: _, ...tries } = keptOf(this.request);
+    const { granted: _, wanted, ...tries } = keptOf(this.request);
     const place = `${parentPath(path)}/${withHosts(baseName(path), 'waiting')}`;
-    const waiting = create(place, restated(this.request, { state: { kind: 'requested' }, ...tries }));
+    const again = wanted === undefined ? {} : { wanted: { ...wanted, returns: (wanted.returns ?? 0) + 1 } };
+    const waiting = create(
+      place,
+      restated(this.request, { state: { kind: 'requested' }, ...tries, ...again }),
+    );
     return this.#end([], [waiting, ...operations]);
   }
 

@@ -22,6 +22,7 @@ export type SpanKind =
   | 'Build'
   | 'RequirementWait'
   | 'SemaphoreWait'
+  | 'RequestNodes'
   | 'ExecutorQueue'
   | 'JobExecution'
   | StepKind
@@ -177,7 +178,8 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   ],
   RequirementWait: ['buildsetId', 'job', 'requires', 'providerChange'],
   SemaphoreWait: ['buildsetId', 'job', 'semaphores', 'semaphoreHolders'],
-  ExecutorQueue: [...BUILD, 'executorQueueOutcome', 'priority', 'labels'],
+  RequestNodes: [...BUILD, 'priority', 'labels', 'nodeProvider', 'nodeHosts'],
+  ExecutorQueue: [...BUILD, 'executorQueueOutcome', 'priority', 'labels', 'detail'],
   JobExecution: [...VCS, ...BUILD, 'cicdTaskResult', 'continuation', 'linkContinuesIn', 'linkContinuedFrom'],
   FetchRefs: [...MERGER_STEP, ...SERVER, 'refs'],
   MergeChanges: [...MERGER_STEP, 'changes', 'branch'],

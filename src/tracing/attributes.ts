@@ -82,7 +82,11 @@ export const ATTRIBUTE = {
 
   // work
   mergeOutcome: 'gatehouse.merge.outcome',
-  /** `taken` or `not-taken`. */
+  /** What gives a build its nodes: `static`. */
+  nodeProvider: 'gatehouse.nodes.provider',
+  /** The hosts that a build was given, in the order of its nodes. */
+  nodeHosts: 'gatehouse.nodes.hosts',
+  /** `taken`, `not-taken` or `handed-back`. */
   executorQueueOutcome: 'gatehouse.executor_queue.outcome',
   worker: 'gatehouse.worker',
   conflictFiles: 'gatehouse.conflict.files',
@@ -92,7 +96,7 @@ export const ATTRIBUTE = {
   attempt: 'gatehouse.attempt',
   /** Of a build that waits: `high`, `normal` or `low`. */
   priority: 'gatehouse.priority',
-  /** Labels an executor must offer to take it. */
+  /** Labels an executor must offer to take it; of the nodes that it wants. */
   labels: 'gatehouse.labels',
   logUrl: 'gatehouse.log_url',
   /** The reason for its result, in one line. */

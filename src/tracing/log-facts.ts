@@ -88,6 +88,9 @@ export function pipelineEventLogFacts(event: PipelineEvent): LogFacts {
   switch (event.kind) {
     case 'enqueue':
       return areUuids(event.trigger?.uuid) ? eventLogFacts(event.trigger.uuid) : { event: event.uuid };
+    case 'nodes-wanted':
+    case 'nodes-granted':
+    case 'nodes-returned':
     case 'build-started':
     case 'build-failing':
     case 'build-paused':

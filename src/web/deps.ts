@@ -6,7 +6,7 @@
  */
 
 import type { Readable } from 'node:stream';
-import type { NodesNow } from '../api/nodes.ts';
+import type { NodesNow } from '../api/node-waits.ts';
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import type { NewConnectionEvent, WebhookIntake } from '../driver/intake.ts';
 import type { ExplainContext, Explanation } from '../explain/explain.ts';

@@ -2,13 +2,15 @@
 import type { Router } from 'express';
 import { explanationDocument } from '../api/explanation.ts';
 import { liveItem } from '../api/live-item.ts';
+import { nodeWaitsNow, nodeWaitText } from '../api/node-waits.ts';
 import { QUERIES } from '../api/queries.ts';
-import type { ExecutorTrouble, ExplainedFailure } from '../explain/explain.ts';
+import type { ExecutorTrouble, ExplainedFailure, ExplainedNodeWait } from '../explain/explain.ts';
 import { stretchesOf } from '../explain/stretches.ts';
 import { itemsWaitedFor } from '../explain/waited-for.ts';
 import type { BuildFacts } from '../history/build-facts.ts';
 import { millisecondsBetween, type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
+import { awaitsNodes } from '../model/node-wait.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceLinks } from '../tracing/trace-links.ts';
 import { type HttpRefusal, jsonAnswer, notFound } from './answer.ts';
@@ -54,7 +56,8 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedJ
       const usual = await expected.of(found.item);
       const failedTests = await failedTestsOf(deps, tenant, found.item);
       const executorTroubles = troublesOfExecutors(deps);
-      const context = { others, usual, failedTests, executorTroubles };
+      const nodeWaits = await nodeWaitsOf(deps, found.item);
+      const context = { others, usual, failedTests, executorTroubles, nodeWaits };
       const explanation = deps.explain(found.item, now, context);
       return jsonAnswer(explanationDocument(explanation));
     }),
@@ -87,6 +90,20 @@ function troublesOfExecutors({ components }: Pick<WebDeps, 'components'>): reado
   return components().flatMap(({ kind, host, trouble }) =>
     kind === 'executor' && trouble !== undefined ? [{ executor: host, trouble }] : [],
   );
+}
+
+/** The store is read only where a build waits. */
+async function nodeWaitsOf(
+  { nodes }: Pick<WebDeps, 'nodes'>,
+  { buildset: { builds } }: QueueItem,
+): Promise<readonly ExplainedNodeWait[]> {
+  const waiting = builds.filter(awaitsNodes);
+  if (waiting.length === 0) return [];
+  const now = new Map(nodeWaitsNow(await nodes()).map(wait => [wait.build, wait]));
+  return waiting.flatMap(({ uuid, job }) => {
+    const wait = now.get(uuid);
+    return wait === undefined ? [] : [{ build: uuid, job, text: nodeWaitText(wait) }];
+  });
 }
 
 /** Of the last buildset, the first of each build. */

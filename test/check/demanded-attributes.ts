@@ -109,6 +109,16 @@ export const ATTRIBUTES_OF: ReadonlyMap<string, Demand> = new Map<string, Demand
       ...(attributes['gatehouse.attempt'] === 1 ? [] : ['gatehouse.link.retry_of']),
     ],
   ],
+  [
+    'RequestNodes',
+    attributes => [
+      ...TASK,
+      RESULT,
+      'gatehouse.labels',
+      'gatehouse.nodes.provider',
+      ...(attributes[RESULT] === 'SUCCESS' ? ['gatehouse.nodes.hosts'] : []),
+    ],
+  ],
   ['ExecutorQueue', () => [...TASK, 'gatehouse.executor_queue.outcome']],
   ['JobExecution', () => [...TASK, ...WORKER]],
   ...[...CLIENTS]

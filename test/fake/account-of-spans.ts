@@ -129,7 +129,9 @@ function pathOf(
   };
   /** What the build looked at last had to wait for. */
   let cause: CheckedSpan | undefined;
-  const hindrances = waits.filter(wait => wait.attributes['gatehouse.wait.state'] !== 'executor');
+  const hindrances = waits.filter(
+    wait => !['executor', 'nodes'].includes(String(wait.attributes['gatehouse.wait.state'])),
+  );
   const sets = ofKind(trace, 'BuildSet');
   while (to > root.start) {
     const wait = hindrances.find(span => span.start < to && span.end >= to);
@@ -196,8 +198,12 @@ function lastBefore(work: readonly CheckedSpan[], moment: bigint, limit: bigint)
 
 /** When an executor took it. */
 function takenAt(trace: readonly CheckedSpan[], build: CheckedSpan): bigint | undefined {
-  const queue = trace.find(span => kindOf(span) === 'ExecutorQueue' && span.parentSpanId === build.spanId);
-  return queue?.attributes['gatehouse.executor_queue.outcome'] === 'taken' ? queue.end : undefined;
+  return trace.find(
+    span =>
+      kindOf(span) === 'ExecutorQueue' &&
+      span.parentSpanId === build.spanId &&
+      span.attributes['gatehouse.executor_queue.outcome'] === 'taken',
+  )?.end;
 }
 
 /** A build that was taken and whose executor reported nothing of it, although it was not stopped. */

@@ -89,6 +89,10 @@ async function twoHosts(more: (one: SshHost) => string = () => '') {
   };
 }
 
+interface ShownRequest {
+  readonly gatehouse: { readonly hosts: readonly { readonly quarantined: number }[] };
+}
+
 interface ShownBuild {
   readonly uuid: string;
   readonly job_name: string;
@@ -110,8 +114,43 @@ describeOnAnsible('jobs on hosts', () => {
       const world = await openWorld({ layout, configFiles, expectedTrouble, ...setup }, { kind: 'embedded' });
       try {
         world.free();
+        await world.observer.until('the hosts to be published', async () => {
+          const nodes = await world.api.get<readonly object[]>(`${TENANT}/nodes`);
+          return nodes.length === 3;
+        });
+        await world.operator.post('/api/nodes/one/hold', { reason: 'a new disk' });
         await world.propose('A');
         await world.approve('A');
+        // The impostor was found out, and too few hosts are left.
+        const waiting = await world.observer.until('the build to wait for nodes', async () => {
+          const [request] = await world.api.get<readonly ShownRequest[]>(`${TENANT}/nodeset-requests`);
+          return request?.gatehouse.hosts[0]?.quarantined === 1 ? request : undefined;
+        });
+        expect(waiting).toMatchObject({
+          ...{ state: 'requested', labels: ['debian', 'debian'], nodes: [] },
+          gatehouse: {
+            ...{ position: 1, waiting: 1 },
+            hosts: [{ label: 'debian', hosts: 3, free: 1, in_use: 0, quarantined: 1, held: 1 }],
+          },
+        });
+        const item = await world.observer.until('the item to wait for nodes', () => {
+          const [found] = world.observer.items();
+          return found?.state.name === 'nodes' ? found : undefined;
+        });
+        const explained = await world.api.get<object>(`${TENANT}/item/${item.uuid}/explain`);
+        expect(explained).toMatchObject({
+          nodeWaits: [
+            {
+              job: 'deploy',
+              text: 'place 1 of 1 in the queue; of 3 hosts with debian 1 free, 1 quarantined, 1 held',
+            },
+          ],
+        });
+        expect(item).toMatchObject({
+          state: { subject: '2 × debian' },
+          jobs: [{ name: 'deploy', waitingFor: 'nodes: 2 × debian' }, { name: 'unit' }],
+        });
+        await world.operator.post('/api/nodes/one/release', {});
         await world.leaves('A', 'SUCCESS');
         const builds = await world.api.get<readonly ShownBuild[]>(`${TENANT}/builds`);
         const logOf = (job: string) =>

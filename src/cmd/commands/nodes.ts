@@ -1,6 +1,7 @@
 /** `gatehouse nodes`, and what takes a host out of service and back: `gatehouse node hold`, `gatehouse node release`. */
 import type { Command } from 'commander';
-import type { NodesDocument } from '../../api/nodes.ts';
+import { nodeWaitText } from '../../api/node-waits.ts';
+import type { NodesDocument, NodesetRequestsDocument } from '../../api/nodes.ts';
 import { padded, printable } from '../../lib/text-width.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { sendRequest, whoMayText } from './operator-request.ts';
@@ -25,7 +26,7 @@ export function addNodeCommands(program: Command, io: Io, done: (status: number)
   addAskOptions(program.command('nodes'))
     .summary('show the hosts that jobs run on over ssh')
     .description(
-      'Shows the hosts of nodes.yaml: their state, how many builds are on them, their labels, and why one is out of service.',
+      'Shows the hosts of nodes.yaml: their state, how many builds are on them, their labels, and why one is out of service; and the builds of the tenant that wait for hosts.',
     )
     .addHelpText('after', EXAMPLES)
     .action(async (options: AskOptions) => done(await withTenantService(io, options, showNodes)));
@@ -79,10 +80,23 @@ function act(
 }
 
 async function showNodes({ api, io, json, tenant }: Session): Promise<number> {
-  const nodes = await api.get<NodesDocument>(`/api/tenant/${encodeURIComponent(tenant)}/nodes`);
-  if (json) printJson(io, nodes);
-  else print(io, nodesLines(nodes).join('\n'));
+  const base = `/api/tenant/${encodeURIComponent(tenant)}`;
+  const nodes = await api.get<NodesDocument>(`${base}/nodes`);
+  if (json) {
+    printJson(io, nodes);
+    return 0;
+  }
+  const requests = await api.get<NodesetRequestsDocument>(`${base}/nodeset-requests`);
+  print(io, [...nodesLines(nodes), ...waitingLines(requests)].join('\n'));
   return 0;
+}
+
+function waitingLines(requests: NodesetRequestsDocument): readonly string[] {
+  return requests.flatMap(({ uuid, gatehouse: { position, waiting, hosts } }) => {
+    if (position === null) return [];
+    const labels = hosts.map(({ in_use: inUse, ...counts }) => ({ ...counts, inUse }));
+    return [printable(`build ${uuid} waits: ${nodeWaitText({ build: uuid, position, waiting, labels })}`)];
+  });
 }
 
 function nodesLines(nodes: NodesDocument): readonly string[] {

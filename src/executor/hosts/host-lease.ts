@@ -2,9 +2,13 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import { nodesFailed, nodesReturned } from '../../model/node-events.ts';
+import { MOST_NODE_WAITS } from '../../model/node-wait.ts';
 import { type NodeGrant, withTrouble } from '../../model/static-host.ts';
 import { hostStateOperation, isStateConflict } from '../../nodes/host-state.ts';
 import { readHostsNamed } from '../../nodes/host-table.ts';
+import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Operation, Store } from '../../store/port.ts';
 import type { Claim } from '../../store/request-claim.ts';
@@ -16,7 +20,13 @@ interface LeaseDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export function hostLease(claim: Claim<BuildRequest>, grant: NodeGrant, deps: LeaseDeps): HostLease {
+/** @param events of its pipeline. */
+export function hostLease(
+  claim: Claim<BuildRequest>,
+  grant: NodeGrant,
+  events: Pick<EventQueue<PipelineEvent>, 'put'>,
+  deps: LeaseDeps,
+): HostLease {
   return {
     grant,
     async definitions() {
@@ -25,8 +35,22 @@ export function hostLease(claim: Claim<BuildRequest>, grant: NodeGrant, deps: Le
       return new Map(rows.map(({ host }) => [host.name, host]));
     },
     async handBack(failures) {
-      const { uuid } = claim.request.value;
-      await withTroubles(deps, failures, uuid, troubles => claim.handBack(troubles));
+      const { value, wanted } = claim.request;
+      const { uuid } = value;
+      const reason =
+        failures.length === 0
+          ? 'its executor stopped before it began'
+          : failures.map(({ host, reason: why }) => `${host}: ${why}`).join('; ');
+      const at = deps.clock.now();
+      if (wanted === undefined || (wanted.returns ?? 0) + 1 >= MOST_NODE_WAITS) {
+        const ended = events.put(
+          nodesFailed(value, at, `its hosts failed ${MOST_NODE_WAITS} times before it began; ${reason}`),
+        );
+        await withTroubles(deps, failures, uuid, troubles => claim.complete([...ended, ...troubles]));
+        return;
+      }
+      const returned = events.put(nodesReturned(uuid, wanted, at, reason));
+      await withTroubles(deps, failures, uuid, troubles => claim.handBack([...returned, ...troubles]));
     },
   };
 }

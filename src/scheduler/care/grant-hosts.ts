@@ -14,11 +14,14 @@ import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDirty } from '../../lib/signal.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import { nodesGranted } from '../../model/node-events.ts';
 import { type GrantedHost, isInService } from '../../model/static-host.ts';
 import { assignHosts, type HostsInUse } from '../../nodes/assign-hosts.ts';
 import { type HostTable, openHostTable } from '../../nodes/host-table.ts';
 import { type LiveNodes, NO_NODES } from '../../nodes/live-nodes.ts';
 import { publishOperations } from '../../nodes/publish-hosts.ts';
+import type { EventQueue } from '../../store/event-queue.ts';
 import { type HostRequests, hostRequests, type WaitingRequest } from '../../store/host-requests.ts';
 import { baseName } from '../../store/node-path.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -37,6 +40,7 @@ export interface GrantHostsDeps {
   /** Absent: this process has no `[nodes] config`, and there are no hosts. */
   readonly nodes?: LiveNodes;
   readonly buildRequests: RequestQueue<BuildRequest>;
+  pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
 }
 
 /** The sweeper's fence. */
@@ -124,13 +128,16 @@ function inUse(granted: HostRequests['granted']): HostsInUse {
 }
 
 async function commitGrant(
-  { clock, ids, log }: GrantHostsDeps,
+  { clock, ids, log, pipelineQueue }: GrantHostsDeps,
   request: WaitingRequest,
   hosts: readonly GrantedHost[],
   fence: Committer,
 ): Promise<void> {
   try {
-    await fence.commit(request.grant({ at: clock.now(), hosts }), ids.uuid());
+    const grant = { at: clock.now(), hosts };
+    const { tenant, of } = request.wanted;
+    const event = pipelineQueue(tenant, of.pipeline).put(nodesGranted(request.uuid, request.wanted, grant));
+    await fence.commit([...request.grant(grant), ...event], ids.uuid());
     log.info({ build: request.uuid, hosts: hosts.map(({ host }) => host) }, 'a build has got its hosts');
   } catch (error) {
     // It was withdrawn, or moved to another priority: its own change leads to the next look.

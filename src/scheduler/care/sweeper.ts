@@ -62,7 +62,7 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
       watchClaims(buildRequests.claimedPath, lost, either),
       watchUnservableBuilds({ ...deps, ...shared }, fence, either),
       grantHosts(
-        { ...deps, buildRequests },
+        { ...deps, buildRequests, pipelineQueue: shared.pipelineQueue },
         fence,
         () => endUnservableBuilds({ ...deps, ...shared }, fence),
         either,

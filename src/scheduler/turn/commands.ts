@@ -11,6 +11,7 @@ import { reportIntentCodec } from '../../model/codec/records.ts';
 import type { FrozenJob, JobGraph } from '../../model/job.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { MergerRequest } from '../../model/merge.ts';
+import { nodesWanted } from '../../model/node-events.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { BranchName, ProjectKey } from '../../model/project.ts';
 import { buildsetsOf, type QueueItem } from '../../model/queue-item.ts';
@@ -189,12 +190,13 @@ function buildOperations(
   if (isNoop(outcome.request)) return context.events.put({ ...ended, result: 'SUCCESS' });
   const problem = labelProblem(outcome.request.job, context.executors);
   if (problem !== undefined) return context.events.put({ ...ended, result: 'NODE_FAILURE', detail: problem });
-  const { request } = outcome;
-  const job = withOfferedNodeset(request.job, context.executors);
-  return context.buildRequests.submit(
-    { ...request, job },
-    wantedOfHosts(job, request.tenant, context.executors),
-  );
+  const job = withOfferedNodeset(outcome.request.job, context.executors);
+  const request = { ...outcome.request, job };
+  const wanted = wantedOfHosts(request, context.executors);
+  return [
+    ...context.buildRequests.submit(request, wanted),
+    ...(wanted === undefined ? [] : context.events.put(nodesWanted(request.uuid, wanted, now))),
+  ];
 }
 
 function rank({ uuid }: QueueItem, state: PipelineState, { relativeGroup }: CommandContext): number {

@@ -2,6 +2,7 @@
  * Which of a job's nodesets it gets, and whether any can be had at all. A nodeset can be had where one registered executor offers all its
  * labels, or where the hosts of `nodes.yaml` can serve all its nodes: whether they are busy or paused does not count, builds wait.
  */
+import type { BuildRequest } from '../../model/build-request.ts';
 import type { FrozenJob, FrozenNodeset } from '../../model/job.ts';
 import type { WantedNodes } from '../../model/static-host.ts';
 import type { NodeOffers } from '../care/steady-executors.ts';
@@ -42,14 +43,14 @@ export function labelProblem(job: Wanted, executors: Executors): string | undefi
 
 /** For hosts, where no executor offers its labels: what its request says. Undefined: executors serve it. */
 export function wantedOfHosts(
-  { nodes }: FrozenNodeset,
-  tenant: string,
+  { job: { nodes }, tenant, pipeline, item, buildset }: BuildRequest,
   executors: Executors,
 ): WantedNodes | undefined {
   const { hosts } = executors;
   if (hosts === undefined || executors.canRun(labelsOf({ nodes })) === 'yes') return undefined;
   if (hosts.canServe(nodes) === 'no') return undefined;
-  return { tenant, nodes: nodes.map(({ name, label }) => ({ name, label })) };
+  const of = { pipeline, item, buildset };
+  return { tenant, of, nodes: nodes.map(({ name, label }) => ({ name, label })) };
 }
 
 /** `no-executor`: that may change. */

@@ -1,4 +1,11 @@
-/** `Build`, one per attempt, with `ExecutorQueue` (requested → taken) and the executor's spans (`execution-spans.ts`). */
+/**
+ * `Build`, one per attempt, with its waits and the executor's spans (`execution-spans.ts`):
+ *
+ *     Build unit-tests
+ *     ├─ RequestNodes      of one that runs on hosts: requested → granted; again after they were given back
+ *     ├─ ExecutorQueue     requested, or granted its hosts → taken
+ *     └─ JobExecution
+ */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
 import { stripUserinfo } from '../../lib/redact.ts';
@@ -60,7 +67,7 @@ export function planBuild(
         }),
     },
   ];
-  if (build.state.state !== 'skipped') plans.push(planQueue(context, buildset, own, build));
+  if (build.state.state !== 'skipped') plans.push(...planWaitsOfBuild(context, buildset, own, build));
   const execution = executionOf(build);
   if (execution !== null)
     plans.push(...planExecution(context, executedBuild(context, buildset, build), own, execution));
@@ -197,25 +204,99 @@ function cancelText(cause: CancelCause): string {
   return cause.culprit === null ? texts[cause.code] : `${texts[cause.code]}: ${culpritText(cause.culprit)}`;
 }
 
-function planQueue(context: ItemContext, buildset: BuildSet, parent: ParentSpan, build: Build): SpanPlan {
-  const started = startOfBuild(build);
-  const end = started ?? parent.end;
+/** Each begins where the one before ended. */
+function planWaitsOfBuild(
+  context: ItemContext,
+  buildset: BuildSet,
+  parent: ParentSpan,
+  build: Build,
+): readonly SpanPlan[] {
+  const { nodes, requestedAt } = build;
+  const own = { ...whose(context, buildset, build), priority: build.priority };
+  const place = { context, parent, build, own };
+  const taken = startOfBuild(build);
+  if (nodes === undefined) {
+    const labels = nodeOf(buildset, build)?.labels;
+    return [planQueue({ ...place, own: { ...own, labels } }, { start: requestedAt, taken }, 0)];
+  }
+  const result = resultOfBuild(build, parent.end);
+  return nodes.waits.flatMap(({ since, granted, returned }, index) => [
+    planNodes({ ...place, own: { ...own, labels: nodes.labels } }, { since, granted, result }, index),
+    ...(granted === null
+      ? []
+      : [
+          planQueue(
+            place,
+            { start: granted.at, taken: returned === undefined ? taken : null, returned },
+            index,
+          ),
+        ]),
+  ]);
+}
+
+/** What the spans of a build's waits share. */
+interface WaitOfBuild {
+  readonly context: ItemContext;
+  readonly parent: ParentSpan;
+  readonly build: Build;
+  readonly own: AttributeInput;
+}
+
+type NodeWait = NonNullable<Build['nodes']>['waits'][number];
+
+function planNodes(
+  { context, parent, build, own }: WaitOfBuild,
+  { since, granted, result }: Pick<NodeWait, 'since' | 'granted'> & { readonly result: string | undefined },
+  index: number,
+): SpanPlan {
+  const end = granted?.at ?? parent.end;
   return {
-    key: `${build.uuid}/queue`,
+    key: `${build.uuid}/nodes/${index}`,
+    end,
+    make: () =>
+      spanOf({
+        ...context.draft,
+        kind: 'RequestNodes',
+        subject: build.job,
+        id: derivedSpanId(parent.id(), 'RequestNodes', index),
+        parent,
+        start: since,
+        end,
+        result: granted === null ? result : 'SUCCESS',
+        own: { ...own, nodeProvider: 'static', nodeHosts: granted?.hosts },
+      }),
+  };
+}
+
+/** `taken` null: no executor did, or the one that did has given the hosts back. */
+interface TimeInQueue {
+  readonly start: Nanoseconds;
+  readonly taken: Nanoseconds | null;
+  readonly returned?: NodeWait['returned'] | undefined;
+}
+
+function planQueue(
+  { context, parent, build, own }: WaitOfBuild,
+  { start, taken, returned }: TimeInQueue,
+  index: number,
+): SpanPlan {
+  const end = returned?.at ?? taken ?? parent.end;
+  const ended = returned === undefined ? 'not-taken' : 'handed-back';
+  return {
+    key: index === 0 ? `${build.uuid}/queue` : `${build.uuid}/queue/${index}`,
     end,
     make: () =>
       spanOf({
         ...context.draft,
         kind: 'ExecutorQueue',
-        id: derivedSpanId(parent.id(), 'ExecutorQueue', 0),
+        id: derivedSpanId(parent.id(), 'ExecutorQueue', index),
         parent,
-        start: build.requestedAt,
+        start,
         end,
         own: {
-          ...whose(context, buildset, build),
-          priority: build.priority,
-          labels: nodeOf(buildset, build)?.labels,
-          executorQueueOutcome: end === null ? undefined : started === null ? 'not-taken' : 'taken',
+          ...own,
+          executorQueueOutcome: end === null ? undefined : taken === null ? ended : 'taken',
+          detail: returned?.reason,
         },
       }),
   };

@@ -11,6 +11,7 @@
 import { derivedSpanId, type SpanId, spanIdOf } from '../../lib/ids.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import { isOwnGap, isWait, STRETCH_STATES } from '../../model/item-states.ts';
+import { MOST_NODE_WAITS } from '../../model/node-wait.ts';
 import { continuationSpanId, jobExecutionSpanId, stepSpanId } from '../span-ids.ts';
 
 /** Entries of a timeline, computations of a turn, jobs of a graph: ids beyond these are not in the list. */
@@ -31,7 +32,10 @@ export function derivableIds(
     TURN_WORK.map(kind => derivedSpanId(buildset, kind, at)),
   );
   return new Set([
-    ...[item, buildset, buildSpan, derivedSpanId(buildSpan, 'ExecutorQueue', 0), ...whole],
+    ...[item, buildset, buildSpan, ...whole],
+    ...ordinals(MOST_NODE_WAITS).flatMap(at =>
+      (['ExecutorQueue', 'RequestNodes'] as const).map(kind => derivedSpanId(buildSpan, kind, at)),
+    ),
     // Not made yet when the spans of a job are placed.
     ...whole.map(parent => stepSpanId(parent, 'Cleanup', request.jobName, 0)),
     ...ordinals(MOST_ORDINALS).flatMap(at => WAITS.map(state => derivedSpanId(item, `Wait ${state}`, at))),

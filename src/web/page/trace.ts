@@ -137,6 +137,7 @@ const WAITING: ReadonlySet<string> = new Set([
   'Takeover',
   'RequirementWait',
   'SemaphoreWait',
+  'RequestNodes',
   'ExecutorQueue',
   'Pause',
 ]);

@@ -120,6 +120,7 @@ beforeAll(async () => {
     lostBuildTime: '0',
     builds: [],
     executorTroubles: [],
+    nodeWaits: [],
     failedTests: [],
     criticalPath: [],
     waitedFor: [],

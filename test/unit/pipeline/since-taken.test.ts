@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { addMilliseconds } from '../../../src/lib/clock.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
-import { runningSinceTaken } from '../../../src/pipeline/since-taken.ts';
+import { waitsAsTheyWere } from '../../../src/pipeline/since-taken.ts';
 import { itemStory, jobNode } from '../../fake/queue-item.ts';
 import { job, World } from './world.ts';
 
@@ -23,7 +23,7 @@ const states = ({ timeline, enqueuedAt }: QueueItem) =>
 describe('a build that was taken before the scheduler heard of it', () => {
   it('ends the wait for an executor when it was taken', () => {
     const { item, asked } = takenUnnoticed();
-    const after = runningSinceTaken(item);
+    const after = waitsAsTheyWere(item);
     expect(after.timeline.at(-1)).toEqual({ state: 'running', since: addMilliseconds(asked, 100) });
     expect(after.timeline.slice(0, -1)).toEqual(item.timeline);
   });
@@ -31,23 +31,23 @@ describe('a build that was taken before the scheduler heard of it', () => {
   it('also when it has ended meanwhile', () => {
     const { story, item } = takenUnnoticed();
     const ended = { ...story.finish('a', 'SUCCESS').item, timeline: item.timeline };
-    expect(states(runningSinceTaken(ended)).at(-1)).toBe('running 101');
+    expect(states(waitsAsTheyWere(ended)).at(-1)).toBe('running 101');
   });
 
   it('begins no earlier than the wait: what ran before it is exported already', () => {
     const { story } = takenUnnoticed();
     const waiting = story.finish('a', 'SUCCESS').request('c').enter('executor').item;
-    expect(runningSinceTaken(waiting)).toBe(waiting);
+    expect(waitsAsTheyWere(waiting)).toBe(waiting);
     const taken = story.wait(50).start('c').item;
     const unnoticed = { ...taken, timeline: waiting.timeline };
-    expect(states(runningSinceTaken(unnoticed)).at(-1)).toBe('running 351');
+    expect(states(waitsAsTheyWere(unnoticed)).at(-1)).toBe('running 351');
   });
 
   it('changes nothing while none was taken, or the item does something else', () => {
     const story = itemStory({ state: 'merge' }).merge().merged().freeze(['a']).wait(300);
-    expect(runningSinceTaken(story.item)).toBe(story.item);
+    expect(waitsAsTheyWere(story.item)).toBe(story.item);
     const { item } = story.start('a');
-    expect(runningSinceTaken(item)).toBe(item);
+    expect(waitsAsTheyWere(item)).toBe(item);
   });
 });
 

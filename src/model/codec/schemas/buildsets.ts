@@ -11,6 +11,7 @@ import type {
   TestedMerge,
   TurnWork,
 } from '../../build-set.ts';
+import type { NodeRequest } from '../../node-wait.ts';
 import type { Precedence } from '../../pipeline.ts';
 import type { RequirementWait } from '../../requirement.ts';
 import type { Artifact, CommentRange, Returned, ReturnedComment } from '../../returned.ts';
@@ -21,6 +22,7 @@ import {
   json,
   list,
   mark,
+  nonEmpty,
   nullable,
   object,
   optional,
@@ -141,6 +143,17 @@ const holdSchema = object<SemaphoreHold>({
   slot: whole,
 });
 
+const nodeWait = object<NodeRequest['waits'][number]>({
+  since: time,
+  granted: nullable(
+    object<NonNullable<NodeRequest['waits'][number]['granted']>>({ at: time, hosts: list(text) }),
+  ),
+  returned: optional(
+    object<NonNullable<NodeRequest['waits'][number]['returned']>>({ at: time, reason: text }),
+  ),
+});
+const nodeRequest = object<NodeRequest>({ labels: list(text), waits: nonEmpty(nodeWait) });
+
 const buildSchema = object<Build>({
   uuid,
   job: text,
@@ -151,6 +164,7 @@ const buildSchema = object<Build>({
   ownTrace: optional(mark),
   semaphores: optional(list(holdSchema)),
   outdatedBy: optional(text),
+  nodes: optional(nodeRequest),
   state: buildState,
 });
 

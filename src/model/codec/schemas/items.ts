@@ -58,6 +58,7 @@ const timelineEntry = object<TimelineEntry>({
     'repo-state': 1,
     'hold-following': 1,
     executor: 1,
+    nodes: 1,
     running: 1,
     'change-ahead': 1,
     'needed-change': 1,

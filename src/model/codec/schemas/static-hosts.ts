@@ -40,7 +40,9 @@ export const hostStateSchema = object<HostState>({
 /** {@link WantedNodes}, in requests for builds. */
 export const wantedNodesSchema = object<WantedNodes>({
   tenant: text,
+  of: object<WantedNodes['of']>({ pipeline: text, item: uuid, buildset: uuid }),
   nodes: list(object<WantedNodes['nodes'][number]>({ name: text, label: text })),
+  returns: optional(whole),
 });
 
 /** {@link NodeGrant}, in requests for builds. */

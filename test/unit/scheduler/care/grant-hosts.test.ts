@@ -66,7 +66,7 @@ afterEach(async () => {
 
 function launch(): void {
   running = grantHosts(
-    { store, paths, clock, ids, log: SILENT, nodes, buildRequests: builds },
+    { store, paths, clock, ids, log: SILENT, nodes, buildRequests: builds, pipelineQueue: () => events },
     fence,
     async () => {},
     stop.signal,
@@ -76,7 +76,10 @@ function launch(): void {
 async function submit(): Promise<BuildRequest> {
   const request = buildRequest('a'.repeat(40), { run: ['run.sh'] });
   await store.multi(
-    builds.submit(request, { tenant: 'acme', nodes: [{ name: 'builder', label: 'debian' }] }),
+    builds.submit(request, {
+      ...{ tenant: 'acme', nodes: [{ name: 'builder', label: 'debian' }] },
+      of: { pipeline: 'gate', item: request.item, buildset: request.buildset },
+    }),
   );
   return request;
 }
@@ -140,6 +143,7 @@ describe('hosts', () => {
       ...{ mergeRequests, buildRequests: builds, pipelineQueue: () => events },
     });
     expect((await events.list()).map(({ value }) => value)).toMatchObject([
+      { kind: 'nodes-granted', build: request.uuid, hosts: ['one'] },
       { kind: 'build-result', build: request.uuid, result: 'RETRY' },
     ]);
     expect(await given()).toEqual([]);
