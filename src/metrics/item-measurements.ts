@@ -14,6 +14,7 @@ import { type BuildSet, endOfMergerWork } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
 import { ITEM_STATES, RUN_STATES } from '../model/item-states.ts';
 import { lostBuildTime } from '../model/lost-time.ts';
+import { lastNodeWait } from '../model/node-wait.ts';
 import { buildsetsOf, endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import { cicdResultOf } from '../tracing/status.ts';
@@ -113,8 +114,14 @@ function buildMeasurements(
 function taken(item: QueueItem, old: Build | undefined, build: Build): readonly Measurement[] {
   const started = startOfBuild(build);
   if (started === null || (old !== undefined && startOfBuild(old) !== null)) return [];
-  const waited = seconds(between(build.requestedAt, started));
-  return [measurement(item, 'gatehouse_executor_queue_seconds', {}, waited)];
+  const { nodes, requestedAt } = build;
+  const queuedAt = lastNodeWait(build)?.granted?.at ?? requestedAt;
+  return [
+    measurement(item, 'gatehouse_executor_queue_seconds', {}, seconds(between(queuedAt, started))),
+    ...(nodes === undefined
+      ? []
+      : [measurement(item, 'gatehouse_node_wait_seconds', {}, seconds(between(requestedAt, queuedAt)))]),
+  ];
 }
 
 function ended(item: QueueItem, old: Build | undefined, build: Build): readonly Measurement[] {

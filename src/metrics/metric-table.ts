@@ -80,6 +80,22 @@ export const METRICS = {
     help: 'Jobs that could start but for a semaphore',
     labels: [...PIPELINE, 'semaphore'],
   },
+  gatehouse_nodes: {
+    kind: 'gauge',
+    help: 'Hosts of jobs by state: ready, in-use, hold (by a person), failed (out of service)',
+    labels: ['state'],
+  },
+  gatehouse_node_requests: {
+    kind: 'gauge',
+    help: 'Builds that wait for hosts (requested) or have them (fulfilled)',
+    labels: ['state'],
+  },
+  gatehouse_node_wait_seconds: {
+    kind: 'histogram',
+    help: 'Time from the request for a build until it got hosts, of builds that got some',
+    labels: [...PIPELINE],
+    buckets: LONG,
+  },
   gatehouse_connection_lanes_waiting: {
     kind: 'gauge',
     help: 'Repositories, or other lanes of a connection, whose events wait for a code host in trouble, by the last reason',

@@ -40,6 +40,8 @@ export interface NodesFile {
   readonly hosts: readonly StaticHost[];
   /** Nodes that builds of a tenant may have at a time, by its name; others are not limited. */
   readonly tenantLimits: ReadonlyMap<string, number>;
+  /** Milliseconds that a build waits while none of the hosts that could serve it is in service; null: without limit. */
+  readonly outageLimit: number | null;
 }
 
 /** Why a host is out of service, and when to look again. */
@@ -66,6 +68,7 @@ export interface WantedNodes {
   readonly tenant: TenantName;
   /** Where the build is: it is said there what it got. */
   readonly of: { readonly pipeline: PipelineName; readonly item: Uuid; readonly buildset: Uuid };
+  readonly requestedAt: Nanoseconds;
   readonly nodes: readonly Pick<NodeRequirement, 'name' | 'label'>[];
   /** Times that its executors gave its hosts back. Absent: never. */
   readonly returns?: number;

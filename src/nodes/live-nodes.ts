@@ -14,7 +14,7 @@ export interface LiveNodes {
 }
 
 /** Of an installation without such a file. */
-export const NO_NODES: NodesFile = { hosts: [], tenantLimits: new Map() };
+export const NO_NODES: NodesFile = { hosts: [], tenantLimits: new Map(), outageLimit: null };
 
 export function createLiveNodes(first: NodesFile): LiveNodes {
   let file = first;

@@ -3,6 +3,7 @@
  *
  *     private-key: /etc/gatehouse/nodes-key
  *     tenant-limits: {acme: 10}
+ *     outage-limit: 3600
  *     hosts:
  *       - name: web1
  *         address: 10.0.0.5
@@ -29,6 +30,9 @@ export type ParsedNodesFile =
 /** All are in one view of every scheduler. */
 const MOST_HOSTS = 2000;
 const MOST_JOBS = 1000;
+/** Seconds. */
+const DEFAULT_OUTAGE = 3600;
+const LONGEST_OUTAGE = 30 * 86_400;
 
 /** @param file the name shown in errors. */
 export function parseNodesFile(text: string, file: string): ParsedNodesFile {
@@ -49,7 +53,7 @@ export function parseNodesFile(text: string, file: string): ParsedNodesFile {
 }
 
 function readFile(root: YamlNode | undefined, context: ParseContext): NodesFile {
-  const nothing = { hosts: [], tenantLimits: new Map<string, number>() };
+  const nothing = { hosts: [], tenantLimits: new Map<string, number>(), outageLimit: null };
   if (root?.kind !== 'mapping') {
     const what = root === undefined ? 'empty' : describeNode(root);
     const text = `the file of nodes is ${what}; it must be a mapping with "hosts"`;
@@ -59,6 +63,7 @@ function readFile(root: YamlNode | undefined, context: ParseContext): NodesFile 
   const read = mappingReader(root, 'the file of nodes', context);
   const privateKey = read.string('private-key');
   const tenantLimits = readLimits(read, context);
+  const outageLimit = read.integer('outage-limit', { min: 0, max: LONGEST_OUTAGE }) ?? DEFAULT_OUTAGE;
   const entries = read.list('hosts') ?? [];
   if (entries.length > MOST_HOSTS)
     read.refuse(read.offsetOf('hosts'), 'out-of-range', `hosts has more than ${MOST_HOSTS} entries`);
@@ -73,7 +78,11 @@ function readFile(root: YamlNode | undefined, context: ParseContext): NodesFile 
     hosts.set(host.name, host);
   }
   read.finish();
-  return { hosts: [...hosts.values()], tenantLimits };
+  return {
+    hosts: [...hosts.values()],
+    tenantLimits,
+    outageLimit: outageLimit === 0 ? null : outageLimit * 1000,
+  };
 }
 
 function readLimits(read: MappingReader, context: ParseContext): ReadonlyMap<string, number> {

@@ -18,8 +18,12 @@ export interface SshHost extends AsyncDisposable {
   boot(): Promise<void>;
 }
 
+/** ssh2 drops the zero that one in 256 public keys begins with, and neither it nor OpenSSH reads such a pair. */
 export function keyPair(): { readonly private: string; readonly public: string } {
-  return ssh2.utils.generateKeyPairSync('ed25519');
+  for (;;) {
+    const pair = ssh2.utils.generateKeyPairSync('ed25519');
+    if (!(ssh2.utils.parseKey(pair.private) instanceof Error)) return pair;
+  }
 }
 
 /** @param allowed public key that may log in, as root. */

@@ -13,6 +13,8 @@ import type { Clock } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDirty } from '../../lib/signal.ts';
+import { nodeMeasurements } from '../../metrics/node-gauges.ts';
+import type { MetricsSink } from '../../metrics/registry.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import { nodesGranted } from '../../model/node-events.ts';
@@ -21,6 +23,7 @@ import { assignHosts, type HostsInUse } from '../../nodes/assign-hosts.ts';
 import { type HostTable, openHostTable } from '../../nodes/host-table.ts';
 import { type LiveNodes, NO_NODES } from '../../nodes/live-nodes.ts';
 import { publishOperations } from '../../nodes/publish-hosts.ts';
+import { type Stranded, strandedBuilds } from '../../nodes/stranded-builds.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import { type HostRequests, hostRequests, type WaitingRequest } from '../../store/host-requests.ts';
 import { baseName } from '../../store/node-path.ts';
@@ -39,6 +42,8 @@ export interface GrantHostsDeps {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   /** Absent: this process has no `[nodes] config`, and there are no hosts. */
   readonly nodes?: LiveNodes;
+  /** Absent: metrics are off. */
+  readonly metrics?: Pick<MetricsSink, 'source'>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
 }
@@ -48,16 +53,25 @@ interface Committer {
   commit(operations: readonly Operation[], operationId: string): Promise<unknown>;
 }
 
-/** Until aborted. @param onPublished after the hosts in the store have changed. */
+/** What others do about it. */
+export interface GrantEffects {
+  /** After the hosts in the store have changed. */
+  onPublished(): Promise<void>;
+  /** Ends builds that have waited too long for hosts out of service. @param due why, by uuid. */
+  onStranded(due: ReadonlyMap<string, string>): Promise<void>;
+}
+
+/** Until aborted. */
 export async function grantHosts(
   deps: GrantHostsDeps,
   fence: Committer,
-  onPublished: () => Promise<void>,
+  { onPublished, onStranded }: GrantEffects,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, paths, log, buildRequests, nodes } = deps;
+  const { store, paths, log, buildRequests, nodes, metrics } = deps;
   const dirty = createDirty(true);
   let isPublished = false;
+  let seen: HostRequests = { waiting: [], granted: [] };
   using _file = nodes?.onChange(() => {
     isPublished = false;
     dirty.set();
@@ -65,6 +79,9 @@ export async function grantHosts(
   const onError = (error: unknown) => log.error({ err: error }, 'the list of hosts could not be read');
   using hosts = await openHostTable(store, paths, onError, dirty.set);
   const requests = hostRequests(buildRequests);
+  using _gauges = metrics?.source(() => nodeMeasurements(hosts.rows(), seen));
+  let timer: NodeJS.Timeout | undefined;
+  using _timer = { [Symbol.dispose]: () => clearTimeout(timer) };
   const concerns = ({ path }: { readonly path: string }) =>
     parseRequestName(baseName(path))?.hosts !== undefined;
   for await (const _ of wakeUps(store, buildRequests.queuePath, signal, concerns, dirty)) {
@@ -72,8 +89,31 @@ export async function grantHosts(
       isPublished = true;
       if (await publish(deps, fence)) await hosts.fresh().then(onPublished);
     }
-    await grant(deps, await requests.read(), hosts, fence);
+    clearTimeout(timer);
+    seen = await requests.read();
+    const granted = await grant(deps, seen, hosts, fence);
+    const { due, next } = stranded(
+      deps,
+      seen.waiting.filter(({ uuid }) => !granted.has(uuid)),
+      hosts,
+    );
+    if (due.size > 0) await onStranded(due);
+    if (next !== undefined) timer = setTimeout(dirty.set, Math.min(next, LONGEST_SLEEP));
   }
+}
+
+/** Milliseconds: the clock may be set. */
+const LONGEST_SLEEP = 60_000;
+
+function stranded(
+  { nodes, clock }: GrantHostsDeps,
+  waiting: readonly WaitingRequest[],
+  hosts: Pick<HostTable, 'rows'>,
+): Stranded {
+  const limit = (nodes?.current() ?? NO_NODES).outageLimit;
+  return limit === null
+    ? { due: new Map(), next: undefined }
+    : strandedBuilds(waiting, hosts.rows(), limit, clock.now());
 }
 
 /** @returns whether anything changed. */
@@ -95,13 +135,14 @@ async function publish(
   return operations.length > 0;
 }
 
+/** @returns what builds got hosts. */
 async function grant(
   deps: GrantHostsDeps,
   { waiting, granted }: HostRequests,
   hosts: Pick<HostTable, 'rows'>,
   fence: Committer,
-): Promise<void> {
-  if (waiting.length === 0) return;
+): Promise<ReadonlyMap<string, unknown>> {
+  if (waiting.length === 0) return new Map();
   const inService = hosts.rows().filter(({ state }) => isInService(state));
   const limits = (deps.nodes?.current() ?? NO_NODES).tenantLimits;
   const wanted = waiting.map(({ uuid, wanted }) => ({ uuid, ...wanted }));
@@ -115,6 +156,7 @@ async function grant(
     const found = given.get(request.uuid);
     if (found !== undefined) await commitGrant(deps, request, found, fence);
   }
+  return given;
 }
 
 function inUse(granted: HostRequests['granted']): HostsInUse {

@@ -35,7 +35,7 @@ import { readHoldings } from './read-holdings.ts';
 import { createBlobSweeper } from './sweep-blobs.ts';
 import { deadLeftovers } from './sweep-dead.ts';
 import { createSlotSweeper } from './sweep-semaphores.ts';
-import { endUnservableBuilds, watchUnservableBuilds } from './unservable-builds.ts';
+import { endStrandedBuilds, endUnservableBuilds, watchUnservableBuilds } from './unservable-builds.ts';
 
 /** Milliseconds between sweeps. */
 const INTERVAL = 300_000;
@@ -64,7 +64,10 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
       grantHosts(
         { ...deps, buildRequests, pipelineQueue: shared.pipelineQueue },
         fence,
-        () => endUnservableBuilds({ ...deps, ...shared }, fence),
+        {
+          onPublished: () => endUnservableBuilds({ ...deps, ...shared }, fence),
+          onStranded: due => endStrandedBuilds(due, { ...deps, ...shared }, fence),
+        },
         either,
       ),
       sweepRegularly(shared, lost, fence, either),

@@ -16,7 +16,7 @@ import { removalOf, type StoredRequest } from '../../store/stored-request.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { buildLogFacts } from '../../tracing/log-facts.ts';
 import { buildSpanOf } from '../../tracing/span-ids.ts';
-import { isBetterElsewhere, labelProblem } from '../turn/node-labels.ts';
+import { canBeHad, isBetterElsewhere, labelProblem } from '../turn/node-labels.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 import type { SteadyExecutors } from './steady-executors.ts';
 
@@ -64,6 +64,20 @@ export async function endUnservableBuilds(deps: UnservableDeps, fence: Committer
     if (problem !== undefined) await end(request, { result: 'NODE_FAILURE', detail: problem }, deps, fence);
     else if (isBetterElsewhere(job, request.wanted !== undefined, deps.executors))
       await end(request, ELSEWHERE, deps, fence);
+  }
+}
+
+/** Builds that wait for hosts, of which none is in service; an alternative nodeset that can be had is taken instead. @param due why, by uuid. */
+export async function endStrandedBuilds(
+  due: ReadonlyMap<string, string>,
+  deps: UnservableDeps,
+  fence: Committer,
+): Promise<void> {
+  for (const request of await deps.buildRequests.list()) {
+    const detail = due.get(request.uuid);
+    if (detail === undefined || request.state.kind !== 'requested' || request.granted !== undefined) continue;
+    const isElsewhere = canBeHad(request.value.job, deps.executors);
+    await end(request, isElsewhere ? ELSEWHERE : { result: 'NODE_FAILURE', detail }, deps, fence);
   }
 }
 

@@ -43,14 +43,14 @@ export function labelProblem(job: Wanted, executors: Executors): string | undefi
 
 /** For hosts, where no executor offers its labels: what its request says. Undefined: executors serve it. */
 export function wantedOfHosts(
-  { job: { nodes }, tenant, pipeline, item, buildset }: BuildRequest,
+  { job: { nodes }, tenant, pipeline, item, buildset, requestedAt }: BuildRequest,
   executors: Executors,
 ): WantedNodes | undefined {
   const { hosts } = executors;
   if (hosts === undefined || executors.canRun(labelsOf({ nodes })) === 'yes') return undefined;
   if (hosts.canServe(nodes) === 'no') return undefined;
   const of = { pipeline, item, buildset };
-  return { tenant, of, nodes: nodes.map(({ name, label }) => ({ name, label })) };
+  return { tenant, of, requestedAt, nodes: nodes.map(({ name, label }) => ({ name, label })) };
 }
 
 /** `no-executor`: that may change. */
@@ -70,7 +70,11 @@ export function isBetterElsewhere(job: Wanted, waitsForHosts: boolean, executors
   const here = waitsForHosts
     ? executors.hosts?.canServe(job.nodes) === 'no'
     : executors.canRun(labelsOf(job)) === 'no-such-label';
-  if (!here) return false;
+  return here && canBeHad(job, executors);
+}
+
+/** Whether executors or hosts in service offer one of its nodesets now. */
+export function canBeHad(job: Wanted, executors: Executors): boolean {
   return [ownOf(job), ...(job.alternatives ?? [])].some(nodeset => answerTo(nodeset, executors) === 'yes');
 }
 

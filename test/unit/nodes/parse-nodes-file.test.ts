@@ -13,6 +13,7 @@ test('a host has the defaults of the file', () => {
   const text = `
 private-key: /etc/gatehouse/key
 tenant-limits: {acme: 2}
+outage-limit: 90
 hosts:
   - {name: web1, host-key: ${KEY} root@web1, labels: debian}
   - {name: web2, address: 10.0.0.5, port: 2222, username: ci, host-key: [${KEY}], private-key: /other, max-parallel-jobs: 3, labels: [a, b], python-path: /usr/bin/python3, variables: {ansible_become: true}}
@@ -30,7 +31,18 @@ hosts:
     kind: 'nodes',
     hosts: [web1, web2],
     tenantLimits: new Map([['acme', 2]]),
+    outageLimit: 90_000,
   });
+});
+
+test('builds wait an hour for hosts out of service, another time, or without limit', () => {
+  const limitOf = (text: string) => {
+    const parsed = parseNodesFile(`hosts: []\n${text}`, 'nodes.yaml');
+    return parsed.kind === 'nodes' ? parsed.outageLimit : parsed.errors.map(configErrorText);
+  };
+  expect(limitOf('')).toBe(3_600_000);
+  expect(limitOf('outage-limit: 0')).toBeNull();
+  expect(limitOf('outage-limit: -1')).toEqual([expect.stringMatching(/outage-limit.*-1/)]);
 });
 
 test('each mistake has its place and what to do', () => {

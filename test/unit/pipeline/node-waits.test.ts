@@ -20,7 +20,12 @@ const LABELS = ['debian', 'arm', 'debian'];
 
 function wantedBy({ item, buildset }: PendingBuild): WantedNodes {
   const nodes = LABELS.map((label, index) => ({ name: `node${index}`, label }));
-  return { tenant: 'main', of: { pipeline: 'gate', item: item.uuid, buildset }, nodes };
+  return {
+    tenant: 'main',
+    of: { pipeline: 'gate', item: item.uuid, buildset },
+    requestedAt: world.now,
+    nodes,
+  };
 }
 const wanted = () => nodesWanted(build.build, wantedBy(build), world.now);
 const granted = (time: Nanoseconds = world.now): PipelineEvent =>

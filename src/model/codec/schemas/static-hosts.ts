@@ -41,6 +41,7 @@ export const hostStateSchema = object<HostState>({
 export const wantedNodesSchema = object<WantedNodes>({
   tenant: text,
   of: object<WantedNodes['of']>({ pipeline: text, item: uuid, buildset: uuid }),
+  requestedAt: time,
   nodes: list(object<WantedNodes['nodes'][number]>({ name: text, label: text })),
   returns: optional(whole),
 });

@@ -1,6 +1,7 @@
 /** Hosts for builds that wait: given once, kept with the request, and out of service until clean when an executor vanished. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { randomIds } from '../../../../src/lib/ids.ts';
+import { createMetrics } from '../../../../src/metrics/registry.ts';
 import type { BuildRequest } from '../../../../src/model/build-request.ts';
 import {
   buildRequestCodec,
@@ -35,6 +36,8 @@ let builds: RequestQueue<BuildRequest>;
 let events: EventQueue<PipelineEvent>;
 let stop: AbortController;
 let running: Promise<void>;
+let metrics: ReturnType<typeof createMetrics>;
+let stranded: (readonly [string, string])[];
 
 const queueOver = (session: Store) =>
   new RequestQueue({ store: session, path: paths.requests('build'), codec: buildRequestCodec });
@@ -42,7 +45,7 @@ const host = (name: string, labels: readonly string[] = ['debian']): StaticHost 
   ...{ name, labels, address: name, port: 22, username: 'zuul', maxParallelJobs: 1 },
   ...{ privateKey: '/key', hostKeys: ['ssh-ed25519 AAAA'] },
 });
-const nodes = createLiveNodes({ hosts: [], tenantLimits: new Map() });
+const nodes = createLiveNodes({ hosts: [], tenantLimits: new Map(), outageLimit: null });
 const fence = { commit: (operations: readonly Operation[]) => store.multi(operations) };
 
 beforeEach(async () => {
@@ -56,7 +59,9 @@ beforeEach(async () => {
   });
   await events.prepare();
   stop = new AbortController();
-  nodes.adopt({ hosts: [host('one'), host('two')], tenantLimits: new Map() });
+  stranded = [];
+  metrics = createMetrics();
+  nodes.adopt({ hosts: [host('one'), host('two')], tenantLimits: new Map(), outageLimit: null });
 });
 afterEach(async () => {
   stop.abort();
@@ -66,9 +71,12 @@ afterEach(async () => {
 
 function launch(): void {
   running = grantHosts(
-    { store, paths, clock, ids, log: SILENT, nodes, buildRequests: builds, pipelineQueue: () => events },
+    {
+      ...{ store, paths, clock, ids, log: SILENT, nodes, buildRequests: builds, metrics },
+      pipelineQueue: () => events,
+    },
     fence,
-    async () => {},
+    { onPublished: async () => {}, onStranded: async due => void stranded.push(...due) },
     stop.signal,
   );
 }
@@ -79,6 +87,7 @@ async function submit(): Promise<BuildRequest> {
     builds.submit(request, {
       ...{ tenant: 'acme', nodes: [{ name: 'builder', label: 'debian' }] },
       of: { pipeline: 'gate', item: request.item, buildset: request.buildset },
+      requestedAt: clock.now(),
     }),
   );
   return request;
@@ -109,7 +118,7 @@ describe('hosts', () => {
   });
 
   it('that are given back are given to another build, or the same, at its old place', async () => {
-    nodes.adopt({ hosts: [host('one')], tenantLimits: new Map() });
+    nodes.adopt({ hosts: [host('one')], tenantLimits: new Map(), outageLimit: null });
     const request = await submit();
     launch();
     const session = server.connect();
@@ -124,8 +133,36 @@ describe('hosts', () => {
     expect((await worker.next(stop.signal)).request.value).toEqual(request);
   });
 
+  it('that are out of service for too long end the wait, as the metrics say', async () => {
+    nodes.adopt({ hosts: [host('one'), host('two', ['arm'])], tenantLimits: new Map(), outageLimit: 30 });
+    launch();
+    await vi.waitFor(async () =>
+      expect((await metrics.exposition(undefined)).body).toMatch(/^gatehouse_nodes\{state="ready"\} 2$/m),
+    );
+    await changeHostState({ store, paths }, 'one', () => ({
+      held: { reason: 'a new disk', since: clock.now() },
+    }));
+    await vi.waitFor(async () =>
+      expect((await metrics.exposition(undefined)).body).toMatch(/^gatehouse_nodes\{state="hold"\} 1$/m),
+    );
+    const request = await submit();
+    await vi.waitFor(async () => expect((await requests()).waiting).toHaveLength(1));
+    expect(stranded).toEqual([]);
+    clock.advance(30);
+    await vi.waitFor(() => expect(stranded[0]?.[0]).toBe(request.uuid));
+    expect(stranded[0]?.[1]).toMatch(/^no host .* one: held: a new disk$/);
+    await vi.waitFor(async () =>
+      expect((await metrics.exposition(undefined)).body).toMatch(
+        /^gatehouse_node_requests\{state="requested"\} 1$/m,
+      ),
+    );
+    stop.abort();
+    await running;
+    expect((await metrics.exposition(undefined)).body).not.toMatch(/^gatehouse_nodes\{/m);
+  });
+
   it('of an executor that vanished are given to nothing before its leftovers are removed', async () => {
-    nodes.adopt({ hosts: [host('one')], tenantLimits: new Map() });
+    nodes.adopt({ hosts: [host('one')], tenantLimits: new Map(), outageLimit: null });
     const request = await submit();
     launch();
     const session = server.connect();

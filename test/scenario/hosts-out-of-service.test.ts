@@ -1,0 +1,74 @@
+/** Jobs whose hosts do not answer, or are held, end as NODE_FAILURE when that has lasted too long, and with what the hosts said. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { keyPair } from '../fake/ssh-host.ts';
+import { layoutWith } from './layouts.ts';
+import { DEADLINE } from './observer.ts';
+import { openWorld } from './open-world.ts';
+
+const layout = layoutWith(`
+- job:
+    name: unit
+    run: [playbooks/unit.sh]
+    nodeset: {nodes: [{name: builder, label: debian}]}
+- project:
+    name: org/project
+    gate: {jobs: [unit]}
+`);
+const configFiles = { 'playbooks/unit.sh': '#!/bin/sh\n' };
+
+/** A machine that ends every connection at once. */
+async function deafMachine() {
+  const server = createServer(socket => socket.destroy());
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { port: address.port, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+test('a change whose hosts are all out of service waits for a time, and is reported with their reasons', {
+  timeout: 2 * DEADLINE,
+}, async () => {
+  await using machine = await deafMachine();
+  await using opening = new AsyncDisposableStack();
+  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-nodes-'));
+  opening.defer(() => rm(folder, { recursive: true }));
+  await writeFile(path.join(folder, 'key'), keyPair().private, { mode: 0o600 });
+  const nodes = path.join(folder, 'nodes.yaml');
+  const { public: hostKey } = keyPair();
+  const host = `{name: web1, address: 127.0.0.1, port: ${machine.port}, username: root, host-key: ${hostKey}, labels: [debian]}`;
+  await writeFile(nodes, `private-key: ${folder}/key\noutage-limit: 1\nhosts:\n  - ${host}\n`);
+  const world = await openWorld(
+    {
+      ...{ layout, configFiles, sections: [`[nodes]\nconfig = ${nodes}\n`] },
+      expectedTrouble: [/a host is quarantined/, /a build that waited cannot run/],
+    },
+    { kind: 'embedded' },
+  );
+  try {
+    world.free();
+    await world.propose('A');
+    await world.approve('A');
+    await world.leaves('A', 'FAILURE');
+    const [build] = await world.api.get<
+      readonly { readonly result: string; readonly error_detail: string }[]
+    >('/api/tenant/tenant-one/builds');
+    expect(build).toMatchObject({
+      result: 'NODE_FAILURE',
+      error_detail: expect.stringMatching(
+        /^no host for its nodes was in service for 1\.0s: web1: Connection lost before handshake$/,
+      ),
+    });
+    await world.end();
+    const waits = world.sink.spans.filter(({ name }) => name === 'RequestNodes unit');
+    expect(waits.map(({ attributes }) => attributes['gatehouse.result'])).toEqual([
+      'SUCCESS',
+      'NODE_FAILURE',
+    ]);
+  } finally {
+    await world[Symbol.asyncDispose]();
+  }
+});
