@@ -1,9 +1,10 @@
 /** Jobs on machines of `nodes.yaml`, each a real sshd: who gets which, what a job finds there, and what is left when one of them dies. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
+import { processesWith } from '../fake/processes-with.ts';
 import { keyPair, type SshHost, startSshHost } from '../fake/ssh-host.ts';
 import { describeOnAnsible } from '../setup/ansible.ts';
 import { ON_SSHD } from '../setup/provided.ts';
@@ -225,13 +226,3 @@ ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'echo "at \${SSH_CONNECTION##* }"; test -
     });
   });
 });
-
-function processesWith(text: string): readonly string[] {
-  return readdirSync('/proc').filter(name => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`, 'utf8').includes(text);
-    } catch {
-      return false; // it has ended
-    }
-  });
-}

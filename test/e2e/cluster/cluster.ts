@@ -46,6 +46,8 @@ export interface ClusterOptions {
   readonly pollInterval?: number;
   /** Seconds; default {@link SESSION_TIMEOUT}. */
   readonly sessionTimeout?: number;
+  /** More of the settings file of each process. */
+  readonly sections?: string;
 }
 
 export interface Cluster extends AsyncDisposable {
@@ -129,6 +131,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     collector: sink.url,
     token: TOKEN,
     separateMirrors: options.separateMirrors ?? true,
+    sections: options.sections ?? '',
   };
   const program = await builtProgram();
   const environment = { NODE_COMPILE_CACHE: path.join(root, 'compiled'), ...process.env };

@@ -24,6 +24,8 @@ export interface ClusterPlaces {
   readonly token: string;
   /** Each process has mirrors of its own, as on machines of their own; else all share one directory. */
   readonly separateMirrors: boolean;
+  /** More of the file. */
+  readonly sections: string;
 }
 
 /** Seconds, unless a cluster says otherwise: how long the store waits before it takes a silent process for dead. */
@@ -68,7 +70,7 @@ baseurl = ${places.baseurl}
 proposals = for/{branch}/{topic}
 webhook_token = ${places.token}
 poll_interval = ${places.pollInterval}
-`;
+${places.sections}`;
 }
 
 function zooKeeperText({ store }: ClusterPlaces): string {
