@@ -6,7 +6,7 @@
  *     await queue.take(accepts, AbortSignal.any([signal, governor.shuts]));
  */
 import { type Intake, type IntakeLimits, judgeIntake, type SensorReadings } from './judge-intake.ts';
-import { readMachine } from './read-sensors.ts';
+import { createMachineReader, type MachineReadings } from './read-sensors.ts';
 
 /** What a governor watches, and whom it informs. */
 export interface GovernorOptions {
@@ -14,7 +14,7 @@ export interface GovernorOptions {
   /** Called when it shuts, opens, or is shut by another sensor. */
   readonly onChange: (intake: Intake) => void;
   /** Default: of this machine. */
-  readonly machine?: () => ReturnType<typeof readMachine>;
+  readonly machine?: () => MachineReadings;
   /** Milliseconds between two readings. Default 2000. */
   readonly intervalMs?: number;
 }
@@ -34,7 +34,7 @@ export function createGovernor(
   options: GovernorOptions,
   builds: () => Pick<SensorReadings, 'starting' | 'running'>,
 ): Governor {
-  const { limits, onChange, machine = readMachine, intervalMs = 2_000 } = options;
+  const { limits, onChange, machine = createMachineReader(), intervalMs = 2_000 } = options;
   let intake: Intake = { kind: 'open' };
   let shuts = new AbortController();
   let opens = Promise.withResolvers<void>();

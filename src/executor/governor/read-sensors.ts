@@ -4,9 +4,30 @@ import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import type { SensorReadings } from './judge-intake.ts';
 
 const CGROUP = '/sys/fs/cgroup';
+/** Milliseconds. The kernel averages the load every five seconds, and a machine full of short builds asks at each of their ends. */
+const FRESH = 250;
 
 /** The part that does not depend on builds. */
-export function readMachine(): Pick<SensorReadings, 'load' | 'processors' | 'availableMemory'> {
+export type MachineReadings = Pick<SensorReadings, 'load' | 'processors' | 'availableMemory'>;
+
+/**
+ * What was read at most a quarter of a second ago is not read again: it takes ten files.
+ *
+ * @param now milliseconds of a clock that never goes back.
+ */
+export function createMachineReader(
+  read: () => MachineReadings = readMachine,
+  now: () => number = () => performance.now(),
+): () => MachineReadings {
+  let last: { readonly at: number; readonly readings: MachineReadings } | undefined;
+  return () => {
+    const at = now();
+    if (last === undefined || at - last.at >= FRESH) last = { at, readings: read() };
+    return last.readings;
+  };
+}
+
+function readMachine(): MachineReadings {
   const [load = 0] = loadavg();
   // On Linux this is what is available, caches that can be given up included.
   const ofMachine = (freemem() / totalmem()) * 100;

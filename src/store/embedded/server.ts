@@ -15,6 +15,7 @@ import { type OperationResult, type Store, StoreError } from '../port.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { EmbeddedSession, type Task } from './session.ts';
 import { type AppliedTransaction, type NodeChange, NodeTree, type TreeNode } from './tree.ts';
+import { Watches } from './watches.ts';
 
 /** Passed by `src/cmd` with the file of the settings; tests use `:memory:`. */
 export interface EmbeddedStoreOptions {
@@ -53,6 +54,7 @@ class EmbeddedServer implements EmbeddedStore {
   readonly #journal: Journal;
   readonly #defer: (flush: () => void) => void;
   readonly #sessions = new Map<string, EmbeddedSession>();
+  readonly #watches = new Watches();
   #queue: Task[] = [];
   /** A flush of the queue will come by itself. */
   #scheduled = false;
@@ -76,6 +78,7 @@ class EmbeddedServer implements EmbeddedStore {
     const id = `${this.#journal.boot.toString(16)}-${(++this.#lastSession).toString(16)}`;
     const session = new EmbeddedSession(id, {
       tree: this.#tree,
+      watches: this.#watches,
       enqueue: task => this.#enqueue(task),
       whenDurable: read => (this.#readers === undefined ? read() : void this.#readers.push(read)),
     });
@@ -182,10 +185,7 @@ class EmbeddedServer implements EmbeddedStore {
 
   #announce(applied: readonly AppliedTransaction[]): void {
     for (const { changes } of applied) {
-      for (const change of changes) {
-        for (const session of this.#sessions.values())
-          session.announce({ kind: change.kind, path: change.node.path });
-      }
+      for (const { kind, node } of changes) this.#watches.announce({ kind, path: node.path });
     }
   }
 }

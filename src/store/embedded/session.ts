@@ -19,7 +19,7 @@ import {
 } from '../port.ts';
 import { requireMultiSize } from '../size.ts';
 import type { NodeTree, TreeNode } from './tree.ts';
-import { Watches } from './watches.ts';
+import type { Watches } from './watches.ts';
 
 /**
  * Applies one transaction to the tree; valid only while its task runs.
@@ -42,6 +42,8 @@ export interface Task {
 /** The server's side of a session. */
 export interface EmbeddedSessionDeps {
   readonly tree: NodeTree;
+  /** Of all sessions. */
+  readonly watches: Watches;
   enqueue(task: Task): void;
   /** Calls `read` when all that the tree shows is durable: mostly at once. */
   whenDurable(read: () => void): void;
@@ -53,7 +55,8 @@ type Ending = Extract<StoreErrorCode, 'Closed' | 'SessionExpired'>;
 export class EmbeddedSession implements Store {
   readonly sessionId: string;
   readonly #deps: EmbeddedSessionDeps;
-  readonly #watches = new Watches();
+  /** Its watches. */
+  readonly #watching = new Set<Disposable>();
   readonly #stateListeners = new Set<(state: SessionState) => void>();
   /** Calls queued and not settled. */
   #queued = 0;
@@ -102,7 +105,14 @@ export class EmbeddedSession implements Store {
   watch(path: string, listener: (event: WatchEvent) => void): Disposable {
     this.#requireOpen(path);
     requireNodePath(path);
-    return this.#watches.add(path, listener);
+    const watching = this.#deps.watches.add(path, listener);
+    this.#watching.add(watching);
+    return {
+      [Symbol.dispose]: () => {
+        this.#watching.delete(watching);
+        watching[Symbol.dispose]();
+      },
+    };
   }
 
   async close(): Promise<void> {
@@ -121,10 +131,6 @@ export class EmbeddedSession implements Store {
     };
     this.#closing = this.#inTurn(drop, { ends: true });
     return this.#closing;
-  }
-
-  announce(event: WatchEvent): void {
-    this.#watches.announce(event);
   }
 
   async #read<T>(paths: readonly string[], read: () => T): Promise<T> {
@@ -176,7 +182,8 @@ export class EmbeddedSession implements Store {
 
   #turnLost(ending: Ending): void {
     this.#ended = ending;
-    this.#watches.clear();
+    for (const watching of this.#watching) watching[Symbol.dispose]();
+    this.#watching.clear();
     for (const listener of this.#stateListeners) queueMicrotask(() => listener('lost'));
     this.#stateListeners.clear();
   }

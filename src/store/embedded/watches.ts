@@ -1,10 +1,10 @@
-/** Watch listeners by path. A change costs as many look-ups as its path is deep, however many watches there are. */
+/** Watch listeners by path, of all sessions: a change costs as many look-ups as its path is deep, however many sessions and watches there are. */
 import { parentPath } from '../node-path.ts';
 import type { WatchEvent } from '../port.ts';
 
 type Listener = (event: WatchEvent) => void;
 
-/** The watches of one session; an event also reaches those above its path. */
+/** The watches of a server; an event also reaches those above its path. */
 export class Watches {
   readonly #byPath = new Map<string, Set<Listener>>();
 
@@ -23,7 +23,7 @@ export class Watches {
 
   /**
    * Notifies the listeners at or above the event's path, each in a microtask of its own: a listener that throws is an
-   * uncaught error of its own and does not affect the others.
+   * uncaught error of its own and does not affect the others. One that is disposed of meanwhile is not called.
    */
   announce(event: WatchEvent): void {
     for (let path = event.path; ; path = parentPath(path)) {
@@ -35,10 +35,5 @@ export class Watches {
       }
       if (path === '/') return;
     }
-  }
-
-  clear(): void {
-    for (const listeners of this.#byPath.values()) listeners.clear();
-    this.#byPath.clear();
   }
 }

@@ -7,7 +7,7 @@ import {
   judgeIntake,
   type SensorReadings,
 } from '../../../src/executor/governor/judge-intake.ts';
-import { availableInCgroup } from '../../../src/executor/governor/read-sensors.ts';
+import { availableInCgroup, createMachineReader } from '../../../src/executor/governor/read-sensors.ts';
 import { buildRequest, openBench, script } from './fixture.ts';
 
 const OFF: IntakeLimits = { loadMultiplier: null, minAvailMem: null, maxStartingBuilds: null };
@@ -61,6 +61,20 @@ test.each<[string, { readonly [name: string]: string }, number]>([
   ['version 1 without a limit', { 'memory/memory.limit_in_bytes': '9223372036854771712' }, 100],
 ])('memory of %s is read', (_what, files, percent) => {
   expect(availableInCgroup(name => files[name])).toBe(percent);
+});
+
+test('the machine is read once for all builds that begin and end in a quarter of a second', () => {
+  let now = 1_000;
+  let reads = 0;
+  const machine = createMachineReader(
+    () => ({ load: ++reads, processors: 1, availableMemory: 100 }),
+    () => now,
+  );
+  expect([machine().load, machine().load]).toEqual([1, 1]);
+  now += 249;
+  expect(machine().load).toBe(1);
+  now += 1;
+  expect(machine().load).toBe(2);
 });
 
 test('a change is reported once, and what waits goes on when it opens or is given up', async () => {
