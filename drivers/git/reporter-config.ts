@@ -1,4 +1,5 @@
 /** `success: {local: {merge: true, note: true}}` */
+import { compiledOnce } from '../../src/driver/compiled-once.ts';
 import type { ParseResult } from '../../src/driver/parse-result.ts';
 import { parsedBefore, readMapping } from '../../src/driver/read-mapping.ts';
 import type { Json } from '../../src/model/job.ts';
@@ -22,12 +23,14 @@ export function parseReporter(value: Json): ParseResult<ReporterConfig> {
   });
 }
 
+const stored = compiledOnce(value => parsedBefore(parseReporter(value)));
+
 /** Null: the reporter does not merge. @throws Error for a config that was not parsed before. */
 export function landingMode(config: Json): LandingMode | null {
-  return parsedBefore(parseReporter(config)).merge ? 'push' : null;
+  return stored(config).merge ? 'push' : null;
 }
 
 /** Whether this action is noted. @throws Error for a config that was not parsed before. */
 export function reporterNotes(config: Json, action: ReportAction): boolean {
-  return parsedBefore(parseReporter(config)).note ?? (action !== 'enqueue' && action !== 'start');
+  return stored(config).note ?? (action !== 'enqueue' && action !== 'start');
 }

@@ -2,6 +2,7 @@
  * `require: {local: {approved: true, open: true, current-patchset: true}}`, and the same keys below `reject:`, where a
  * change is refused when all that is written holds.
  */
+import { compiledOnce } from '../../src/driver/compiled-once.ts';
 import type { ParseResult } from '../../src/driver/parse-result.ts';
 import { parsedBefore, readMapping } from '../../src/driver/read-mapping.ts';
 import type { Verdict } from '../../src/driver/verdict.ts';
@@ -40,9 +41,11 @@ export function parseRequirement(value: Json): ParseResult<{ readonly [key: stri
   return mapping.result(Object.fromEntries(wanted));
 }
 
+const stored = compiledOnce(value => parsedBefore(parseRequirement(value)));
+
 /** @returns all conditions in one clause, or the first that is not met. @throws Error for a requirement not parsed before. */
 export function requirementMet(requirement: Json, record: ChangeRecord): Verdict {
-  const wanted = parsedBefore(parseRequirement(requirement));
+  const wanted = stored(requirement);
   const said: string[] = [];
   for (const [key, { holds, yes, no }] of Object.entries(KEYS)) {
     const expected = wanted[key];

@@ -4,6 +4,7 @@
  * `branch` and `ref` are regular expressions (or lists, of which one must match) that match from the start. What the parser
  * returns parses to itself, so the stored form is read by the same function.
  */
+import { compiledOnce } from '../../src/driver/compiled-once.ts';
 import type { ParseResult } from '../../src/driver/parse-result.ts';
 import { parsedBefore, readMapping } from '../../src/driver/read-mapping.ts';
 import type { Verdict } from '../../src/driver/verdict.ts';
@@ -53,9 +54,11 @@ export function parseTrigger(value: Json): ParseResult<TriggerConfig> {
   return mapping.result({ event, branch, ref, 'ignore-deletes': ignoreDeletes ?? true });
 }
 
+const stored = compiledOnce(value => parsedBefore(parseTrigger(value)));
+
 /** @returns what matched, or the first thing that did not. @throws Error for a trigger that was not parsed before. */
 export function triggerMatches(trigger: Json, event: TriggerEvent): Verdict {
-  const config = parsedBefore(parseTrigger(trigger));
+  const config = stored(trigger);
   if (!config.event.some(each => each === event.type))
     return no(`event ${event.type} is not ${config.event.join(' or ')}`);
   const said = [`event ${event.type}`];
