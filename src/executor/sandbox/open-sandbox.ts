@@ -9,7 +9,7 @@ import { closedDirectory, type FoundRuntime, findProgram, findRuntime, stagePoin
 import { type Isolation, type Sandbox, type SandboxFacts, sandboxOf } from './sandbox.ts';
 import { seccompFilter } from './seccomp/seccomp-filter.ts';
 import { selfTest } from './self-test.ts';
-import type { Stage } from './stage.ts';
+import { mountTable, type Stage } from './stage.ts';
 
 /** From the options of the executor; the rest is found by trying. */
 export interface SandboxOptions {
@@ -100,7 +100,8 @@ async function candidatePlaces(options: SandboxOptions): Promise<Omit<Candidate,
   const point = await stagePoint([jobDir, gitDir, process.execPath]);
   const direct = { stage: null, overlays: false };
   if (point === undefined) return [direct];
-  const stage: Stage = { point, jobDir, gitDir, asRoot: isRoot(options) };
+  const parts = { point, jobDir, gitDir, asRoot: isRoot(options) };
+  const stage: Stage = { ...parts, table: await rewrite(join(jobDir, '.stage'), mountTable(parts)) };
   return [{ stage, overlays: true }, ...(stage.asRoot ? [{ stage, overlays: false }] : []), direct];
 }
 
@@ -108,9 +109,13 @@ async function candidatePlaces(options: SandboxOptions): Promise<Omit<Candidate,
 async function writeSeccompFilter(jobDir: string): Promise<string | null> {
   const filter = seccompFilter();
   if (filter === undefined) return null;
-  const path = join(jobDir, '.seccomp');
+  return rewrite(join(jobDir, '.seccomp'), filter);
+}
+
+/** A new file, in place of one that an earlier service left. @returns its path. */
+async function rewrite(path: string, content: string | Uint8Array): Promise<string> {
   await rm(path, { force: true });
-  await writeFile(path, filter, { mode: 0o644 });
+  await writeFile(path, content, { mode: 0o644 });
   return path;
 }
 

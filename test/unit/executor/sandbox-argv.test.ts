@@ -7,7 +7,7 @@ import {
   type SandboxedCommand,
 } from '../../../src/executor/sandbox/bubblewrap-argv.ts';
 import { type Isolation, type JobCommand, sandboxOf } from '../../../src/executor/sandbox/sandbox.ts';
-import { onStage, type Stage, stagedArgv } from '../../../src/executor/sandbox/stage.ts';
+import { mountTable, onStage, type Stage, stagedArgv } from '../../../src/executor/sandbox/stage.ts';
 import { randomIds } from '../../../src/lib/ids.ts';
 
 const RUNTIME: Runtime = {
@@ -185,12 +185,22 @@ describe('a sandbox that listens for its job', () => {
 });
 
 describe('the stage', () => {
-  const stage: Stage = { point: '/mnt', jobDir: '/var/jobs', gitDir: '/var/git', asRoot: true };
+  const parts = { point: '/mnt', jobDir: '/var/jobs', gitDir: '/var/git', asRoot: true };
+  const stage: Stage = { ...parts, table: '/var/jobs/.stage' };
 
   test('shows the two sources below its point and nothing else elsewhere', () => {
     expect(onStage(stage, '/var/jobs/b/work')).toBe('/mnt/jobs/b/work');
     expect(onStage(stage, '/var/git')).toBe('/mnt/git');
     expect(onStage(stage, '/var/jobsworth')).toBe('/var/jobsworth');
+  });
+
+  test('begins with three mounts of one table, also where a path has a blank', () => {
+    expect(mountTable({ ...parts, jobDir: '/srv/my jobs\\#1' }).split('\n')).toEqual([
+      'gatehouse /mnt tmpfs size=1m,mode=0755,nosuid,nodev 0 0',
+      '/srv/my\\040jobs\\134\\0431 /mnt/jobs none bind,X-mount.mkdir 0 0',
+      '/var/git /mnt/git none bind,X-mount.mkdir 0 0',
+      '',
+    ]);
   });
 
   test("is left for the job's user with no way back, before the command", () => {
