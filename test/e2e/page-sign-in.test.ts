@@ -1,7 +1,4 @@
 /** Signing in on the page, at a real OpenID provider and in a real browser, and what becomes of a private tenant's page then. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Provider } from 'oidc-provider';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { layoutWith } from '../scenario/layouts.ts';
@@ -10,52 +7,11 @@ import { openWorld } from '../scenario/open-world.ts';
 import type { World } from '../scenario/world.ts';
 import { describeOnChromium } from '../setup/chromium.ts';
 import { launchBrowser, STILL } from './browser.ts';
+import { authSection, signIn, startProvider } from './sign-in-provider.ts';
 
 const layout = layoutWith('\n- job: {name: unit}\n- project: {name: org/project, check: {jobs: [unit]}}\n', {
   check: true,
 });
-
-/** Takes any name for the user's; alice is of the group ci. `open` makes it, once the page's address is known. */
-async function startProvider() {
-  let provider: Provider | undefined;
-  const server = createServer((request, response) => provider?.callback()(request, response));
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    issuer,
-    /** @param seconds that its tokens last. */
-    open(page: string, seconds = 600) {
-      provider = new Provider(issuer, {
-        clients: [
-          {
-            ...{ client_id: 'gate', token_endpoint_auth_method: 'none', response_types: ['code'] },
-            ...{ grant_types: ['authorization_code'], redirect_uris: [`${page}/auth_callback`] },
-          },
-        ],
-        clientBasedCORS: () => true,
-        conformIdTokenClaims: false,
-        claims: { openid: ['sub'], profile: ['groups'] },
-        findAccount: (_: unknown, sub: string) => ({
-          accountId: sub,
-          claims: async () => ({ sub, groups: sub === 'alice' ? ['ci'] : [] }),
-        }),
-        cookies: { keys: ['a key of the test'] },
-        ttl: {
-          AccessToken: seconds,
-          IdToken: seconds,
-          AuthorizationCode: 60,
-          Grant: 600,
-          Interaction: 600,
-          Session: 600,
-        },
-      });
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
-    },
-  };
-}
 
 describeOnChromium('the page of a private tenant', executablePath => {
   let browser: Browser;
@@ -80,15 +36,7 @@ describeOnChromium('the page of a private tenant', executablePath => {
         moreTenants: ['hidden'],
         moreTenantOptions: ['access-rules: [ci]'],
         tenantStanzas: '- authorization-rule: {name: ci, conditions: [{groups: ci}]}\n',
-        sections: [
-          ...[
-            '[auth company]',
-            'driver = OpenIDConnect',
-            'realm = company',
-            `issuer_id = ${provider.issuer}`,
-          ],
-          ...['client_id = gate', ...more],
-        ],
+        sections: authSection(provider.issuer, more),
       },
       { kind: 'embedded' },
     );
@@ -115,14 +63,6 @@ describeOnChromium('the page of a private tenant', executablePath => {
       await context.close();
       await world[Symbol.asyncDispose]();
     }
-  }
-
-  async function signIn(page: Page, name: string): Promise<void> {
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.locator('[name=login]').fill(name);
-    await page.locator('[name=password]').fill('any');
-    await page.locator('[type=submit]').click();
-    await page.getByRole('button', { name: 'Continue' }).click();
   }
 
   const tokenOf = (page: Page) =>

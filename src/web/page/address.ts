@@ -37,6 +37,28 @@ export async function fetchJson<Answer>(address: string): Promise<Answer | undef
   return response.json();
 }
 
+/** The answer to what was sent; a refusal is for people. */
+export type Posted<Answer> =
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  | { readonly kind: 'refused'; readonly text: string };
+
+/** Sends JSON, as who is signed in. The token is in a header: no other site's page can send it. */
+export async function postJson<Answer>(address: string, body: object): Promise<Posted<Answer>> {
+  try {
+    const response = await fetch(address, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json', ...authorization() },
+      body: JSON.stringify(body),
+    });
+    if (response.status === 401) forgetSession();
+    const answer = await response.json();
+    if (response.ok) return { kind: 'answer', answer };
+    return { kind: 'refused', text: answer?.error ?? `the service answered ${response.status}` };
+  } catch (error) {
+    return { kind: 'refused', text: `the service does not answer (${errorTextOf(error)})` };
+  }
+}
+
 /** Whether the tenant can be read: `private` also of one that does not exist, while any tenant is private. */
 export async function tenantStanding(tenant: string): Promise<'readable' | 'private' | 'unknown'> {
   const { status } = await fetch(api(tenant, 'info'), { headers: authorization() });

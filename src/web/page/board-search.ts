@@ -1,4 +1,6 @@
 /** The search of the board: shows only items that fit a text, and leads to the page of an item, buildset or build by its uuid. */
+import type { LiveItem } from '../../api/live-item.ts';
+import { rowOfState } from '../../model/item-states.ts';
 import { api, errorTextOf, fetchJson, goTo, pages } from './address.ts';
 import { element } from './dom.ts';
 
@@ -7,6 +9,8 @@ export class BoardSearch {
   readonly root = element('form', { class: 'board-search', role: 'search' });
   readonly #tenant: string;
   readonly #queues: Element;
+  readonly #itemOf: (uuid: string) => LiveItem | undefined;
+  #isFiltered = false;
   readonly #input = element('input', {
     type: 'search',
     id: 'board-search',
@@ -17,9 +21,10 @@ export class BoardSearch {
   });
   readonly #said = element('span', { class: 'quiet', role: 'status' });
 
-  /** @param queues whose elements with `data-item` are shown or hidden. */
-  constructor(tenant: string, queues: Element) {
+  /** @param queues whose elements with `data-item` are shown or hidden. @param itemOf its document. */
+  constructor(tenant: string, queues: Element, itemOf: (uuid: string) => LiveItem | undefined) {
     this.#tenant = tenant;
+    this.#itemOf = itemOf;
     this.#queues = queues;
     this.#input.value = new URLSearchParams(location.search).get('q') ?? '';
     this.root.append(this.#input, this.#said);
@@ -38,9 +43,12 @@ export class BoardSearch {
   /** After items were drawn. */
   apply(): void {
     const wanted = this.#input.value.trim().toLowerCase();
+    if (wanted === '' && !this.#isFiltered) return;
+    this.#isFiltered = wanted !== '';
     let shown = 0;
     for (const item of this.#queues.querySelectorAll<HTMLElement>('[data-item]')) {
-      const fits = wanted === '' || `${item.dataset.item} ${item.textContent}`.toLowerCase().includes(wanted);
+      const found = this.#itemOf(item.dataset.item ?? '');
+      const fits = wanted === '' || (found !== undefined && searchedText(found).includes(wanted));
       item.hidden = !fits;
       if (fits) shown++;
     }
@@ -76,4 +84,26 @@ export class BoardSearch {
     event.preventDefault();
     this.#input.focus();
   };
+}
+
+const texts = new WeakMap<LiveItem, string>();
+
+/** What a search looks at, in lower case. */
+function searchedText(item: LiveItem): string {
+  const known = texts.get(item);
+  if (known !== undefined) return known;
+  const { uuid, pipeline, changes, jobs, failing, state, dependsOn } = item;
+  const { word } = rowOfState(state.name);
+  const parts = [
+    ...[uuid, pipeline, word, state.subject, failing.length > 0 ? `failing: ${failing.join(' ')}` : ''],
+    ...changes.flatMap(({ text, subject, owner, name }) => [text, name, subject, owner]),
+    ...jobs.map(({ name }) => name),
+    ...dependsOn,
+  ];
+  const text = parts
+    .filter(part => typeof part === 'string')
+    .join('\n')
+    .toLowerCase();
+  texts.set(item, text);
+  return text;
 }

@@ -1,40 +1,75 @@
-/** All pipelines and their queues, and the items that finished recently. */
-import type { FinishedItem, LiveItem } from '../../api/live-item.ts';
+/** All pipelines and their queues, as cards or in lines, and the items that finished recently. */
+import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline } from '../../api/live-view.ts';
-import { api, fetchJson, pages } from './address.ts';
+import { actButtons } from './act-dialog.ts';
+import { itemActs, pipelineActs } from './acts.ts';
+import { BoardChoices } from './board-choices.ts';
+import { delaysLink, emptyState, pipelineLinks } from './board-empty.ts';
+import { BoardKeys } from './board-keys.ts';
 import { BoardSearch } from './board-search.ts';
-import { type Child, element, show } from './dom.ts';
+import { arrange, type Child, element, show } from './dom.ts';
 import { forecastLine } from './forecast-line.ts';
-import { clock, count, duration, itemTitle, resultKind, resultMark, resultWord } from './format.ts';
-import { itemCard } from './item-card.ts';
+import { count } from './format.ts';
+import { itemArticle, itemCard } from './item-card.ts';
+import { etaText, itemLine } from './item-line.ts';
+import { LineList } from './line-list.ts';
 import type { Live } from './live.ts';
 import type { Changed, View } from './messages.ts';
+import { PipelineSection, type QueueContent } from './pipeline-section.ts';
+import { RecentItems } from './recent-items.ts';
+import type { RightToAct } from './right-to-act.ts';
 import { tick } from './ticking.ts';
 
-const RECENT = 12;
+/** A queue of so many lines is shown in columns; of more, those would have to be balanced anew all the time. */
+const IN_COLUMNS = { from: 26, to: 150 } as const;
 
-/** Redraws single items where it can, and everything when a queue changes; finished items are fetched, since no document has them. */
+interface Shown {
+  readonly live: Live;
+  readonly right: Pick<RightToAct, 'isGiven'>;
+}
+
+/** Redraws single items where it can, and everything when a queue changes. */
 export class Board implements View {
   readonly #live: Live;
   readonly #tenant: string;
-  #queues = element('div', { class: 'pipelines' });
-  #recent = element('section', { class: 'recent', 'aria-labelledby': 'recent-title' });
+  readonly #right: Pick<RightToAct, 'isGiven'>;
+  readonly #mineTitle = element('h2');
+  readonly #mineList = element('ol', { class: 'lines' });
+  readonly #mine = element(
+    'section',
+    { class: 'mine', 'aria-label': 'Mine', hidden: true },
+    this.#mineTitle,
+    this.#mineList,
+  );
+  readonly #queues = element('div', { class: 'pipelines' });
+  readonly #shown = element('div', {}, this.#mine, this.#queues);
+  readonly #sections = new Map<string, PipelineSection>();
+  readonly #recent: RecentItems;
   readonly #search: BoardSearch;
-  #timer: number | undefined;
+  readonly #choices = new BoardChoices(() => this.update(null));
+  readonly #lines = new LineList((item, place, isOpen) =>
+    this.#line(item, place, isOpen, this.#lines, 'line-'),
+  );
+  readonly #mineLines = new LineList((item, place, isOpen) =>
+    this.#line(item, place, isOpen, this.#mineLines, 'mine-'),
+  );
+  readonly #keys = new BoardKeys(this.#shown, [this.#lines, this.#mineLines]);
 
-  constructor(root: Element, tenant: string, live: Live) {
+  constructor(root: Element, tenant: string, { live, right }: Shown) {
     this.#live = live;
+    this.#right = right;
     this.#tenant = tenant;
-    this.#search = new BoardSearch(tenant, this.#queues);
+    this.#recent = new RecentItems(tenant);
+    this.#search = new BoardSearch(tenant, this.#shown, uuid => live.item(uuid));
+    this.#search.root.append(this.#choices.root);
     show(
       root,
       element('h1', { class: 'visually-hidden' }, `Pipelines of ${tenant}`),
       this.#search.root,
-      this.#queues,
-      this.#recent,
+      this.#shown,
+      this.#recent.root,
     );
     this.update(null);
-    void this.#loadRecent();
   }
 
   get title(): string {
@@ -53,7 +88,7 @@ export class Board implements View {
         name =>
           name.startsWith('pipeline/') || (!name.startsWith('forecast/') && !this.#live.documents.has(name)),
       );
-    if (structure) this.#drawAll();
+    if (structure) this.#drawAll(changed);
     else for (const name of changed) this.#redraw(name);
     this.#search.apply();
     this.tick();
@@ -61,36 +96,59 @@ export class Board implements View {
       changed !== null &&
       [...changed].some(name => name.startsWith('item/') && !this.#live.documents.has(name))
     )
-      this.#recentSoon();
+      this.#recent.soon();
   }
 
   tick(): void {
-    tick(this.#queues, this.#live.now());
+    tick(this.#shown, this.#live.now());
   }
 
   close(): void {
     this.#search.close();
-    clearTimeout(this.#timer);
+    this.#recent.close();
+    this.#keys.close();
+    this.#lines.close();
+    this.#mineLines.close();
   }
 
-  #drawAll(): void {
+  #drawAll(changed: Changed): void {
+    const items = this.#live.items();
+    this.#choices.settle(items);
+    for (const lines of [this.#lines, this.#mineLines]) {
+      // What is not in the documents of the items may be another one: the right to act, the form.
+      if (changed === null) lines.redraw();
+      lines.prune(uuid => this.#live.item(uuid) !== undefined);
+    }
     const pipelines = this.#live.pipelines();
-    const busy = pipelines.filter(isShown);
-    const idle = pipelines.filter(pipeline => !isShown(pipeline));
-    show(
-      this.#queues,
-      busy.map(pipeline => this.#pipeline(pipeline)),
-      busy.length === 0 && this.#emptyState(pipelines),
-      idle.length > 0 &&
-        busy.length > 0 &&
-        element(
-          'p',
-          { class: 'idle' },
-          'Empty: ',
-          idle.flatMap((pipeline, index) => [index > 0 && ', ', this.#delaysLink(pipeline, pipeline.name)]),
-          '.',
-        ),
+    const busy = pipelines.filter(pipeline => this.#right.isGiven || isShown(pipeline));
+    const idle = pipelines.filter(pipeline => !busy.includes(pipeline));
+    this.#queues.classList.toggle('in-lines', this.#choices.mode === 'lines');
+    arrange(this.#queues, [
+      ...busy.map(pipeline => this.#section(pipeline)),
+      ...(busy.length === 0
+        ? [emptyState(this.#tenant, pipelines, this.#live.tenant()?.projects ?? 0)]
+        : idle.length > 0
+          ? [element('p', { class: 'idle' }, 'Empty: ', pipelineLinks(this.#tenant, idle), '.')]
+          : []),
+    ]);
+    this.#drawMine(items);
+  }
+
+  /** In the order of their queues; the others stay where they are. */
+  #drawMine(items: readonly LiveItem[]): void {
+    const { mine } = this.#choices;
+    const own = mine === '' ? [] : items.filter(({ changes }) => changes.some(({ owner }) => owner === mine));
+    this.#mine.hidden = own.length === 0;
+    show(this.#mineTitle, `Changes of ${mine}`);
+    arrange(
+      this.#mineList,
+      own.flatMap(item => this.#mineLines.linesOf([item], this.#placeOf(item))),
     );
+  }
+
+  #placeOf({ uuid, pipeline }: LiveItem): number {
+    const queues = this.#live.pipelines().find(({ name }) => name === pipeline)?.queues ?? [];
+    return (queues.find(queue => queue.items.includes(uuid))?.items.indexOf(uuid) ?? 0) + 1;
   }
 
   #redraw(name: string): void {
@@ -99,160 +157,74 @@ export class Board implements View {
   }
 
   #redrawForecasts(pipeline: string): void {
-    for (const [uuid, forecast] of Object.entries(this.#live.forecasts(pipeline)?.items ?? {})) {
-      const line = this.#queues.querySelector(`[data-forecast="${uuid}"]`);
-      line?.replaceWith(forecastLine(uuid, forecast, this.#live.now()));
+    const now = this.#live.now();
+    const forecasts = this.#live.forecasts(pipeline)?.items ?? {};
+    for (const line of this.#shown.querySelectorAll<HTMLElement>('[data-forecast]')) {
+      const { forecast: uuid = '' } = line.dataset;
+      if (forecasts[uuid] !== undefined) line.replaceWith(forecastLine(uuid, forecasts[uuid], now));
+    }
+    for (const line of this.#shown.querySelectorAll<HTMLElement>('[data-eta]')) {
+      const { eta: uuid = '' } = line.dataset;
+      if (forecasts[uuid] !== undefined) line.textContent = etaText(forecasts[uuid], now);
     }
   }
 
+  #line(item: LiveItem, place: number, isOpen: boolean, lines: LineList, prefix: string): Child {
+    const now = this.#live.now();
+    const head = itemLine(item, { place, isOpen, forecast: this.#live.forecast(item), now, prefix });
+    head.addEventListener('click', () => lines.toggle(item.uuid));
+    return [head, isOpen && itemArticle(item, this.#forecast(item), this.#itemActs(item))];
+  }
+
+  #forecast(item: LiveItem): HTMLElement {
+    return forecastLine(item.uuid, this.#live.forecast(item), this.#live.now());
+  }
+
   #card(item: LiveItem): HTMLElement {
-    return itemCard(item, forecastLine(item.uuid, this.#live.forecast(item), this.#live.now()));
+    return itemCard(item, this.#forecast(item), this.#itemActs(item));
+  }
+
+  #itemActs(item: LiveItem): HTMLElement | null {
+    if (!this.#right.isGiven) return null;
+    const pipeline = this.#live.pipelines().find(({ name }) => name === item.pipeline);
+    return actButtons(this.#tenant, itemActs(item, pipeline?.manager), item.uuid);
   }
 
   #redrawItem(uuid: string): void {
     const item = this.#live.item(uuid);
-    const card = this.#queues.querySelector(`[data-item="${uuid}"]`);
-    if (card === null || item === undefined) return;
+    if (item === undefined) return;
+    this.#lines.update(item);
+    this.#mineLines.update(item);
+    const card = this.#queues.querySelector(`.item[data-item="${uuid}"]`);
+    if (card === null) return;
     const focused = card.contains(document.activeElement) ? (document.activeElement?.id ?? '') : '';
     card.replaceWith(this.#card(item));
     if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
-  #pipeline(pipeline: LivePipeline): HTMLElement {
-    const size = pipeline.queues.reduce((sum, queue) => sum + queue.items.length, 0);
-    return element(
-      'section',
-      { class: `pipeline is-${pipeline.manager}`, 'aria-label': `Pipeline ${pipeline.name}` },
-      element(
-        'header',
-        {},
-        element('h2', {}, pipeline.name),
-        element('span', { class: 'count' }, count(size, 'item')),
-        pipeline.disabled && element('span', { class: 'chip is-bad' }, 'disabled after too many failures'),
-        this.#delaysLink(pipeline, 'delays'),
-        (pipeline.halts ?? []).map(halt => element('p', { class: 'chip is-bad' }, haltLine(halt))),
-        pipeline.description !== null && element('p', { class: 'description' }, pipeline.description),
-      ),
-      pipeline.queues.map(queue => this.#queue(pipeline, queue)),
-    );
+  #section(pipeline: LivePipeline): HTMLElement {
+    const known = this.#sections.get(pipeline.name) ?? new PipelineSection(pipeline);
+    this.#sections.set(pipeline.name, known);
+    const more: readonly Child[] = [
+      delaysLink(this.#tenant, pipeline, 'delays'),
+      (pipeline.halts ?? []).map(halt => element('p', { class: 'chip is-bad' }, haltLine(halt))),
+      pipeline.description !== null && element('p', { class: 'description' }, pipeline.description),
+      this.#right.isGiven &&
+        actButtons(this.#tenant, pipelineActs(pipeline), `pipeline-${pipeline.position}`),
+    ];
+    known.draw(pipeline, more, queue => this.#contentOf(pipeline, queue));
+    return known.root;
   }
 
-  #delaysLink({ name, description }: LivePipeline, text: string): HTMLElement {
-    return element(
-      'a',
-      {
-        class: 'delays-link',
-        'data-route': true,
-        href: pages.pipeline(this.#tenant, name),
-        title: description,
-      },
-      text,
-    );
-  }
-
-  #queue(pipeline: LivePipeline, queue: LivePipeline['queues'][number]): HTMLElement {
+  #contentOf({ manager }: LivePipeline, queue: LivePipeline['queues'][number]): QueueContent {
     const items = queue.items.map(uuid => this.#live.item(uuid)).filter(item => item !== undefined);
-    const window = queue.window === 0 ? null : `window ${queue.window}`;
-    return element(
-      'div',
-      { class: 'queue' },
-      element(
-        'h3',
-        {},
-        queue.name,
-        window !== null &&
-          element(
-            'span',
-            { class: 'window', title: 'maximum number of items tested at the same time' },
-            window,
-          ),
-      ),
-      element(
-        'ol',
-        { class: `train ${pipeline.manager === 'independent' ? 'is-single' : ''}` },
-        items.map(item => this.#card(item)),
-      ),
-    );
-  }
-
-  #emptyState(pipelines: readonly LivePipeline[]): HTMLElement {
-    const projects = this.#live.tenant()?.projects ?? 0;
-    if (pipelines.length === 0) {
-      return emptyBox(
-        'No pipelines yet',
-        'This tenant has no pipelines. Define one in a config-project of the tenant file and push it; see also ',
-        element(
-          'a',
-          { 'data-route': true, href: pages.list(this.#tenant, 'config-errors') },
-          'its configuration errors',
-        ),
-        '.',
-      );
+    if (this.#choices.mode === 'lines') {
+      const isLong = items.length >= IN_COLUMNS.from && items.length <= IN_COLUMNS.to;
+      const look = `lines ${isLong ? 'is-long' : ''}`;
+      return { look, items: this.#lines.linesOf(items) };
     }
-    return emptyBox(
-      'All queues are empty',
-      `Propose a change to one of ${count(projects, 'project')} and it appears here within a second:`,
-      element('pre', {}, 'git push origin HEAD:refs/heads/for/master/my-change'),
-      element(
-        'span',
-        { class: 'quiet' },
-        'Pipelines: ',
-        pipelines.flatMap((pipeline, index) => [
-          index > 0 && ', ',
-          this.#delaysLink(pipeline, pipeline.name),
-        ]),
-        '.',
-      ),
-    );
-  }
-
-  /** An item reaches the history shortly after it left its queue. */
-  #recentSoon(): void {
-    clearTimeout(this.#timer);
-    this.#timer = window.setTimeout(() => void this.#loadRecent(), 800);
-  }
-
-  async #loadRecent(): Promise<void> {
-    const items = await fetchJson<readonly FinishedItem[]>(api(this.#tenant, `items?limit=${RECENT}`)).catch(
-      () => undefined,
-    );
-    if (items === undefined) return;
-    show(
-      this.#recent,
-      element('h2', { id: 'recent-title' }, 'Recently finished'),
-      items.length === 0
-        ? element('p', { class: 'quiet' }, 'No item has finished yet.')
-        : element(
-            'ol',
-            { class: 'finished' },
-            items.map(item => this.#finished(item)),
-          ),
-    );
-  }
-
-  #finished(item: FinishedItem): HTMLElement {
-    const kind = resultKind(item.result);
-    const [change] = item.changes;
-    return element(
-      'li',
-      { class: `is-${kind}` },
-      element('span', { class: 'mark', 'aria-hidden': 'true' }, resultMark(kind)),
-      element(
-        'a',
-        { class: 'title', 'data-route': true, href: pages.item(this.#tenant, item.uuid) },
-        itemTitle(item),
-      ),
-      element('span', { class: 'change' }, change?.text),
-      element(
-        'span',
-        { class: 'outcome' },
-        resultWord(item.result),
-        item.resets > 0 && ` · ${count(item.resets, 'reset')}`,
-      ),
-      element('span', { class: 'pipeline-name' }, item.pipeline),
-      element('span', { class: 'took' }, duration(item.leftAt - item.enqueuedAt)),
-      element('time', { datetime: new Date(item.leftAt).toISOString() }, clock(item.leftAt)),
-    );
+    const look = `train ${manager === 'independent' ? 'is-single' : ''}`;
+    return { look, items: items.map(item => this.#card(item)) };
   }
 }
 
@@ -264,8 +236,4 @@ function isShown({ queues, halts = [] }: LivePipeline): boolean {
 function haltLine({ queue, mode, reason, by }: LivePipeline['halts'][number]): string {
   const what = queue === null ? '' : `queue ${queue} `;
   return `${what}${mode === 'pause' ? 'is paused' : 'takes no changes'}, by ${by}: ${reason}`;
-}
-
-function emptyBox(title: string, ...children: readonly Child[]): HTMLElement {
-  return element('div', { class: 'empty' }, element('h2', {}, title), element('p', {}, ...children));
 }

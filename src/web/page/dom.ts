@@ -47,6 +47,20 @@ export function show(parent: Element, ...children: readonly Child[]): void {
   if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
+/** As {@link show}, but children that stay in place are not taken out: they keep their focus, and what watches them. */
+export function arrange(parent: Element, wanted: readonly Element[]): void {
+  const focused = parent.contains(document.activeElement) ? (document.activeElement?.id ?? '') : '';
+  const kept = new Set(wanted);
+  for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
+  let next = parent.firstElementChild;
+  for (const child of wanted) {
+    if (child === next) next = next.nextElementSibling;
+    else parent.insertBefore(child, next);
+  }
+  if (focused !== '' && document.activeElement?.id !== focused)
+    document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
 /** Opens a new tab that cannot reach this one. Null without an address. */
 export function externalLink(
   address: string | null | undefined,

@@ -4,11 +4,11 @@ import type { LiveJob } from '../../api/live-job.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { pages } from './address.ts';
 import { type Child, element, externalLink } from './dom.ts';
-import { clock, duration, itemTitle, resultKind, resultMark, resultWord } from './format.ts';
+import { clock, duration, itemTitle, resultMark, resultWord } from './format.ts';
+import { jobKind, jobWord } from './job-kind.ts';
 
-/** A line of a queue. Its clocks are empty until `tick` of ticking.ts fills them. @param forecast see forecast-line.ts. */
-export function itemCard(item: LiveItem, forecast: HTMLElement): HTMLElement {
-  const [change] = item.changes;
+/** A line of a queue. Its clocks are empty until `tick` of ticking.ts fills them. @param forecast see forecast-line.ts. @param acts see act-dialog.ts. */
+export function itemCard(item: LiveItem, forecast: HTMLElement, acts: Child): HTMLElement {
   const failing = item.failing.length > 0;
   return element(
     'li',
@@ -17,45 +17,52 @@ export function itemCard(item: LiveItem, forecast: HTMLElement): HTMLElement {
       class: `stop is-${failing ? 'bad' : rowOfState(item.state.name).role}`,
       'aria-hidden': 'true',
     }),
+    itemArticle(item, forecast, acts),
+  );
+}
+
+/** What a line opens, as the card without its stop. */
+export function itemArticle(item: LiveItem, forecast: HTMLElement, acts: Child): HTMLElement {
+  const [change] = item.changes;
+  return element(
+    'article',
+    { class: 'card' },
     element(
-      'article',
-      { class: 'card' },
+      'header',
+      {},
       element(
-        'header',
+        'h4',
         {},
         element(
-          'h4',
-          {},
-          element(
-            'a',
-            {
-              id: `link-${item.uuid}`,
-              class: 'title',
-              'data-route': true,
-              href: pages.item(item.tenant, item.uuid),
-            },
-            itemTitle(item),
-          ),
+          'a',
+          {
+            id: `link-${item.uuid}`,
+            class: 'title',
+            'data-route': true,
+            href: pages.item(item.tenant, item.uuid),
+          },
+          itemTitle(item),
         ),
-        element('span', {
-          class: 'age',
-          title: `in the pipeline since ${clock(item.enqueuedAt)}`,
-          'data-since': item.enqueuedAt,
-        }),
       ),
-      element(
-        'p',
-        { class: 'change' },
-        item.changes.map(shown => element('span', {}, shown.text)),
-        typeof change?.owner === 'string' && element('span', { class: 'owner' }, `by ${change.owner}`),
-        element('span', { class: 'owner' }, externalLink(item.traceUrl, 'trace')),
-      ),
-      stateLine(item),
-      forecast,
-      item.hostWait !== null && hostNotice(item.hostWait),
-      resetBadge(item),
-      jobList(item),
+      element('span', {
+        class: 'age',
+        title: `in the pipeline since ${clock(item.enqueuedAt)}`,
+        'data-since': item.enqueuedAt,
+      }),
     ),
+    element(
+      'p',
+      { class: 'change' },
+      item.changes.map(shown => element('span', {}, shown.text)),
+      typeof change?.owner === 'string' && element('span', { class: 'owner' }, `by ${change.owner}`),
+      element('span', { class: 'owner' }, externalLink(item.traceUrl, 'trace')),
+    ),
+    stateLine(item),
+    forecast,
+    item.hostWait !== null && hostNotice(item.hostWait),
+    resetBadge(item),
+    jobList(item),
+    acts,
   );
 }
 
@@ -122,16 +129,7 @@ function resetBadge(item: LiveItem): HTMLElement | null {
 }
 
 function jobRow(item: LiveItem, job: LiveJob): HTMLElement {
-  const kind =
-    job.state === 'started'
-      ? job.result === 'FAILING'
-        ? 'bad'
-        : job.result === 'PAUSED'
-          ? 'wait'
-          : 'run'
-      : job.state === 'waiting' || job.state === 'requested'
-        ? 'wait'
-        : resultKind(job.result);
+  const kind = jobKind(job);
   const mark = kind === 'run' ? '▸' : kind === 'wait' ? '·' : resultMark(kind);
   const content = [
     element('span', { class: 'mark', 'aria-hidden': 'true' }, mark),
@@ -154,7 +152,7 @@ function jobRow(item: LiveItem, job: LiveJob): HTMLElement {
     ),
     element('span', { class: 'track', 'aria-hidden': 'true' }, bar(job)),
   ];
-  const title = [`${job.name}: ${wordFor(job)}`, job.detail, job.voting ? null : 'non-voting']
+  const title = [`${job.name}: ${jobWord(job)}`, job.detail, job.voting ? null : 'non-voting']
     .filter(Boolean)
     .join(' · ');
   return element(
@@ -181,17 +179,6 @@ function when(job: LiveJob): Child {
     : job.waitingFor === 'executor'
       ? 'queued'
       : 'waits';
-}
-
-const RUNNING_WORDS: { readonly [result: string]: string } = {
-  FAILING: 'failed, post-run is running',
-  PAUSED: 'paused for the jobs that depend on it',
-};
-
-function wordFor(job: LiveJob): string {
-  if (job.state === 'started') return RUNNING_WORDS[job.result ?? ''] ?? 'running';
-  if (job.result !== null) return resultWord(job.result);
-  return job.waitingFor === null ? 'not started' : `waits for ${job.waitingFor}`;
 }
 
 function bar(job: LiveJob): HTMLElement {

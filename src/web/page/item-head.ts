@@ -4,8 +4,8 @@ import { type Child, element, externalLink } from './dom.ts';
 import { count, itemTitle, resultKind, resultMark, resultWord } from './format.ts';
 import { itemSummary } from './item-card.ts';
 
-/** Title, change and links of an item and, while it is live, its state and jobs. @param forecast see forecast-line.ts. */
-export function itemHead(item: LiveItem, forecast: HTMLElement): readonly Child[] {
+/** Title, change and links of an item and, while it is live, its state and jobs. @param forecast see forecast-line.ts. @param acts see act-dialog.ts. */
+export function itemHead(item: LiveItem, forecast: HTMLElement, acts: Child): readonly Child[] {
   const [change] = item.changes;
   const isOne = item.changes.length === 1;
   return [
@@ -28,6 +28,7 @@ export function itemHead(item: LiveItem, forecast: HTMLElement): readonly Child[
       externalLink(item.traceUrl, 'open in the trace viewer'),
       externalLink(item.tracesUrl, 'all its traces'),
     ),
+    acts,
     item.withheld !== null && withheld(item.withheld),
     !isOne && element('ul', { class: 'changes' }, item.changes.map(changeRow)),
     (item.left === null || item.jobs.length > 0) && itemSummary(item, forecast),

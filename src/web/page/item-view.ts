@@ -3,6 +3,8 @@ import type { ExplanationDocument } from '../../api/explanation.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import type { DecisionsDocument } from '../../api/service.ts';
 import { rowOfState } from '../../model/item-states.ts';
+import { actButtons } from './act-dialog.ts';
+import { itemActs } from './acts.ts';
 import { api, errorTextOf, fetchJson } from './address.ts';
 import { drawCriticalPath } from './critical-path.ts';
 import { decisionList } from './decision-list.ts';
@@ -13,6 +15,7 @@ import { itemTitle, resultKind, resultMark, resultWord } from './format.ts';
 import { itemHead } from './item-head.ts';
 import type { Live } from './live.ts';
 import type { Changed, View } from './messages.ts';
+import type { RightToAct } from './right-to-act.ts';
 import { tick } from './ticking.ts';
 import { timePanel } from './time-panel.ts';
 import type { OtlpTrace } from './trace.ts';
@@ -23,12 +26,20 @@ const AFTER_UPDATE_MS = 300;
 /** An item reaches the history shortly after it left its queue. */
 const AFTER_LEAVING_MS = 1000;
 
+interface Shown {
+  readonly tenant: string;
+  readonly live: Live;
+  /** Absent right: no buttons. */
+  readonly right: Pick<RightToAct, 'isGiven'>;
+}
+
 /** Shows what is known at once and loads the rest; after each burst of updates it loads explanation and trace again. */
 export class ItemView implements View {
   readonly #root: Element;
   readonly #tenant: string;
   readonly #uuid: string;
   readonly #live: Live;
+  readonly #right: Pick<RightToAct, 'isGiven'>;
   #item: LiveItem | undefined;
   #explanation: ExplanationDocument | undefined;
   #head = element('div', { class: 'item-head' });
@@ -39,7 +50,8 @@ export class ItemView implements View {
   #timer: number | undefined;
   #closed = false;
 
-  constructor(root: Element, tenant: string, uuid: string, live: Live) {
+  constructor(root: Element, uuid: string, { tenant, live, right }: Shown) {
+    this.#right = right;
     this.#root = root;
     this.#tenant = tenant;
     this.#uuid = uuid;
@@ -136,9 +148,15 @@ export class ItemView implements View {
       show(this.#root, this.#head, this.#time, this.#path, this.#waterfall.root, this.#decisions);
     }
     this.#item = item;
-    show(this.#head, itemHead(item, this.#forecastLine(item)));
+    show(this.#head, itemHead(item, this.#forecastLine(item), this.#acts(item)));
     tick(this.#head, this.#live.now());
     this.#drawTimes();
+  }
+
+  #acts(item: LiveItem): HTMLElement | null {
+    if (!this.#right.isGiven) return null;
+    const pipeline = this.#live.pipelines().find(({ name }) => name === item.pipeline);
+    return actButtons(this.#tenant, itemActs(item, pipeline?.manager), item.uuid);
   }
 
   #forecastLine(item: LiveItem): HTMLElement {

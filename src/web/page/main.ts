@@ -7,13 +7,15 @@
  *                                       header.ts, navigation.ts, state-icon.ts: around the view; ticking.ts, ticks.ts and time-bar.ts: times that go on
  *     live.ts                           the live documents of a tenant; live-feed.ts, shared-streams.ts, live-worker.ts and
  *                                       tenant-stream.ts bring them, one stream per browser; messages.ts: what they exchange
- *     board.ts, item-card.ts            the board (board-search.ts); forecast-line.ts; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
+ *     board.ts                          the board: item-card.ts, or item-line.ts in a line-list.ts; board-choices.ts (remembered.ts), board-search.ts, board-keys.ts, board-empty.ts, pipeline-section.ts, recent-items.ts, job-kind.ts
+ *     item-view.ts                      forecast-line.ts; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
  *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
  *     log-view.ts                       a build with its log: log-buffer.ts (log-sections.ts, ansi.ts) has it, log-reader.ts brings it, log-tools.ts and log-list.ts
  *                                       (log-rows.ts, log-search.ts, pacer.ts) show it; artifact-list.ts, kept-files.ts
  *     delays-view.ts                    a pipeline's delays: load-chart.ts, culprits.ts
  *     fetched-view.ts                   views of one document: errors-view.ts, semaphores-view.ts, components-view.ts, builds-view.ts (list-filter.ts)
  *                                       jobs-view.ts and projects-view.ts; table.ts; queues-view.ts is live
+ *     acts.ts                           what who is signed in may do (right-to-act.ts): act-dialog.ts asks, and says what it costs
  *     account.ts                        signing in and out: sign-in.ts, session.ts; token-source.ts and event-lines.ts: a stream with a token
  *
  * A view is a {@link View}; it draws from live documents and fetches the rest. Nothing here uses `innerHTML` or inline styles in
@@ -29,6 +31,7 @@ import { headerContent } from './header.ts';
 import { Live } from './live.ts';
 import type { View } from './messages.ts';
 import { openView } from './open-view.ts';
+import { RightToAct } from './right-to-act.ts';
 import { sessionToken } from './session.ts';
 import { showStateIcon } from './state-icon.ts';
 
@@ -43,11 +46,13 @@ const NO_TENANT_MS = 1000;
 const account = new SignInControls(() => {
   live?.close();
   live = undefined;
+  closeDialogs();
   void open();
 });
 let tenants: TenantsDocument = [];
 let live: Live | undefined;
 let liveTenant: string | undefined;
+let right: RightToAct | undefined;
 let view: View | undefined;
 /** Why nothing comes of the followed tenant. `private`: it may also not exist. */
 let standing: Awaited<ReturnType<typeof tenantStanding>> = 'readable';
@@ -64,7 +69,10 @@ async function start(): Promise<void> {
   await account.open();
   tenants = await fetchTenants().catch(() => []);
   document.addEventListener('click', followRoute);
-  window.addEventListener('popstate', () => void open());
+  window.addEventListener('popstate', () => {
+    closeDialogs();
+    void open();
+  });
   setInterval(() => {
     view?.tick();
     showState();
@@ -80,12 +88,18 @@ async function open(): Promise<void> {
   view = undefined;
   if (tenant === undefined) return showNoTenant();
   const live = follow(tenant);
+  right ??= new RightToAct(tenant, () => view?.update(null));
   window.scrollTo(0, 0);
   header.querySelector('.pages [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  const opened = await openView(place, { root: main, tenant, live });
+  const opened = await openView(place, { root: main, tenant, live, right });
   if (opening !== openings) return opened.close();
   view = opened;
   showState();
+}
+
+/** Of what was shown before. */
+function closeDialogs(): void {
+  for (const dialog of document.querySelectorAll('dialog')) dialog.close();
 }
 
 function showState(): void {
@@ -101,6 +115,7 @@ function follow(tenant: string): Live {
   }
   live?.close();
   liveTenant = tenant;
+  right = undefined;
   standing = 'readable';
   live = new Live(tenant, {
     onChange: changed => {

@@ -17,6 +17,7 @@ import { LogView } from './log-view.ts';
 import type { View } from './messages.ts';
 import { projectsView, projectView } from './projects-view.ts';
 import { QueuesView } from './queues-view.ts';
+import type { RightToAct } from './right-to-act.ts';
 import { semaphoresView } from './semaphores-view.ts';
 
 /** Where a view is drawn, and what it shows. */
@@ -24,17 +25,18 @@ interface Opening {
   readonly root: Element;
   readonly tenant: string;
   readonly live: Live;
+  readonly right: RightToAct;
 }
 
 /** What has no view of its own yet is found first. @returns also where another page takes the place of this one. */
 export async function openView(place: Place, opening: Opening): Promise<View> {
-  const { root, tenant, live } = opening;
+  const { root, tenant, live, right } = opening;
   switch (place.page) {
     case 'none':
     case 'board':
-      return new Board(root, tenant, live);
+      return new Board(root, tenant, { live, right });
     case 'item':
-      return new ItemView(root, tenant, place.uuid, live);
+      return new ItemView(root, place.uuid, opening);
     case 'build':
       return new LogView(root, tenant, place.uuid, live);
     case 'buildset':
@@ -82,7 +84,8 @@ function notLoaded(root: Element, title: string, error: unknown): View {
 }
 
 /** Reports link to buildsets, but people look for the item. */
-async function openBuildset(uuid: string, { root, tenant, live }: Opening): Promise<View> {
+async function openBuildset(uuid: string, opening: Opening): Promise<View> {
+  const { root, tenant } = opening;
   let buildset: BuildsetDocument | undefined;
   try {
     buildset = await fetchJson<BuildsetDocument>(api(tenant, `buildset/${uuid}`));
@@ -92,7 +95,7 @@ async function openBuildset(uuid: string, { root, tenant, live }: Opening): Prom
   const item = buildset?.gatehouse.item;
   if (item === undefined) return stillView(root, 'Not found', 'There is no such buildset.');
   window.history.replaceState(null, '', pages.item(tenant, item));
-  return new ItemView(root, tenant, item, live);
+  return new ItemView(root, item, opening);
 }
 
 /** @param wanted undefined: the first that merges changes, or else the first. */

@@ -1,0 +1,26 @@
+/** Whether who is signed in may act for a tenant. The service asks for the right again with each act. */
+import type { AuthorizationsDocument } from '../../api/service.ts';
+import { api, fetchJson } from './address.ts';
+import { sessionToken } from './session.ts';
+
+/** Of one tenant. */
+export class RightToAct {
+  #isGiven = false;
+
+  /** @param onKnown called when the service has said yes. */
+  constructor(tenant: string, onKnown: () => void) {
+    if (sessionToken() === undefined) return;
+    fetchJson<AuthorizationsDocument>(api(tenant, 'authorizations'))
+      .then(found => {
+        this.#isGiven = found?.zuul.admin === true;
+        if (this.#isGiven) onKnown();
+      })
+      // Then nothing is offered: a service that does not answer cannot act either.
+      .catch(() => {});
+  }
+
+  /** False as well once the sign-in has ended. */
+  get isGiven(): boolean {
+    return this.#isGiven && sessionToken() !== undefined;
+  }
+}
