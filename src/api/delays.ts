@@ -61,7 +61,31 @@ export const delaysSchema = document({
     byJob: list(document({ ...blamed, job: text() })),
     byProject: list(document({ ...blamed, project: text() })),
     byChange: list(document({ ...blamed, change: text(), item: uuid(), job: nullable(text()) })),
+    list: list(
+      document({
+        at: at(),
+        item: uuid(),
+        change: text(),
+        code: text(),
+        culprit: nullable(
+          document({ item: uuid(), change: text(), job: nullable(text()), build: nullable(uuid()) }),
+        ),
+        lostBuildTime: nanoseconds(),
+      }),
+      'The costliest 100, in the order of time',
+    ),
   }),
+  flaky: list(
+    document({
+      job: text(),
+      builds: whole('Builds that failed although another one passed for the same item'),
+      items: whole(),
+      buildTime: nanoseconds(),
+      item: uuid('Of the last of them'),
+      build: uuid(),
+    }),
+    'The worst first; at most 20',
+  ),
   slowest: list(
     document({
       item: uuid(),

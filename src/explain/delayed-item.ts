@@ -1,6 +1,7 @@
 /** One item's part of the delays of its pipeline. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { type Flakes, flakesOf } from './delay-jobs.ts';
 import { type Explanation, explainItem } from './explain.ts';
 
 /** The facts of one item that delays need: small, since thousands are kept in memory. */
@@ -17,12 +18,15 @@ export type DelayedItem = Pick<
   | 'resets'
   | 'lostBuildTime'
   | 'buildTime'
->;
+> & {
+  readonly flakes: readonly Flakes[];
+};
 
 /** @param now end of the stretches of an item that has not left. */
 export function delayedItem(item: QueueItem, now: Nanoseconds): DelayedItem {
+  const explained = explainItem(item, now);
   const { changes, enqueuedAt, until, duration, ended, stretches, totals, resets, lostBuildTime, buildTime } =
-    explainItem(item, now);
+    explained;
   return {
     item: item.uuid,
     changes,
@@ -35,5 +39,6 @@ export function delayedItem(item: QueueItem, now: Nanoseconds): DelayedItem {
     resets,
     lostBuildTime,
     buildTime,
+    flakes: flakesOf(explained.builds),
   };
 }

@@ -14,7 +14,9 @@ import type { LeaveCode } from '../model/cause.ts';
 import type { StretchState } from '../model/item-states.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { type CulpritDelays, culpritsOf } from './delay-culprits.ts';
+import { type FlakyJob, flakyJobs } from './delay-jobs.ts';
 import { type LoadPoint, loadOf } from './delay-load.ts';
+import { type ResetCase, resetCases } from './delay-resets.ts';
 import type { DelayedItem } from './delayed-item.ts';
 import type { StateTotal } from './explain.ts';
 
@@ -48,6 +50,8 @@ export interface Delays extends DelaysQuestion {
   /** Longest first. */
   readonly states: readonly StateDelays[];
   readonly resets: ResetDelays;
+  /** Jobs that failed and passed for the same item; the worst first, at most 20. */
+  readonly flaky: readonly FlakyJob[];
   /** At most {@link SLOWEST}. */
   readonly slowest: readonly SlowItem[];
   /** Evenly spaced from `covered` to `until`. */
@@ -84,6 +88,8 @@ interface ResetDelays extends CulpritDelays {
   readonly buildTime: Nanoseconds;
   /** `lostBuildTime / buildTime`, 0 to 1. */
   readonly lostShare: number;
+  /** The costliest resets, at most 100, in the order of time. */
+  readonly list: readonly ResetCase[];
 }
 
 /** One of the items that were longest in the pipeline, also if it is still there. */
@@ -124,6 +130,7 @@ export function delaysOf(items: readonly DelayedItem[], question: DelaysQuestion
     time,
     states: statesOf(items, time),
     resets: resetsOf(items),
+    flaky: flakyJobs(items),
     slowest: slowestOf(items),
     load: loadOf(items, question),
   };
@@ -163,6 +170,7 @@ function resetsOf(items: readonly DelayedItem[]): ResetDelays {
     buildTime,
     lostShare: buildTime === '0' ? 0 : Number(lostBuildTime) / Number(buildTime),
     ...culpritsOf(items),
+    list: resetCases(items),
   };
 }
 

@@ -3,6 +3,12 @@
  * critical path. The API sends this as it is; `explain-text.ts` prints it.
  *
  * All times are decimal nanoseconds; the durations of `stretches`, of `totals` and of `criticalPath` each sum to `duration`.
+ *
+ * Map of this room:
+ *
+ *     explain.ts       one item: stretches.ts (its states), waited-for.ts, critical-path.ts; printed by explain-text.ts
+ *     waterfall.ts     its spans as bars (waterfall-bar.ts)
+ *     delays.ts        many items (delayed-item.ts): delay-load.ts, delay-culprits.ts, delay-resets.ts, delay-jobs.ts; printed by delays-text.ts, night-text.ts
  */
 import { fromMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';

@@ -32,3 +32,8 @@ export type BuildSetResult =
 export function isGood(result: BuildResult): boolean {
   return result === 'SUCCESS' || result === 'SKIPPED';
 }
+
+/** It says that the change is at fault: no lost machine, cancelled or skipped build does. */
+export function isVerdictAgainst(result: BuildResult): boolean {
+  return result === 'FAILURE' || result === 'TIMED_OUT' || result === 'POST_FAILURE';
+}

@@ -270,6 +270,13 @@ describeOnChromium('the page', executablePath => {
     expect(await page.locator('.numbers tbody tr').first().innerText()).toMatch(/^running\s+/);
     expect(await page.getByRole('region', { name: 'By job' }).innerText()).toMatch(/unit-tests\s+4×/);
     expect(await page.locator('.load-column .run').count()).toBeGreaterThan(0);
+    // Who reset whom: each names the build that did it, and the item that paid.
+    const cases = page.getByRole('list', { name: 'Resets' }).getByRole('listitem');
+    expect(await cases.count()).toBe(4);
+    expect(await cases.last().innerText()).toMatch(/unit-tests of acme\/app master\/fast-login/);
+    expect(await cases.last().getByRole('link', { name: 'unit-tests' }).getAttribute('href')).toBe(
+      `/t/main/build/${uuidOf('fast-login', 'build', '1', 'unit-tests', '1')}`,
+    );
     expect(await page.locator('.slowest li').first().locator('.viewer a').getAttribute('href')).toContain(
       `/trace/${uuidOf('retry-budget')}?uiFind=`,
     );

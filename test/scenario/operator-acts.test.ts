@@ -1,5 +1,6 @@
 /** An operator acts: what enters by hand, with the name of who asked. */
 import { expect } from 'vitest';
+import type { DelaysAnswer } from '../../src/api/delays.ts';
 import { layoutWith } from './layouts.ts';
 import { story, storyOnBothStores } from './story.ts';
 
@@ -120,6 +121,11 @@ story(
       'gatehouse.item.id': b.uuid,
       'gatehouse.by': 'command line',
     });
+    const delays = await world.api.get<Pick<DelaysAnswer, 'flaky' | 'resets'>>(
+      `${TENANT}/pipeline/gate/delays?since=1h`,
+    );
+    expect(delays.flaky).toMatchObject([{ job: 'unit', builds: 1, items: 1, item: b.uuid }]);
+    expect(delays.resets.list).toMatchObject([{ code: 'rerun', item: b.uuid, culprit: null }]);
     const builds = await world.api.get<readonly { job_name: string; error_detail: string | null }[]>(
       `${TENANT}/builds?change=master/B&result=SUCCESS`,
     );

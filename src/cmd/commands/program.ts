@@ -41,7 +41,7 @@ import { addCompletionCommands } from './completion.ts';
 import { addComponentCommands } from './components.ts';
 import { addConfigCheckCommand } from './config-check.ts';
 import { addCreateAuthTokenCommand } from './create-auth-token.ts';
-import { addDelaysCommand } from './delays.ts';
+import { addDelaysCommands } from './delays.ts';
 import { addDequeueCommand } from './dequeue.ts';
 import { addEncryptCommand } from './encrypt.ts';
 import { addEnqueueCommands } from './enqueue.ts';
@@ -153,7 +153,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addStatusCommand(program, io, done);
   addTraceCommand(program, io, done);
   addExplainCommand(program, io, done);
-  addDelaysCommand(program, io, done);
+  addDelaysCommands(program, io, done);
   addEtaCommand(program, io, done);
   addBuildsCommand(program, io, done);
   addLogCommand(program, io, done);

@@ -16,8 +16,9 @@ import {
 } from './format.ts';
 import { loadChart } from './load-chart.ts';
 import type { Changed, View } from './messages.ts';
+import { flakyPanel, resetCasesPanel } from './reset-cases.ts';
 
-const PERIODS = ['1h', '6h', '24h', '7d', '30d'];
+const PERIODS = ['1h', '8h', '24h', '7d', '30d'];
 const DEFAULT_PERIOD = '24h';
 /** Milliseconds between two updates: a pipeline changes all the time, figures over a day do not. */
 const REFRESH_MS = 15_000;
@@ -131,6 +132,8 @@ function sections(delays: DelaysAnswer): readonly Child[] {
     loadChart(delays),
     statePanel(delays),
     delays.resets.count > 0 && culpritPanel(delays),
+    resetCasesPanel(delays),
+    flakyPanel(delays),
     slowPanel(delays),
   ];
 }

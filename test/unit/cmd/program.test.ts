@@ -242,6 +242,23 @@ describe('the commands', () => {
     expect(service.asked).toContain('/api/tenant/acme/pipeline/gate/delays?since=7d');
   });
 
+  test('night shows the last twelve hours of a gate, or of another period and pipeline', async () => {
+    const now = fromMilliseconds(NOW);
+    const evening = addMilliseconds(now, -43_200_000);
+    service.answer('/api/tenant/acme/pipelines', [
+      { name: 'check', manager: 'independent' },
+      { name: 'gate', manager: 'dependent' },
+    ]);
+    service.answer('/api/tenant/acme/pipeline/gate/delays?since=12h', {
+      ...delaysOf([], { since: evening, covered: evening, until: now }),
+      ...{ tenant: 'acme', pipeline: 'gate', queues: [] },
+    });
+    expect(await run('night')).toBe(0);
+    expect(io.out()).toContain('gate of acme  the last 12h 00m');
+    expect(await run('night', 'gate', '--since', '8h')).toBe(1);
+    expect(service.asked).toContain('/api/tenant/acme/pipeline/gate/delays?since=8h');
+  });
+
   test('eta shows when items will probably land, and how right that was', async () => {
     expect(await run('eta', 'gate')).toBe(0);
     expect(io.out()).toBe(

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { flakesOf } from '../../../src/explain/delay-jobs.ts';
 import { delayedItem } from '../../../src/explain/delayed-item.ts';
 import { delaysOf } from '../../../src/explain/delays.ts';
 import { delaysLines } from '../../../src/explain/delays-text.ts';
-import type { Nanoseconds } from '../../../src/lib/clock.ts';
+import { type Nanoseconds, parseNanoseconds } from '../../../src/lib/clock.ts';
+import { derivedUuid } from '../../../src/lib/ids.ts';
 import { sum } from '../../../src/lib/time-window.ts';
 import { failedStory, randomStory, resetAndMergedStory } from '../../fake/item-stories.ts';
 import { at, itemStory } from '../../fake/queue-item.ts';
@@ -68,6 +70,59 @@ describe('the delays of a pipeline', () => {
     expect(resets.byCause).toEqual([{ code: 'item-ahead-failed', ...blamed }]);
     expect(resets.byChange).toMatchObject([
       { change: 'acme/app master/broken,deadbeef', job: 'unit-tests', ...blamed },
+    ]);
+  });
+
+  it('list the resets one by one, with the build that caused each', () => {
+    const [reset, ...more] = sample().resets.list;
+    expect(more).toEqual([]);
+    expect(reset).toMatchObject({
+      code: 'item-ahead-failed',
+      lostBuildTime: '45400000000',
+      culprit: { change: 'acme/app master/broken,deadbeef', job: 'unit-tests' },
+    });
+    expect(reset?.item).toBe(resetAndMergedStory().item.uuid);
+  });
+
+  it('keep the costliest resets when there are too many, in the order of time', () => {
+    const one = delayedItem(resetAndMergedStory().item, NOW);
+    const resets = Array.from({ length: 150 }, (_, index) => ({
+      ...one.resets[0]!,
+      at: at(150 - index),
+      lostBuildTime: parseNanoseconds(String(index % 3 === 0 ? 1_000 : index * 1_000_000)),
+    }));
+    const { list } = delaysOf([{ ...one, resets }], question).resets;
+    expect(list).toHaveLength(100);
+    expect(list.every(({ lostBuildTime }) => lostBuildTime !== '1000')).toBe(true);
+    expect(list.map(each => each.at)).toEqual(list.map(each => each.at).toSorted());
+  });
+
+  it('name jobs that failed and passed for the same item, the worst first', () => {
+    const flaky = (seed: string, ...jobs: readonly string[]) => {
+      const one = delayedItem(failedStory({ pipeline: 'gate', seed }).item, NOW);
+      const builds = jobs.map((job, index) => ({
+        ...{
+          uuid: derivedUuid(seed, job),
+          job,
+          buildset: 1,
+          attempt: 1,
+          voting: true,
+          worker: 'w',
+          usual: null,
+        },
+        ...{
+          result: 'FAILURE' as const,
+          waited: at(0),
+          ran: parseNanoseconds(String(1_000_000_000 * (index + 1))),
+        },
+      }));
+      const passed = builds.map(build => ({ ...build, result: 'SUCCESS' as const }));
+      return { ...one, flakes: flakesOf([...builds, ...passed.slice(0, -1)]) };
+    };
+    const found = delaysOf([flaky('a', 'x', 'y', 'broken'), flaky('b', 'y', 'broken')], question).flaky;
+    expect(found.map(({ job, builds, items, buildTime }) => [job, builds, items, buildTime])).toEqual([
+      ['y', 2, 2, '3000000000'],
+      ['x', 1, 1, '1000000000'],
     ]);
   });
 
@@ -152,6 +207,8 @@ describe('the delays of a pipeline', () => {
         acme/app                                                1       1      45s
         by reason                                          resets   items     lost
         item-ahead-failed                                       1       1      45s
+        costliest, in UTC
+        11:07 unit-tests of acme/app maste… → acme/app master/login,ea78ef…      45s
 
       Slowest items  ✓ succeeded  ✗ failed  – dequeued  ● in the queue
          4m 00s ● acme/app master/login,14120…      outside window 3m 20s    f0c3d4b2
