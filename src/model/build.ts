@@ -131,6 +131,8 @@ export interface Build {
    * asked for it to run again. Absent: it counts.
    */
   readonly outdatedBy?: JobName;
+  /** A build of an earlier buildset, which tested the same state: its result stands, and nothing ran for this one. Absent: it ran itself. */
+  readonly passedIn?: Uuid;
   /** It runs on hosts. Absent: it needs none. */
   readonly nodes?: NodeRequest;
   readonly state: BuildState;

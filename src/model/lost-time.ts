@@ -10,12 +10,12 @@ import { buildsetsOf, type QueueItem } from './queue-item.ts';
  * Time executors spent on builds of a discarded buildset: superseded, or complete and then replaced. Zero for the buildset
  * that counts.
  *
- * @param later buildsets that replaced it: a build kept by one of them was not lost.
+ * @param later buildsets that replaced it: a build kept by one of them, or whose result stands there, was not lost.
  */
 export function lostBuildTime(buildset: BuildSet, later: readonly BuildSet[]): Nanoseconds {
   const end = endOf(buildset);
   if (end === null || (buildset.stage.state !== 'superseded' && later.length === 0)) return sum([]);
-  const kept = new Set(later.flatMap(other => other.builds.map(build => build.uuid)));
+  const kept = new Set(later.flatMap(other => other.builds.map(build => build.passedIn ?? build.uuid)));
   return sum(buildset.builds.filter(build => !kept.has(build.uuid)).map(build => runningTime(build, end)));
 }
 

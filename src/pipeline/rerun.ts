@@ -112,6 +112,7 @@ function kept(draft: TurnDraft, { uuid, job, voting, state }: Build): Build {
   const detail = `passed in build ${uuid}, which tested the same state`;
   return {
     ...build,
+    passedIn: uuid,
     state: { state: 'completed', ...ended, detail, ...(returned === undefined ? {} : { returned }) },
   };
 }

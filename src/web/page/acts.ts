@@ -73,7 +73,8 @@ function promote(item: LiveItem, subject: string): Act {
 }
 
 /** As the API takes it: a change by its id, the update of a ref by its commit. */
-function nameOf({ changes: [change] }: LiveItem): string {
+function nameOf(item: LiveItem): string {
+  const [change] = item.changes;
   const { name = '', id = '' } = change ?? {};
   const commit = id.startsWith(`${name}@`) ? id.slice(name.length + 1) : '';
   return /^[0-9a-f]+$/.test(commit) ? commit : name;

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { ActCost } from '../../../src/model/act-cost.ts';
 import type { PipelineEvent } from '../../../src/model/event.ts';
+import { lostBuildSeconds } from '../../../src/model/lost-time.ts';
 import { previewAct } from '../../../src/pipeline/preview-act.ts';
 import { job, type PipelineWorld, World } from './world.ts';
 
@@ -105,6 +106,9 @@ test('of an item whose jobs have all ended only those that failed run again', ()
   expect(effects(cost)).toEqual(['app B,1 rerun']);
   expect(cost.jobs).toEqual(['unit']);
   expect(minutes(cost)).toEqual([0]);
+  gate.turn([{ ...asked, uuid: world.uuid(), management: management(world) }]);
+  // `lint` took a minute, too, but its result stands.
+  expect(Math.round(lostBuildSeconds(gate.item('B')) / 60)).toBe(1);
 });
 
 test('what an act is refused for is its whole answer', () => {

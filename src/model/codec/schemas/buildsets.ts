@@ -164,6 +164,7 @@ const buildSchema = object<Build>({
   ownTrace: optional(mark),
   semaphores: optional(list(holdSchema)),
   outdatedBy: optional(text),
+  passedIn: optional(uuid),
   nodes: optional(nodeRequest),
   state: buildState,
 });
