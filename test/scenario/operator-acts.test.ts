@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { DelaysAnswer } from '../../src/api/delays.ts';
 import { layoutWith } from './layouts.ts';
-import { story, storyOnBothStores } from './story.ts';
+import { story } from './story.ts';
 
 const PROJECT = `
 - job: {name: unit}
@@ -137,7 +137,7 @@ story(
   },
 );
 
-storyOnBothStores(
+story(
   'a paused pipeline starts no build, a drained one lets nothing in, and both go on',
   {
     layout: layoutWith(TWO_JOBS.replace('[unit, lint]', '[unit]')),

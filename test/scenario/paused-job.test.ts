@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
 import { TENANT } from './site.ts';
-import { story, storyOnBothStores } from './story.ts';
+import { story } from './story.ts';
 import type { World } from './world.ts';
 
 const layout = layoutWith(`
@@ -49,7 +49,7 @@ async function buildsOf(world: World, job: string): Promise<readonly Build[]> {
   return world.api.get<readonly Build[]>(`/api/tenant/${TENANT}/builds?job_name=${job}`);
 }
 
-storyOnBothStores(
+story(
   'a job pauses with the only slot while those that depend on it run, and then runs its post-run',
   { layout, configFiles, maxBuilds: 1 },
   async world => {

@@ -2,7 +2,7 @@
 import { expect, vi } from 'vitest';
 import { BASE_JOB, checkYaml } from '../fake/layout-text.ts';
 import { TENANT } from './site.ts';
-import { story, storyOnBothStores } from './story.ts';
+import { story } from './story.ts';
 import type { World } from './world.ts';
 
 const layout = `${checkYaml()}${BASE_JOB}
@@ -42,7 +42,7 @@ async function isWaiting(world: World, topic: string): Promise<void> {
 /** Builds of which the script runs. */
 const begun = (world: World) => world.stage.builds.map(({ changes }) => changes);
 
-storyOnBothStores(
+story(
   'of two builds with a playbook semaphore one waits within its build, and goes on when the other frees it',
   { layout },
   async world => {

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
 import { TENANT } from './site.ts';
-import { storyOnBothStores } from './story.ts';
+import { story } from './story.ts';
 
 const layout = layoutWith(
   `
@@ -37,7 +37,7 @@ interface Build {
   readonly job_name: string;
 }
 
-storyOnBothStores(
+story(
   'a job waits for what a change ahead provides, in the gate and in check, gets its artifacts, and shows the wait',
   { layout, configFiles, projects },
   async world => {

@@ -4,7 +4,7 @@ import { KEYSTORE_PASSWORD } from '../fake/project-keys.ts';
 import { layoutWith } from './layouts.ts';
 import { TENANT } from './site.ts';
 import { storeTexts } from './store-texts.ts';
-import { storyOnBothStores } from './story.ts';
+import { story } from './story.ts';
 
 const CANARY = 'kanarienvogel-4712';
 const layout = layoutWith(`
@@ -44,7 +44,7 @@ interface Build {
   readonly job_name: string;
 }
 
-storyOnBothStores(
+story(
   'artifacts, data and secret data of a job reach one that depends on it, and nothing else shows the secret',
   { layout, configFiles, sections: ['[keystore]', `password = ${KEYSTORE_PASSWORD.reveal()}`] },
   async world => {

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { BASE_JOB, gateYaml } from '../fake/layout-text.ts';
 import { contractOf } from './contract-host-stories.ts';
-import { story, storyOnBothStores } from './story.ts';
+import { story } from './story.ts';
 
 const pipeline = (name: string, trigger: string) => `
 - pipeline:
@@ -29,7 +29,7 @@ ${BASE_JOB}
 - project: {name: org/project1, templates: [all]}
 `;
 
-storyOnBothStores(
+story(
   'a merge checks every open change of its project again, and each event leads back to the item that was merged',
   { layout },
   async world => {
@@ -58,7 +58,7 @@ storyOnBothStores(
   },
 );
 
-storyOnBothStores(
+story(
   'a change that enters the gate starts a pipeline for the changes that need it, also in other projects',
   { layout },
   async world => {
