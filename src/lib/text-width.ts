@@ -2,13 +2,25 @@
  * Texts in columns of a terminal: their width, cut and filled to a width. Colour codes have no width and never leak out of a cut.
  * Control characters of foreign texts never reach a terminal.
  */
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { ownModule } from './own-file.ts';
 
 /** Colour codes, each a piece of its own, and what stands between them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for
 const PIECES = /\u001b\[[0-9;]*m|[^\u001b]+|\u001b/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: likewise
+const COLOUR_CODE = /\u001b\[[0-9;]*m/g;
 const RESET = '\u001b[0m';
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const WIDE = ownModule('src/lib/wide-text');
+/** Made when they are needed: most texts are ASCII. */
+let columnsOf: typeof import('./wide-text.ts').columnsOf | undefined;
+let graphemes: Intl.Segmenter | undefined;
+
+function segmentsOf(text: string): Iterable<{ readonly segment: string }> {
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return graphemes.segment(text);
+}
 
 /** Printable, on one line. */
 export function printable(text: string): string {
@@ -17,7 +29,10 @@ export function printable(text: string): string {
 
 /** In columns: wide characters count two, colour codes and combining characters none. */
 export function widthOf(text: string): number {
-  return stringWidth(text);
+  const plain = text.replaceAll(COLOUR_CODE, '');
+  if (/^[\x20-\x7e]*$/.test(plain)) return plain.length;
+  columnsOf ??= (createRequire(WIDE)(fileURLToPath(WIDE)) as typeof import('./wide-text.ts')).columnsOf;
+  return columnsOf(plain);
 }
 
 /** At most `width` columns; a cut text ends in `…`. */
@@ -33,7 +48,7 @@ export function cutTo(text: string, width: number): string {
       colour = piece === RESET ? '' : piece;
       continue;
     }
-    for (const { segment } of graphemes.segment(piece)) {
+    for (const { segment } of segmentsOf(piece)) {
       left -= widthOf(segment);
       if (left < 0) return `${cut}…${colour === '' ? '' : RESET}`;
       cut += segment;
@@ -56,7 +71,7 @@ export function brokenTo(text: string, width: number): readonly string[] {
       colour = piece === RESET ? '' : piece;
       continue;
     }
-    for (const { segment } of graphemes.segment(piece)) {
+    for (const { segment } of segmentsOf(piece)) {
       const more = widthOf(segment);
       if (columns > 0 && columns + more > width) {
         pieces.push(colour === '' ? line : line + RESET);

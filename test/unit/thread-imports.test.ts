@@ -66,7 +66,6 @@ test('a command that asks a service loads no service, no history and no sender',
     'commander',
     'jose',
     'node-zookeeper-client',
-    'string-width',
   ]);
 });
 
