@@ -16,11 +16,12 @@
  * Read-only, one small file per request, nothing cached; `log-client.ts` is the other side.
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { isUuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
+import { nodeHttp } from '../lib/node-http.ts';
 import type { Secret } from '../lib/secret.ts';
 import { mayReadLog } from './log-access.ts';
 import { logPathOf, readLogPart } from './log-file.ts';
@@ -56,13 +57,16 @@ const DEFAULT_LIMIT = 65_536;
 
 /** @throws Error when it cannot listen, with the setting to change. */
 export async function startLogServer(options: LogServerOptions): Promise<LogServer> {
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
-    answer(options, request, response).catch(error => {
-      options.log.warn({ err: error, url: request.url }, 'a log could not be read');
-      if (response.headersSent) response.destroy();
-      else refuse(response, 500, 'the log could not be read');
-    });
-  });
+  const server = nodeHttp.createServer(
+    { requestTimeout: 10_000, headersTimeout: 5_000 },
+    (request, response) => {
+      answer(options, request, response).catch(error => {
+        options.log.warn({ err: error, url: request.url }, 'a log could not be read');
+        if (response.headersSent) response.destroy();
+        else refuse(response, 500, 'the log could not be read');
+      });
+    },
+  );
   await listen(server, options);
   const at = server.address();
   const port = at !== null && typeof at === 'object' ? at.port : options.port;

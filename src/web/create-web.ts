@@ -30,10 +30,11 @@
  *
  * Nothing here reads the store: `deps.ts` hands over memory copies and functions. A page module imports types and page modules only.
  */
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { addressRanges } from '../lib/address-ranges.ts';
+import { nodeHttp } from '../lib/node-http.ts';
 import { badRequest, notFound, send } from './answer.ts';
 import type { Authentication, ListenerKind } from './auth/caller.ts';
 import { expiryOf, guardNamesOfTenants, guardRoot, guardTenant } from './auth/guard.ts';
@@ -125,7 +126,10 @@ export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
       maxHeaderSize: 16_384,
       keepAliveTimeout: KEEP_ALIVE_MS,
     };
-    const server = createServer(options, takeTurns(application(shared, parts, listener), deps.clock));
+    const server = nodeHttp.createServer(
+      options,
+      takeTurns(application(shared, parts, listener), deps.clock),
+    );
     const auth = { ...deps.auth, listener };
     server.on('upgrade', (request, socket, head) => consoles.upgrade(request, socket, head, auth));
     server.timeout = limits.silenceTimeout ?? 120_000;

@@ -2,7 +2,7 @@
  * What processes and threads load. A service starts a thread for each tenant and three for the history. What they import is loaded once more in each of them:
  * kysely takes 0.1 s of processor time, typebox with the records' schemas as much.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 
@@ -91,4 +91,18 @@ test('a process loads the packages of a host only for a connection to it', () =>
     expect(packagesOf(`drivers/${driver}/connection.ts`)).toContain(name);
     expect(whole).not.toContain(name);
   }
+});
+
+test('nothing imports a value from node:http, which would load what fetch is made of', () => {
+  const importing = ['src', 'drivers']
+    .flatMap(part =>
+      readdirSync(path.join(root, part), { recursive: true, encoding: 'utf8' }).map(
+        name => `${part}/${name}`,
+      ),
+    )
+    .filter(name => name.endsWith('.ts'))
+    .filter(name =>
+      /^import (?!type )[^;]*from '(?:node:)?http';/m.test(readFileSync(path.join(root, name), 'utf8')),
+    );
+  expect(importing).toEqual([]);
 });

@@ -4,10 +4,11 @@
  * Reads share kept connections. Each write opens its own: on a kept one that the server closes at that moment it would stay
  * unknown whether the write arrived. A proxy of the environment is used as everywhere in Node: only with `NODE_USE_ENV_PROXY=1`.
  */
-import http from 'node:http';
+import type http from 'node:http';
 import https from 'node:https';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { nodeHttp } from '../../../src/lib/node-http.ts';
 import type { HostTroubleReason } from '../../../src/model/host-trouble.ts';
 
 /** What goes over the wire. */
@@ -65,7 +66,7 @@ export function createGerritSender({ verifySsl, mostBytes }: GerritSendOptions):
       const deadline = AbortSignal.timeout(request.deadlineMs);
       const isSecure = request.url.protocol === 'https:';
       const { http: plain, https: secure } = request.method === 'GET' ? agents.read : agents.write;
-      const outgoing = (isSecure ? https : http).request(request.url, {
+      const outgoing = (isSecure ? https : nodeHttp).request(request.url, {
         method: request.method,
         headers: request.headers,
         agent: isSecure ? secure : plain,
@@ -93,7 +94,7 @@ function agentsOf(keepAlive: boolean, verifySsl: boolean) {
   const { NODE_USE_ENV_PROXY: useProxy } = process.env;
   const common = { keepAlive, ...(useProxy === '1' ? { proxyEnv: process.env } : {}) };
   return {
-    http: new http.Agent(common),
+    http: new nodeHttp.Agent(common),
     https: new https.Agent({ ...common, rejectUnauthorized: verifySsl }),
   };
 }

@@ -2,8 +2,9 @@
  * How the command line reaches a service: HTTP at its address, or the Unix socket of a web on this machine, which grants
  * authority to change something without a token.
  */
-import { type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
+import { nodeHttp } from '../../lib/node-http.ts';
 
 /** Where a service listens. Only the socket allows changes without a token. */
 export type Endpoint =
@@ -36,7 +37,7 @@ async function fetchOverSocket(
   { method = 'GET', headers, body, signal }: EndpointRequest,
 ): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const sent = request(
+  const sent = nodeHttp.request(
     { socketPath, path, method, headers: { ...headers, host: 'localhost' }, signal, agent: false },
     answer => {
       sent.on('error', error => answer.destroy(error));

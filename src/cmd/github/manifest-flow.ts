@@ -10,8 +10,9 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { nodeHttp } from '../../lib/node-http.ts';
 import { appManifest } from './app-manifest.ts';
 import { askingPage, createdPage, pageHeaders, problemPage } from './app-pages.ts';
 import { type CreatedApp, convertManifest } from './convert-manifest.ts';
@@ -72,7 +73,7 @@ export async function startManifestFlow(asked: ManifestRequest, signal: AbortSig
     return { status: 502, html: problemPage(`${conversion.text}. Open ${address} to try again.`) };
   }
 
-  const server = createServer((request, response) => {
+  const server = nodeHttp.createServer((request, response) => {
     const url = URL.parse(request.url ?? '', address);
     const isRead = request.method === 'GET' && url !== null;
     void (

@@ -6,8 +6,9 @@
  *     server.url      // http://127.0.0.1:40123
  */
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { nodeHttp } from '../../lib/node-http.ts';
 import type { Metrics } from '../../metrics/registry.ts';
 import type { MetricsSettings } from '../../settings/metrics-section.ts';
 import type { ComponentHealth } from '../../web/deps.ts';
@@ -42,7 +43,7 @@ export async function openMetricsServer(
   { listenAddress, port }: MetricsSettings,
   deps: MetricsServerDeps,
 ): Promise<MetricsServer> {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT }, (request, response) => {
+  const server = nodeHttp.createServer({ requestTimeout: REQUEST_TIMEOUT }, (request, response) => {
     answer(request, deps).then(
       each => send(response, each),
       error => send(response, { status: 500, contentType: TEXT, body: `${String(error)}\n` }),

@@ -9,11 +9,12 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server as HttpServer } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { sha256 } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { nodeHttp } from '../../lib/node-http.ts';
 import type { Execution } from '../../model/build.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import type { SpanRecord } from '../../model/span.ts';
@@ -66,7 +67,7 @@ export interface RelayDeps {
 export async function startRelay(limits: RelayLimits, { clock, log }: RelayDeps): Promise<Relay> {
   /** By the hash of the build's token, so that the time of a look-up reveals nothing about other tokens. */
   const limiters = new Map<string, RequestLimiter>();
-  const http = createServer(
+  const http = nodeHttp.createServer(
     { ...PATIENCE, keepAliveTimeout: 30_000 },
     relayHandler(token => limiters.get(sha256(token))),
   );

@@ -10,13 +10,9 @@
  * answer that is too large or late) is "not served", and the caller lets git ask: git knows proxies and certificates, and its
  * messages say what is wrong.
  */
-import {
-  type ClientRequest,
-  type IncomingMessage,
-  Agent as PlainAgent,
-  request as plainRequest,
-} from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import { nodeHttp } from '../../lib/node-http.ts';
 import type { ObjectId } from '../objects/object-id.ts';
 import type { RefName } from '../objects/ref-name.ts';
 import type { AskUploadPack, Remote } from '../process/remote.ts';
@@ -53,7 +49,7 @@ interface UploadPackHostOptions {
 export function createUploadPackHost(options: UploadPackHostOptions): UploadPackHost {
   const { proxied, deadlineMs = DEADLINE_MS } = options;
   const kept = { keepAlive: true };
-  const agents = { plain: new PlainAgent(kept), secure: new SecureAgent(kept) };
+  const agents = { plain: new nodeHttp.Agent(kept), secure: new SecureAgent(kept) };
   const ended = new AbortController();
   const pausedUntil = new Map<string, number>();
   let underWay = 0;
@@ -61,7 +57,7 @@ export function createUploadPackHost(options: UploadPackHostOptions): UploadPack
   function begin(remote: Remote): ClientRequest {
     const url = new URL(`${remote.url.replace(/\/+$/, '')}/git-upload-pack`);
     const isSecure = url.protocol === 'https:';
-    return (isSecure ? secureRequest : plainRequest)(url, {
+    return (isSecure ? secureRequest : nodeHttp.request)(url, {
       method: 'POST',
       agent: isSecure ? agents.secure : agents.plain,
       headers: { ...HEADERS, ...headersOf(remote) },

@@ -2,16 +2,12 @@
  * OTLP over HTTP with protobuf bodies: POST over kept-alive connections. Redirects are not followed, answers are read up to a limit,
  * and each request has a timeout.
  */
-import {
-  type ClientRequest,
-  type IncomingMessage,
-  Agent as PlainAgent,
-  request as plainRequest,
-} from 'node:http';
+import type { Agent, ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { nodeHttp } from '../../lib/node-http.ts';
 import { type CollectorOptions, MOST_REQUESTS_AT_ONCE } from './collector-options.ts';
 import type { ExportOutcome } from './export-outcome.ts';
 import { outcomeOfAnswer } from './http-outcome.ts';
@@ -32,7 +28,7 @@ export function httpWire(options: CollectorOptions): HttpWire {
   const url = new URL(options.url);
   const secure = url.protocol === 'https:';
   const agent = agentOf(options, secure);
-  const begin = secure ? secureRequest : plainRequest;
+  const begin = secure ? secureRequest : nodeHttp.request;
   const headers = headersOf(options);
   let closed = false;
 
@@ -61,9 +57,9 @@ function outcomeOf(exchange: Exchange): ExportOutcome {
   return 'stale' in exchange ? exchange.stale : exchange;
 }
 
-function agentOf({ tls }: CollectorOptions, secure: boolean): PlainAgent {
+function agentOf({ tls }: CollectorOptions, secure: boolean): Agent {
   const kept = { keepAlive: true, maxSockets: MOST_REQUESTS_AT_ONCE };
-  if (!secure) return new PlainAgent(kept);
+  if (!secure) return new nodeHttp.Agent(kept);
   // Made here so that an invalid file is an error at start, not at the first span.
   return new SecureAgent({
     ...kept,
