@@ -1,6 +1,7 @@
 /**
  * Polls the refs of every project: once at the start, for pushes while no process watched, and then every `poll_interval`. A
- * webhook makes it faster, never unnecessary: webhooks get lost.
+ * webhook makes it faster, never unnecessary: webhooks get lost. Refs that are those of the last reading cause no event, also at the start:
+ * thousands of projects must not each cost a stored event whenever a process begins.
  *
  * A remote that does not answer costs a warning and is polled again at the next interval; other projects do not wait for it.
  */
@@ -79,8 +80,8 @@ async function poll(project: ProjectKey, watch: Watch, sent: Sent, deps: Listene
     if (refs === undefined) throw new Error('it has more branches than can be watched');
     const before = await recall(watch.memory, project);
     const same = before !== undefined && refsDigest(before.refs) === refsDigest(refs);
+    if (watch.signal.aborted || same) return;
     const last = sent.get(project);
-    if (watch.signal.aborted || (same && last !== undefined)) return;
     const id = refsDeliveryId(project, before, refs);
     const times = last?.id === id ? last.times + 1 : 1;
     await watch.emit(refsChanged(projectIdOf(project).name, times === 1 ? id : `${id}-${times}`, true));

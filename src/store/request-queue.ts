@@ -174,8 +174,9 @@ export class RequestQueue<T extends Requestable> {
     });
   }
 
-  /** Whether it exists, taken or not. */
+  /** Whether it exists, taken or not. What it asks for says so without a list of all; one of an earlier release has that in its node. */
   async has(uuid: string): Promise<boolean> {
+    if ((await this.store.get(this.bodyPath(uuid))) !== undefined) return true;
     return (await this.pathsOf([uuid])).size > 0;
   }
 

@@ -57,6 +57,10 @@ export interface RequestName {
 
 /** In names. */
 const HOSTS = { waiting: 'nodes-', granted: 'hosts-' } as const;
+const HOSTS_OF = [
+  ['waiting', HOSTS.waiting],
+  ['granted', HOSTS.granted],
+] as const;
 
 type Kept = Pick<RequestRecord, 'attempt' | 'losses' | 'wanted' | 'granted'>;
 
@@ -88,6 +92,8 @@ export const requestHeadCodec = recordCodec(
 );
 
 const LINE_END = 10;
+/** Digits that the store appends to a name. */
+const SEQUENCE = 10;
 
 /** The name without its number, which the store appends. @throws RangeError for a priority outside 0–999. */
 export function requestNamePrefix(priority: number, uuid: string, hosts?: RequestName['hosts']): string {
@@ -99,28 +105,60 @@ export function requestNamePrefix(priority: number, uuid: string, hosts?: Reques
 /** The same request at another priority: its number, and so its age, stays. */
 export function withPriority(name: string, priority: number): string {
   const { uuid, hosts } = parseRequestName(name) ?? {};
-  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, hosts)}${name.slice(-10)}`;
+  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, hosts)}${name.slice(-SEQUENCE)}`;
 }
 
 /** The same request once it has got hosts, or has given them back: its place in the order stays. */
 export function withHosts(name: string, hosts: NonNullable<RequestName['hosts']>): string {
   const { uuid, priority = 0 } = parseRequestName(name) ?? {};
-  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, hosts)}${name.slice(-10)}`;
+  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, hosts)}${name.slice(-SEQUENCE)}`;
 }
 
-/** @returns undefined for a name that is not a request's. */
+/** Without an expression: a worker that looks for its next request reads the names of all. @returns undefined for a name that is not a request's. */
 export function parseRequestName(name: string): RequestName | undefined {
-  const [, priority, uuid, mark, sequence] = /^(\d{3})-(.+?)-(nodes-|hosts-)?(\d{10})$/.exec(name) ?? [];
-  if (uuid === undefined) return undefined;
-  const hosts =
-    mark === undefined ? {} : ({ hosts: mark === HOSTS.waiting ? 'waiting' : 'granted' } as const);
-  return { uuid, priority: Number(priority), sequence: Number(sequence), ...hosts };
+  const numberAt = name.length - SEQUENCE;
+  const priority = digitsOf(name, 0, 3);
+  const sequence = digitsOf(name, numberAt, name.length);
+  if (priority === undefined || sequence === undefined || name[3] !== '-') return undefined;
+  const hosts = HOSTS_OF.find(([, mark]) => name.endsWith(`-${mark}`, numberAt));
+  const end = numberAt - (hosts?.[1].length ?? 0) - 1;
+  if (end < 5 || name[end] !== '-') return undefined;
+  return {
+    uuid: name.slice(4, end),
+    priority,
+    sequence,
+    ...(hosts === undefined ? {} : { hosts: hosts[0] }),
+  };
 }
 
-/** Names in the order of service: by priority, then first come, first served. */
+/** @returns undefined where one of these characters is no digit. */
+function digitsOf(text: string, from: number, to: number): number | undefined {
+  let value = 0;
+  for (let at = from; at < to; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (!(digit >= 0 && digit <= 9)) return undefined;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+const ZERO = 48;
+
+/** Names in the order of service: by priority, then first come, first served. Names of other nodes come last. */
 export function inServiceOrder(names: readonly string[]): readonly string[] {
-  const key = (name: string): string => name.slice(0, 4) + name.slice(-10);
-  return names.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+  return names
+    .map(name => ({ name, place: placeOf(name) }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ name }) => name);
+}
+
+/** Of a priority and a number of ten digits. */
+function placeOf(name: string): number {
+  const priority = digitsOf(name, 0, 3);
+  const sequence = digitsOf(name, name.length - SEQUENCE, name.length);
+  return priority === undefined || sequence === undefined
+    ? Number.MAX_SAFE_INTEGER
+    : priority * 10 ** SEQUENCE + sequence;
 }
 
 /** Also writes a request back with another state; its bytes stay where they are. */

@@ -50,6 +50,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   gate: async () => (await import('./gate.ts')).benchGate(),
   hosts: async () => (await import('./hosts.ts')).benchHosts(),
   status: async () => (await import('./status.ts')).benchStatus(),
+  tenants: async () => (await import('./tenants.ts')).benchTenants(),
   webhook: async () => (await import('./webhook.ts')).benchWebhook(),
   github: async () => (await import('./github.ts')).benchGithub(),
   gerrit: async () => (await import('./gerrit.ts')).benchGerrit(),

@@ -53,10 +53,13 @@ export async function askMerger(
     await mergeRequests.prepare(signal);
     await mergeRequests.submitNow(request);
     void wakeRegularly(dirty, over.signal);
+    const answer = () => settle(store, () => store.get(path), signal);
     for (;;) {
-      // Read the request first: the multi-write that adds the answer removes it.
-      const isAsked = await settle(store, () => mergeRequests.has(request.uuid), signal);
-      const node = await settle(store, () => store.get(path), signal);
+      let node = await answer();
+      // The multi-write that adds the answer removes the request.
+      const isAsked =
+        node === undefined && (await settle(store, () => mergeRequests.has(request.uuid), signal));
+      if (!isAsked) node ??= await answer();
       if (node !== undefined) {
         await removeOwn(path, store);
         return mergerOutcomeCodec.decode(node.data);

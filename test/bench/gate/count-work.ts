@@ -14,6 +14,8 @@ export interface WorkCounts {
   /** By what they do, e.g. `git push`, `job`. */
   readonly processes: Readonly<Record<string, number>>;
   readonly transactions: number;
+  /** Reads of the embedded store, each of one or many nodes. */
+  readonly reads: number;
   /** Paths, data and framing of all operations. */
   readonly bytes: number;
   /** The same by what is written, e.g. `set items/*`. */
@@ -25,6 +27,7 @@ export interface WorkCounts {
 const processes: Record<string, number> = {};
 const helpers: number[] = [];
 let transactions = 0;
+let reads = 0;
 let bytes = 0;
 const written: Record<string, { operations: number; bytes: number }> = {};
 
@@ -32,6 +35,7 @@ export function workCounts(): WorkCounts {
   return {
     processes: { ...processes },
     transactions,
+    reads,
     bytes,
     written: structuredClone(written),
     helpers: [...helpers],
@@ -101,6 +105,15 @@ function instrument(): void {
     transactions += 1;
     for (const operation of operations) wrote(operation);
     return multi.call(this, operations);
+  };
+  for (const name of ['get', 'children', 'getMany'] as const) countReads(name);
+}
+
+function countReads(name: 'get' | 'children' | 'getMany'): void {
+  const read = EmbeddedSession.prototype[name] as (this: EmbeddedSession, what: never) => Promise<never>;
+  EmbeddedSession.prototype[name] = function counted(this: EmbeddedSession, what: never) {
+    reads += 1;
+    return read.call(this, what);
   };
 }
 

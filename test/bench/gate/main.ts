@@ -4,6 +4,7 @@
  *
  *     node main.ts gatehouse.conf
  */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type WorkCounts, workCounts } from './count-work.ts';
 import { type ProfileLine, startProfile } from './profile.ts';
 
@@ -18,6 +19,10 @@ export interface GateAnswer extends WorkCounts {
   readonly system: number;
   /** The part of it that the main thread used: the event loop, without other threads and without what compiles and collects beside it. */
   readonly loop: number;
+  /** Milliseconds: the longest that the event loop was held since the last answer. */
+  readonly stall: number;
+  /** Bytes of memory that the process holds. */
+  readonly resident: number;
   /** Requests to code hosts, of events, merges, landings and notes. */
   readonly roundTrips: number;
   readonly profile?: readonly ProfileLine[];
@@ -34,6 +39,8 @@ async function main(config: string): Promise<void> {
   const { readSettings } = await import('../../../src/settings/read-settings.ts');
   const { COMPONENT_KINDS } = await import('../../../src/store/paths.ts');
 
+  const delays = monitorEventLoopDelay({ resolution: 10 });
+  delays.enable();
   let roundTrips = () => 0;
   const entries = driverTable.entries.map(entry => ({
     ...entry,
@@ -62,7 +69,10 @@ async function main(config: string): Promise<void> {
     const { user, system } = process.cpuUsage();
     const main = process.threadCpuUsage();
     const cpu = { user: user / 1000, system: system / 1000, loop: (main.user + main.system) / 1000 };
-    return { ...workCounts(), ...cpu, url: service.url, roundTrips: roundTrips() };
+    const stall = delays.max / 1e6;
+    delays.reset();
+    const resident = process.memoryUsage.rss();
+    return { ...workCounts(), ...cpu, stall, resident, url: service.url, roundTrips: roundTrips() };
   };
   const answer = (given: GateAnswer) => void process.send?.(given);
   let profiled: Awaited<ReturnType<typeof startProfile>> | undefined;

@@ -94,8 +94,12 @@ async function writeSettings(root: string, port: number): Promise<string> {
   return config;
 }
 
-async function startGateService(config: string) {
-  const child = fork(path.join(import.meta.dirname, 'main.ts'), [config], { stdio: 'inherit' });
+/** @param config path of the settings. @param flags of Node. */
+export async function startGateService(config: string, flags: readonly string[] = []) {
+  const child = fork(path.join(import.meta.dirname, 'main.ts'), [config], {
+    stdio: 'inherit',
+    execArgv: [...process.execArgv, ...flags],
+  });
   const ended = new Promise<void>(resolve => void child.once('exit', () => resolve()));
   const first = await answerOf(child, ended);
   return {
@@ -121,7 +125,7 @@ function answerOf(child: ChildProcess, ended: Promise<void>): Promise<GateAnswer
 /** Of `/proc`, in which the kernel counts a hundred ticks a second. */
 const MS_PER_TICK = 10;
 
-async function helperTime(helpers: readonly number[]): Promise<number> {
+export async function helperTime(helpers: readonly number[]): Promise<number> {
   let ticks = 0;
   for (const pid of helpers) {
     // The name, in parentheses, may contain anything.

@@ -1,4 +1,5 @@
 /** git says what the refs are: what is read here is what it lists, or nothing. */
+import { writeFileSync } from 'node:fs';
 import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createGit } from '../../../src/git/process/git.ts';
@@ -91,6 +92,18 @@ describe('git is asked', () => {
     '[includeIf "onbranch:x"]\n\tpath = more\n',
   ])('where the repository has the setting %j', async setting => {
     await left(() => appendFile(`${host.path}/config`, setting));
+  });
+
+  it('about folders of thousands of files that are no refs', async () => {
+    await left(async () => {
+      const folder = `${host.path}/refs/heads/many`;
+      await mkdir(folder);
+      for (let index = 0; index <= 4_000; index += 1) writeFileSync(`${folder}/${index}.lock`, '');
+    });
+  });
+
+  it('where the settings are a large file', async () => {
+    await left(() => appendFile(`${host.path}/config`, `# ${'x'.repeat(70_000)}\n`));
   });
 
   it('where the file of the hook hides refs, and not because of the hook', async () => {

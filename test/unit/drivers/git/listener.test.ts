@@ -135,6 +135,14 @@ describe('the listener', () => {
     expect(it.emitted).toHaveLength(2);
   });
 
+  test('notifies of nothing at its start where the refs are those of the last reading', async () => {
+    const again = stage();
+    again.remember(app, refsAt('1'), 1);
+    await again.settled();
+    await again.end();
+    expect(again.emitted).toEqual([]);
+  });
+
   test('gives the same state the same id in every process', async () => {
     await it.settled();
     const other = stage();
