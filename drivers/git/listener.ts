@@ -10,7 +10,8 @@ import type { Listener } from '../../src/driver/intake.ts';
 import { aborted } from '../../src/lib/aborted.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { watchedRefs } from './next-refs.ts';
-import { recall, refsDeliveryId, refsDigest } from './project-memory.ts';
+import { recall, refsDeliveryId } from './project-memory.ts';
+import type { Refs } from './ref-view.ts';
 import { refsChanged } from './refs-changed.ts';
 import type { ProjectGit } from './remote-git.ts';
 
@@ -79,7 +80,7 @@ async function poll(project: ProjectKey, watch: Watch, sent: Sent, deps: Listene
     const refs = watchedRefs(await (await deps.openGit(project)).refs());
     if (refs === undefined) throw new Error('it has more branches than can be watched');
     const before = await recall(watch.memory, project);
-    const same = before !== undefined && refsDigest(before.refs) === refsDigest(refs);
+    const same = before !== undefined && areSame(before.refs, refs);
     if (watch.signal.aborted || same) return;
     const last = sent.get(project);
     const id = refsDeliveryId(project, before, refs);
@@ -94,4 +95,8 @@ async function poll(project: ProjectKey, watch: Watch, sent: Sent, deps: Listene
       'cannot poll a project; trying again at the next interval',
     );
   }
+}
+
+function areSame(one: Refs, other: Refs): boolean {
+  return one.size === other.size && one.entries().every(([ref, commit]) => other.get(ref) === commit);
 }

@@ -1,6 +1,6 @@
 /**
  * The query parameters of all routes. The web checks requests with these tables, and the OpenAPI description is generated from
- * them. Unknown parameters are refused, except by the live stream, which ignores them.
+ * them. Unknown parameters are refused, except by the live stream and the status, which ignore them.
  */
 import { MAX_LIMIT, MAX_SKIP } from '../history/filters.ts';
 
@@ -65,6 +65,23 @@ export const QUERIES = {
   log: {
     offset: { ...number, default: 0, description: 'First byte' },
     limit: { kind: 'integer', min: 1, max: MAX_LOG_PIECE, default: 256 * 1024, description: 'Bytes' },
+  },
+  status: {
+    pipeline: { kind: 'text', description: 'Only this pipeline' },
+    limit: {
+      kind: 'integer',
+      min: 1,
+      max: 1000,
+      default: 100,
+      description: 'Items of each pipeline. With none of these three all items are listed',
+    },
+    skip: {
+      kind: 'integer',
+      min: 0,
+      max: MAX_SKIP,
+      default: 0,
+      description: 'Items of each pipeline to skip',
+    },
   },
   events: {
     'last-event-id': {

@@ -210,7 +210,7 @@ const READ: readonly RouteDescription[] = [
     { needsToken: true },
   ),
   read(`${TENANT}/info`, 'About the service, with the tenant', { document: 'Info' }),
-  read(`${TENANT}/status`, 'Items in the queues', { document: 'Status' }),
+  read(`${TENANT}/status`, 'Items in the queues', { document: 'Status' }, { query: QUERIES.status }),
   read(`${TENANT}/status/change/{change}`, 'The items of one change', { listOf: 'StatusItem' }),
   read(
     `${TENANT}/events`,

@@ -141,7 +141,10 @@ export const statusSchema = document({
           heads: list(list(statusItemSchema)),
         }),
       ),
-      gatehouse: document({ halts: haltsSchema }),
+      gatehouse: document({
+        halts: haltsSchema,
+        items: whole('In its queues, also those that the answer leaves out'),
+      }),
     }),
   ),
   gatehouse: document({ tracing: nullable(tracingSchema, 'Null: tracing is off') }),

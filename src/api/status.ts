@@ -3,10 +3,12 @@
  * {@link liveItem} under Zuul's names; unlike it, this document has elapsed and remaining times, so it differs at every call.
  */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 import { leadChange } from '../model/about-item.ts';
 import { type Change, commitOf } from '../model/change.ts';
 import { buildPage, itemPage } from '../model/page-addresses.ts';
-import type { ChangeQueue } from '../model/pipeline-state.ts';
+import type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
 import { projectIdOf, shortCommit } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
@@ -31,8 +33,52 @@ export interface StatusContext {
   readonly expected: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-/** Encodes the status of a tenant. */
-export function statusJson(snapshot: TenantSnapshot, context: StatusContext): StatusDocument {
+/** A part of the status. */
+export interface StatusPage {
+  /** Undefined: all. */
+  readonly pipeline?: string | undefined;
+  /** Items of each pipeline, in the order of its queues. */
+  readonly skip: number;
+  readonly limit: number;
+}
+
+const ALL: StatusPage = { skip: 0, limit: Number.POSITIVE_INFINITY };
+
+/** Items of the page, in the order of the document. */
+export function* itemsOfPage(snapshot: TenantSnapshot, page: StatusPage = ALL): Generator<QueueItem> {
+  for (const { pipeline, state } of snapshot.pipelines) {
+    if (page.pipeline !== undefined && page.pipeline !== pipeline.name) continue;
+    for (const [, uuids] of shownItems(state, page))
+      for (const uuid of uuids) {
+        const item = state.items.get(uuid);
+        if (item !== undefined) yield item;
+      }
+  }
+}
+
+/** The queues that have items on the page, with those. */
+function* shownItems(
+  { queues }: Pick<PipelineState, 'queues'>,
+  { skip, limit }: StatusPage,
+): Generator<readonly [ChangeQueue, readonly Uuid[]]> {
+  let before = 0;
+  for (const queue of queues) {
+    const shown = queue.items.slice(Math.max(0, skip - before), Math.max(0, skip + limit - before));
+    before += queue.items.length;
+    if (shown.length > 0) yield [queue, shown];
+  }
+}
+
+/** Encodes the status of a tenant, or a page of it. With thousands of items that takes a while, in which others have their turns. */
+export async function statusJson(
+  snapshot: TenantSnapshot,
+  context: StatusContext,
+  page: StatusPage = ALL,
+): Promise<StatusDocument> {
+  const pipelines: StatusDocument['pipelines'][number][] = [];
+  for (const live of snapshot.pipelines)
+    if (page.pipeline === undefined || page.pipeline === live.pipeline.name)
+      pipelines.push(await pipelineJson(live, context, page));
   return {
     zuul_version: context.version,
     last_reconfigured: Math.round(toMilliseconds(snapshot.reconfiguredAt)),
@@ -41,15 +87,19 @@ export function statusJson(snapshot: TenantSnapshot, context: StatusContext): St
     connection_event_queues: Object.fromEntries(
       Object.entries(snapshot.connectionEvents).map(([connection, length]) => [connection, { length }]),
     ),
-    pipelines: snapshot.pipelines.map(live => pipelineJson(live, context)),
+    pipelines,
     gatehouse: { tracing: snapshot.tracing === null ? null : senderDocument(snapshot.tracing) },
   };
 }
 
-function pipelineJson(
+async function pipelineJson(
   { pipeline, state, ...events }: PipelineSnapshot,
   context: StatusContext,
-): StatusDocument['pipelines'][number] {
+  page: StatusPage,
+): Promise<StatusDocument['pipelines'][number]> {
+  const queues: Awaited<ReturnType<typeof queueJson>>[] = [];
+  for (const [queue, shown] of shownItems(state, page))
+    queues.push(await queueJson(queue, shown, state.items, context));
   return {
     name: pipeline.name,
     description: pipeline.description ?? null,
@@ -59,17 +109,21 @@ function pipelineJson(
     trigger_events: events.triggerEvents,
     result_events: events.resultEvents,
     management_events: events.managementEvents,
-    change_queues: state.queues
-      .filter(queue => queue.items.length > 0)
-      .map(queue => queueJson(queue, state.items, context)),
-    gatehouse: { halts: haltsDocument(state) },
+    change_queues: queues,
+    gatehouse: { halts: haltsDocument(state), items: state.items.size },
   };
 }
 
-function queueJson(queue: ChangeQueue, items: ReadonlyMap<string, QueueItem>, context: StatusContext) {
+async function queueJson(
+  queue: ChangeQueue,
+  shown: readonly Uuid[],
+  items: ReadonlyMap<string, QueueItem>,
+  context: StatusContext,
+) {
   const heads: StatusItem[][] = [];
   const behind = itemsBehind(queue, items);
-  for (const uuid of queue.items) {
+  for (const uuid of shown) {
+    if (turnIsUsed()) await nextTurn();
     const item = items.get(uuid);
     if (item === undefined) continue;
     if (item.behind === null || heads.length === 0) heads.push([]);

@@ -12,6 +12,8 @@ import { assertNever } from '../lib/assert-never.ts';
 /** All that a route can say. `text` is for logs of builds, which are bytes as the job wrote them. */
 export type Answer =
   | { readonly kind: 'json'; readonly body: unknown; readonly headers?: Headers }
+  /** A document whose text was made before, in turns. */
+  | { readonly kind: 'encoded'; readonly text: string; readonly headers?: Headers }
   | { readonly kind: 'text'; readonly body: Uint8Array | string; readonly headers?: Headers }
   /** `content` of a file, compressed by gzip if `isGzipped`. */
   | {
@@ -88,6 +90,9 @@ export function send(response: Response, answer: Answer): void {
   switch (answer.kind) {
     case 'json':
       sendJson(response, answer.body);
+      return;
+    case 'encoded':
+      response.type('json').send(answer.text);
       return;
     case 'text':
       response.setHeader('Content-Type', 'text/plain; charset=utf-8');

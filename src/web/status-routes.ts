@@ -1,6 +1,7 @@
 /** The current state: status, pipelines, semaphores, projects, jobs, configuration errors, under Zuul's paths and names. */
 import type { Request, Router } from 'express';
 import { connectionsDocument } from '../api/connections.ts';
+import { QUERIES } from '../api/queries.ts';
 import { semaphoresDocument } from '../api/semaphores.ts';
 import {
   configErrorsDocument,
@@ -10,10 +11,21 @@ import {
   projectsDocument,
   type TenantsDocument,
 } from '../api/service.ts';
-import { itemsBehind, refId, type StatusContext, statusItem, statusJson } from '../api/status.ts';
+import {
+  itemsBehind,
+  itemsOfPage,
+  refId,
+  type StatusContext,
+  type StatusPage,
+  statusItem,
+  statusJson,
+} from '../api/status.ts';
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import { toMilliseconds } from '../lib/clock.ts';
+import { jsonInTurns } from '../lib/json-in-turns.ts';
+import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 import { leadChange } from '../model/about-item.ts';
+import type { QueueItem } from '../model/queue-item.ts';
 import { type Answer, answering, jsonAnswer, send } from './answer.ts';
 import { type Authentication, callerOf } from './auth/caller.ts';
 import { defaultRealm } from './auth/challenge.ts';
@@ -21,29 +33,42 @@ import { hasPrivateTenants, mayRead } from './auth/permission.ts';
 import { authorizationsRoute } from './authorization-routes.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
-import { inTenant, liveItems } from './tenant-access.ts';
+import { readQuery } from './query.ts';
+import { sharedMaking } from './shared-making.ts';
+import { type FoundTenant, inTenant, liveItems } from './tenant-access.ts';
 
 /** Zuul's status pages poll once a second, by the hundred. */
 const SHARED_SECOND = 'public, max-age=1';
 
 /** @param router of a tenant. @param expected for the estimates and remaining times that Zuul's clients show. */
 export function addStatusRoutes(router: Router, deps: WebDeps, expected: ExpectedJobDurations): void {
-  router.get(
-    '/status',
-    inTenant(deps, async tenant => {
-      const context = await statusContext(deps, expected, tenant.snapshot);
+  const whole = sharedMaking<Answer>();
+  async function status({ name, snapshot }: FoundTenant, page: StatusPage | undefined): Promise<Answer> {
+    const make = async () => {
+      // It may have waited for others.
+      const now = deps.snapshot(name) ?? snapshot;
+      const context = await statusContext(deps, expected, now, itemsOfPage(now, page));
       const headers = {
         'Cache-Control': SHARED_SECOND,
         'Last-Modified': new Date(toMilliseconds(context.now)).toUTCString(),
       };
-      return jsonAnswer(statusJson(tenant.snapshot, context), headers);
+      const text = await jsonInTurns(await statusJson(now, context, page));
+      return { kind: 'encoded', text, headers } as const;
+    };
+    return page === undefined ? whole(name, make) : make();
+  }
+  router.get(
+    '/status',
+    inTenant(deps, async (tenant, { query }) => {
+      const page = readPage(query);
+      return page?.kind === 'refused' ? page : status(tenant, page?.values);
     }),
   );
   router.get(
     '/status/change/*change',
     inTenant(deps, async (tenant, { parameter }) => {
       const wanted = parameter('change');
-      const context = await statusContext(deps, expected, tenant.snapshot);
+      const context = await statusContext(deps, expected, tenant.snapshot, liveItems(tenant.snapshot));
       return jsonAnswer(itemsOfChange(tenant.snapshot, wanted, context), { 'Cache-Control': SHARED_SECOND });
     }),
   );
@@ -162,15 +187,26 @@ const INDEX = {
   otlp_traces: '/api/otlp/v1/traces',
 };
 
+/** Undefined: all. Clients of Zuul add parameters of their own, which are ignored as there. */
+function readPage(query: URLSearchParams) {
+  const own = [...query].filter(([name]) => Object.hasOwn(QUERIES.status, name));
+  return own.length === 0 ? undefined : readQuery(new URLSearchParams(own), QUERIES.status);
+}
+
+/** @param items whose jobs are shown. */
 async function statusContext(
   deps: WebDeps,
   expected: ExpectedJobDurations,
   snapshot: TenantSnapshot,
+  items: Iterable<QueueItem>,
 ): Promise<StatusContext> {
-  const durations = new Map<string, ReadonlyMap<string, number>>();
-  for (const item of liveItems(snapshot)) {
+  const durations = new Map<string, Map<string, number>>();
+  for (const item of items) {
+    if (turnIsUsed()) await nextTurn();
     const { project } = leadChange(item);
-    durations.set(project, new Map([...(durations.get(project) ?? []), ...(await expected.of(item))]));
+    const known = durations.get(project) ?? new Map<string, number>();
+    durations.set(project, known);
+    for (const [job, usual] of await expected.of(item)) known.set(job, usual);
   }
   return {
     now: deps.clock.now(),

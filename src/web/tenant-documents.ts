@@ -2,6 +2,7 @@ import { forecastDocument } from '../api/forecast.ts';
 import { liveItem } from '../api/live-item.ts';
 import { livePipeline, liveTenant } from '../api/live-view.ts';
 import { toMilliseconds } from '../lib/clock.ts';
+import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceLinks } from '../tracing/trace-links.ts';
 import type { WebDeps } from './deps.ts';
@@ -17,7 +18,7 @@ type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'componen
 /** Cached texts of items with their trace link, which changes when the settings are reloaded. */
 export type KnownTexts = WeakMap<QueueItem, { readonly text: string; readonly traceUrl: string | null }>;
 
-/** All documents of a tenant's page, as JSON texts by name; see {@link import('./live-feed.ts').liveFeed}. */
+/** All documents of a tenant's page, as JSON texts by name, made in turns; see {@link import('./live-feed.ts').liveFeed}. */
 export async function tenantDocuments(
   deps: DocumentDeps,
   tenant: string,
@@ -31,8 +32,10 @@ export async function tenantDocuments(
   documents.set('tenant', JSON.stringify(liveTenant(tenant, snapshot, present, away)));
   for (const [position, live] of snapshot.pipelines.entries()) {
     documents.set(`pipeline/${live.pipeline.name}`, JSON.stringify(livePipeline(live, position)));
-    for (const item of live.state.items.values())
+    for (const item of live.state.items.values()) {
+      if (turnIsUsed()) await nextTurn();
       documents.set(`item/${item.uuid}`, await itemDocument(deps, item));
+    }
     const forecasts = await deps.forecasts.of(tenant, live);
     if (forecasts.size === 0) continue;
     const now = toMilliseconds(deps.clock.now());

@@ -49,6 +49,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   burst: async () => (await import('./burst.ts')).benchBurst(),
   gate: async () => (await import('./gate.ts')).benchGate(),
   hosts: async () => (await import('./hosts.ts')).benchHosts(),
+  queue: async () => (await import('./queue.ts')).benchQueue(),
   status: async () => (await import('./status.ts')).benchStatus(),
   tenants: async () => (await import('./tenants.ts')).benchTenants(),
   webhook: async () => (await import('./webhook.ts')).benchWebhook(),

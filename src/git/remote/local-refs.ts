@@ -10,7 +10,7 @@
  * The calls are made in place, a tenth of the time of awaited ones: an idle service lists thousands of repositories a minute. Only the
  * first is awaited, so that a disk that does not answer holds up this listing alone; between files the event loop has its turn.
  */
-import { type Dirent, opendirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { type Dirent, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { nextTurn, turnIsUsed } from '../../lib/turns.ts';
@@ -23,6 +23,8 @@ import { createLooseRefs, type LooseRefs } from './loose-refs.ts';
 const MOST_LOOSE = 2_000;
 /** Files and folders that are looked through for them. */
 const MOST_ENTRIES = 4_000;
+/** Bytes that a folder itself takes on its disk, some 20 and more for each name. */
+const MOST_FOLDER = 512 * 1024;
 /** Bytes of a file of settings. */
 const MOST_SETTINGS = 64 * 1024;
 /** Bytes, some 8 000 refs. */
@@ -139,21 +141,14 @@ async function readFolder(reading: Reading, folder: string): Promise<void> {
   }
 }
 
-/** All before the first is used: a folder must not stay open while others have their turn. */
+/** In one call, for which the folder must not be huge. */
 function entriesOf(reading: Reading, folder: string): readonly Dirent[] {
-  const opened = unlessAbsent(() => opendirSync(`${reading.gitDir}/${folder}`));
-  if (opened === undefined) return [];
-  try {
-    const entries: Dirent[] = [];
-    for (let entry = opened.readSync(); entry !== null; entry = opened.readSync()) {
-      reading.entries += 1;
-      if (reading.entries > MOST_ENTRIES) throw new NotPlain(`more than ${MOST_ENTRIES} files and folders`);
-      entries.push(entry);
-    }
-    return entries;
-  } finally {
-    opened.closeSync();
-  }
+  const place = `${reading.gitDir}/${folder}`;
+  if ((statOf(place)?.size ?? 0) > MOST_FOLDER) throw new NotPlain(`${folder} is large`);
+  const entries = unlessAbsent(() => readdirSync(place, { withFileTypes: true })) ?? [];
+  reading.entries += entries.length;
+  if (reading.entries > MOST_ENTRIES) throw new NotPlain(`more than ${MOST_ENTRIES} files and folders`);
+  return entries;
 }
 
 function readLoose({ gitDir, files, found }: Reading, name: RefName): void {

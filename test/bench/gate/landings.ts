@@ -56,8 +56,11 @@ export interface Landed {
   readonly moves: number;
 }
 
-/** Resolves when no proposal is left. To be called before the push. */
-export function watchLandings({ bare }: GateSite): { readonly allLanded: () => Promise<Landed> } {
+/** Resolves when no proposal with this beginning of its topic is left. To be called before the push. */
+export function watchLandings(
+  { bare }: GateSite,
+  name: string,
+): { readonly allLanded: () => Promise<Landed> } {
   const heads = path.join(bare, 'refs/heads');
   let [first, last, moves] = [Number.NaN, Number.NaN, 0];
   const watcher = watch(heads, (_, file) => {
@@ -70,7 +73,7 @@ export function watchLandings({ bare }: GateSite): { readonly allLanded: () => P
     async allLanded() {
       try {
         const begun = performance.now();
-        while ((await openProposals(heads)) > 0) {
+        while ((await openProposals(heads, name)) > 0) {
           if (performance.now() - (moves === 0 ? begun : last) > STALLED)
             throw new Error('no landing for two minutes');
           await delay(LOOK_EVERY);
@@ -83,9 +86,10 @@ export function watchLandings({ bare }: GateSite): { readonly allLanded: () => P
   };
 }
 
-async function openProposals(heads: string): Promise<number> {
+async function openProposals(heads: string, name: string): Promise<number> {
   try {
-    return (await readdir(path.join(heads, 'for/master'))).length;
+    const topics = await readdir(path.join(heads, 'for/master'));
+    return topics.filter(topic => topic.startsWith(name)).length;
   } catch (error) {
     // git removes the folder with the last of them.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 0;

@@ -39,7 +39,7 @@ async function main(config: string): Promise<void> {
   const { readSettings } = await import('../../../src/settings/read-settings.ts');
   const { COMPONENT_KINDS } = await import('../../../src/store/paths.ts');
 
-  const delays = monitorEventLoopDelay({ resolution: 10 });
+  const delays = monitorEventLoopDelay({ resolution: 20 });
   delays.enable();
   let roundTrips = () => 0;
   const entries = driverTable.entries.map(entry => ({

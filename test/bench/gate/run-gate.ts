@@ -85,7 +85,7 @@ interface Landing {
 async function land(site: GateSite, count: number, name: string): Promise<Landing> {
   const commits = await makeChanges(site, count, name);
   const base = await tipOf(site);
-  const landings = watchLandings(site);
+  const landings = watchLandings(site, name);
   const begun = performance.now();
   await pushChanges(site, commits, name, true);
   const { last, moves } = await landings.allLanded();

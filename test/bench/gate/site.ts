@@ -13,6 +13,8 @@ const [CONNECTION, CONFIG, APP] = ['local', 'org/config', 'org/app'];
 
 export interface GateSite extends AsyncDisposable {
   readonly url: string;
+  /** Path of the settings. */
+  readonly config: string;
   /** The project's bare repository, and the developer's clone of it. */
   readonly bare: string;
   readonly clone: string;
@@ -43,15 +45,15 @@ const PIPELINES = `
 `;
 const SCRIPT = { path: 'playbooks/trivial.sh', text: '#!/bin/sh\necho begun\n', executable: true };
 
-/** @param pipeline of the project's one job, `check` or `gate`. */
-export async function openGateSite(pipeline: 'check' | 'gate'): Promise<GateSite> {
+/** @param pipelines in which the project runs its one job. */
+export async function openGateSite(...pipelines: readonly ('check' | 'gate')[]): Promise<GateSite> {
   await using stack = new AsyncDisposableStack();
   const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-gate-'));
   stack.defer(() => rm(root, { recursive: true, force: true }));
   const port = await freePort(0);
   const files = new Map([
     [CONFIG, [{ path: 'zuul.yaml', text: PIPELINES }, SCRIPT]],
-    [APP, [{ path: '.zuul.yaml', text: `- project: {${pipeline}: {jobs: [trivial]}}\n` }]],
+    [APP, [{ path: '.zuul.yaml', text: projectOf(pipelines) }]],
   ]);
   const place = (folder: string, project: string) => path.join(root, folder, project);
   for (const [project, content] of files) {
@@ -67,6 +69,7 @@ export async function openGateSite(pipeline: 'check' | 'gate'): Promise<GateSite
   const owned = stack.move();
   return {
     url: service.first.url,
+    config,
     bare: `${place('repositories', APP)}.git`,
     clone: place('clones', APP),
     logs: path.join(root, 'state/logs'),
@@ -74,6 +77,10 @@ export async function openGateSite(pipeline: 'check' | 'gate'): Promise<GateSite
     helperTime,
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
+}
+
+function projectOf(pipelines: readonly string[]): string {
+  return `- project: {${pipelines.map(pipeline => `${pipeline}: {jobs: [trivial]}`).join(', ')}}\n`;
 }
 
 async function writeSettings(root: string, port: number): Promise<string> {

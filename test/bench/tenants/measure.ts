@@ -26,7 +26,7 @@ export interface TenantsService extends AsyncDisposable {
   readonly start: Work;
   /** What was done since the last question, or since the start of the process. */
   since(): Promise<Work & { readonly resident: number; readonly written: GateAnswer['written'] }>;
-  /** Resolves when nothing was written for a while, as after the first poll of all projects. */
+  /** Resolves when nothing was written and asked for a while, as after the first poll of all projects. */
   quiet(): Promise<void>;
 }
 
@@ -74,10 +74,10 @@ export async function startTenants(site: TenantsSite, size: TenantsSize): Promis
       return { ...(await work(after)), resident: after.resident, written: writtenSince(after, written) };
     },
     async quiet() {
-      for (let count = -1; ; ) {
-        const { transactions } = await figures();
-        if (transactions === count) return;
-        count = transactions;
+      for (let last = -1; ; ) {
+        const { transactions, roundTrips } = await figures();
+        if (transactions + roundTrips === last) return;
+        last = transactions + roundTrips;
         await delay(QUIET);
       }
     },
