@@ -22,7 +22,7 @@
  *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent
  *     log-stream/                                   logs of builds for many readers: shared-logs; console-streams (console-route, console-request): Zuul's WebSocket
  *     log-files/                                    what builds left, below their log_url: log-files-route (file-type, manifest)
- *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts    bounds, so that no client delays another;
+ *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts, shared-making.ts    bounds, so that no client delays another;
  *                                                   headers.ts
  *     local-socket.ts, graceful-close.ts            listening and closing; store-contact.ts, lost-call.ts: the store is away
  *     accept-spans.ts, items-of-trace.ts, otlp-json.ts                spans in and out
