@@ -89,8 +89,10 @@ function processQueue(draft: TurnDraft, queue: QueueDraft): void {
 
 /** Dependency items without an item behind them, which no step of an item could see. */
 function dropIdleDependencies(draft: TurnDraft, queue: QueueDraft): void {
-  for (const uuid of queue.items.toReversed()) {
-    const item = draft.item(uuid);
+  // Thousands of queues have one live item each: none is copied.
+  for (let at = queue.items.length - 1; at >= 0; at--) {
+    const uuid = queue.items[at];
+    const item = uuid === undefined ? undefined : draft.item(uuid);
     if (item === undefined) continue;
     if (item.role === 'live') return;
     leaveEarly(draft, item, 'no-longer-needed', null);

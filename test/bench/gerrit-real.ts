@@ -10,7 +10,6 @@
  * Approvals go one after the other, as fast as Gerrit takes them, and count. Oracle: all land but the head that fails, which is
  * tested once; without a failure each is tested once.
  */
-import { readFile } from 'node:fs/promises';
 import { startZooKeeper, type ZooKeeperServer } from '../fake/zookeeper/server.ts';
 import { askWell } from '../gerrit/real/account.ts';
 import type { PushedChange } from '../gerrit/real/deeds.ts';
@@ -19,6 +18,7 @@ import { type GerritOfTests, startGerrit } from '../gerrit/real/start-gerrit.ts'
 import { gerritLayout } from '../gerrit/stories/gerrit-layout.ts';
 import type { Row } from './main.ts';
 import { percentile } from './webhook.ts';
+import { storeTraffic, TICKS } from './zookeeper-traffic.ts';
 
 const PUSHED = 9;
 const WARM_UP = 2;
@@ -151,31 +151,4 @@ async function measured(
     { name: '  ZooKeeper, received', value: after.received - before.received, unit: 'packets' },
     { name: '  ZooKeeper, received', value: (after.bytes - before.bytes) / 1000, unit: 'kB' },
   ];
-}
-
-/** Of `/proc`, each second. */
-const TICKS = 100;
-
-async function storeTraffic(zookeeper: ZooKeeperServer) {
-  const [summary, counters] = [await zookeeper.ask('srvr'), await zookeeper.ask('mntr')];
-  const stat = await readFile(`/proc/${zookeeper.pid()}/stat`, 'latin1');
-  // The name, in parentheses, may contain anything.
-  const [user, system] = stat
-    .replace(/^.*\) /s, '')
-    .split(' ')
-    .slice(11, 13)
-    .map(Number);
-  return {
-    // The upper half is the epoch.
-    writes: number(summary, /^Zxid: (0x[0-9a-f]+)$/m) % 2 ** 32,
-    received: number(summary, /^Received: (\d+)$/m),
-    bytes: number(counters, /^zk_bytes_received_count\s+(\d+)$/m),
-    ticks: (user ?? Number.NaN) + (system ?? Number.NaN),
-  };
-}
-
-function number(text: string | undefined, pattern: RegExp): number {
-  const found = pattern.exec(text ?? '')?.[1];
-  if (found === undefined) throw new Error(`ZooKeeper does not say ${pattern}: ${text}`);
-  return Number(found);
 }

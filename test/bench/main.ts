@@ -51,6 +51,7 @@ const BENCHMARKS: { readonly [name: string]: Benchmark } = {
   hosts: async () => (await import('./hosts.ts')).benchHosts(),
   queue: async () => (await import('./queue.ts')).benchQueue(),
   status: async () => (await import('./status.ts')).benchStatus(),
+  schedulers: async () => (await import('./schedulers.ts')).benchSchedulers(),
   tenants: async () => (await import('./tenants.ts')).benchTenants(),
   webhook: async () => (await import('./webhook.ts')).benchWebhook(),
   github: async () => (await import('./github.ts')).benchGithub(),

@@ -109,7 +109,7 @@ async function sizesOf({ url }: GateSite): Promise<Sizes> {
 
 const STATUS = `/api/tenant/${TENANT}/status`;
 const PAGE = `${STATUS}?limit=100`;
-const STREAM = `/api/tenant/${TENANT}/events?short=true`;
+const STREAM = `/api/tenant/${TENANT}/events`;
 
 /** How long the answers take and how large they are: the best of some, all with the queue as it is. */
 async function lookRows({ url }: GateSite): Promise<readonly Row[]> {

@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runGit } from '../../fake/git-repository.ts';
-import type { GateSite } from './site.ts';
+import type { Developed } from './site.ts';
 
 /** Milliseconds without a landing after which the run is given up. */
 const STALLED = 120_000;
@@ -15,7 +15,7 @@ const MASTER = 'refs/heads/master';
 
 /** Commits side by side on the tip of master, each with a file of its own, made by one process. In the order of their topics. */
 export async function makeChanges(
-  { clone, bare }: GateSite,
+  { clone, bare }: Developed,
   count: number,
   name: string,
 ): Promise<readonly string[]> {
@@ -35,7 +35,7 @@ export async function makeChanges(
 
 /** Proposes, and where asked approves, all of them in one push. */
 export async function pushChanges(
-  { clone, bare }: GateSite,
+  { clone, bare }: Developed,
   commits: readonly string[],
   name: string,
   approve: boolean,
@@ -58,7 +58,7 @@ export interface Landed {
 
 /** Resolves when no proposal with this beginning of its topic is left. To be called before the push. */
 export function watchLandings(
-  { bare }: GateSite,
+  { bare }: Developed,
   name: string,
 ): { readonly allLanded: () => Promise<Landed> } {
   const heads = path.join(bare, 'refs/heads');
@@ -103,7 +103,7 @@ async function openProposals(heads: string, name: string): Promise<number> {
  * @param base the tip before. @throws Error when not.
  */
 export async function checkLanded(
-  { bare }: GateSite,
+  { bare }: Developed,
   base: string,
   commits: readonly string[],
   name: string,
@@ -120,7 +120,7 @@ export async function checkLanded(
   }
 }
 
-export function tipOf({ bare }: GateSite): Promise<string> {
+export function tipOf({ bare }: Developed): Promise<string> {
   return line(bare, 'rev-parse', MASTER);
 }
 

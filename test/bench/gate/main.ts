@@ -2,7 +2,7 @@
  * The service that `gate` measures, in a process of its own: one all-in-one over the embedded store, as an operator starts it, with its
  * work counted. Its parent sends a question after another and gets an answer to each; it ends with its parent.
  *
- *     node main.ts gatehouse.conf
+ *     node main.ts gatehouse.conf [component...]      default: all of them
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { type WorkCounts, workCounts } from './count-work.ts';
@@ -28,9 +28,9 @@ export interface GateAnswer extends WorkCounts {
   readonly profile?: readonly ProfileLine[];
 }
 
-await main(process.argv[2] ?? '');
+await main(process.argv[2] ?? '', process.argv.slice(3));
 
-async function main(config: string): Promise<void> {
+async function main(config: string, names: readonly string[]): Promise<void> {
   // Loaded after the counters are in place.
   const { createLog } = await import('../../../src/cmd/log.ts');
   const { driverTable } = await import('../../../src/cmd/service/driver-table.ts');
@@ -60,7 +60,9 @@ async function main(config: string): Promise<void> {
   if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
   const log = createLog({ level: 'error', format: 'pretty', stream: process.stderr });
   const drivers = { ...driverTable, entries };
-  const started = await startService(read.settings, log, COMPONENT_KINDS, systemClock(), drivers);
+  const components =
+    names.length === 0 ? COMPONENT_KINDS : COMPONENT_KINDS.filter(kind => names.includes(kind));
+  const started = await startService(read.settings, log, components, systemClock(), drivers);
   if (started.kind === 'refused') throw new Error(started.errors.join('\n'));
   const { service } = started;
   await service.ready;

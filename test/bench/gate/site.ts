@@ -11,13 +11,16 @@ import type { GateAnswer, GateQuestion } from './main.ts';
 export const TENANT = 'bench';
 const [CONNECTION, CONFIG, APP] = ['local', 'org/config', 'org/app'];
 
-export interface GateSite extends AsyncDisposable {
+/** A project's bare repository, and a developer's clone of it. */
+export interface Developed {
+  readonly bare: string;
+  readonly clone: string;
+}
+
+export interface GateSite extends AsyncDisposable, Developed {
   readonly url: string;
   /** Path of the settings. */
   readonly config: string;
-  /** The project's bare repository, and the developer's clone of it. */
-  readonly bare: string;
-  readonly clone: string;
   /** Where the logs of builds are. */
   readonly logs: string;
   ask(question: GateQuestion): Promise<GateAnswer>;
@@ -101,9 +104,13 @@ async function writeSettings(root: string, port: number): Promise<string> {
   return config;
 }
 
-/** @param config path of the settings. @param flags of Node. */
-export async function startGateService(config: string, flags: readonly string[] = []) {
-  const child = fork(path.join(import.meta.dirname, 'main.ts'), [config], {
+/** @param config path of the settings. @param flags of Node. @param components none: all of them. */
+export async function startGateService(
+  config: string,
+  flags: readonly string[] = [],
+  components: readonly string[] = [],
+) {
+  const child = fork(path.join(import.meta.dirname, 'main.ts'), [config, ...components], {
     stdio: 'inherit',
     execArgv: [...process.execArgv, ...flags],
   });

@@ -16,6 +16,8 @@ export interface TenantsSite extends AsyncDisposable {
   readonly config: string;
   readonly repositories: string;
   readonly root: string;
+  /** A clone of any of its projects that are no config-project: they have the same first commit. */
+  readonly clone: string;
 }
 
 export interface TenantsSize {
@@ -24,6 +26,12 @@ export interface TenantsSize {
   readonly projects: number;
   /** Seconds; undefined: the driver's default. */
   readonly pollInterval?: number;
+  /** Port of the web; undefined: any. */
+  readonly port?: number;
+  /** More sections of the settings. */
+  readonly sections?: readonly string[];
+  /** In which projects run their one job; default both. */
+  readonly pipelines?: readonly ('check' | 'gate')[];
 }
 
 const PIPELINES = `
@@ -45,7 +53,8 @@ const PIPELINES = `
 - job: {name: trivial, parent: base, run: playbooks/trivial.sh}
 `;
 const SCRIPT = { path: 'playbooks/trivial.sh', text: '#!/bin/sh\necho begun\n', executable: true };
-const PROJECT = '- project: {check: {jobs: [trivial]}, gate: {jobs: [trivial]}}\n';
+const projectIn = (pipelines: readonly string[]) =>
+  `- project: {${pipelines.map(pipeline => `${pipeline}: {jobs: [trivial]}`).join(', ')}}\n`;
 
 /** In a folder of its own, which is removed at the end. */
 export async function makeTenantsSite(size: TenantsSize): Promise<TenantsSite> {
@@ -56,10 +65,11 @@ export async function makeTenantsSite(size: TenantsSize): Promise<TenantsSite> {
   await makeRepositories(root, repositories, size);
   const config = await writeSettings(root, repositories, size);
   const owned = stack.move();
-  return { config, repositories, root, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  const clone = path.join(root, 'clones/app');
+  return { config, repositories, root, clone, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function tenantName(index: number): string {
+export function tenantName(index: number): string {
   return `tenant${String(index).padStart(2, '0')}`;
 }
 
@@ -71,7 +81,7 @@ async function makeRepositories(root: string, repositories: string, size: Tenant
   await createRepository(config, clone('config'), [{ path: 'zuul.yaml', text: PIPELINES }, SCRIPT]);
   const app = path.join(root, 'app.git');
   await createRepository(app, clone('app'), [
-    { path: '.zuul.yaml', text: PROJECT },
+    { path: '.zuul.yaml', text: projectIn(size.pipelines ?? ['check', 'gate']) },
     { path: 'README.md', text: 'app\n' },
   ]);
   for (const bare of [config, app]) await rm(path.join(bare, 'hooks'), { recursive: true });
@@ -88,14 +98,15 @@ async function writeSettings(root: string, repositories: string, size: TenantsSi
   const poll = size.pollInterval === undefined ? [] : [`poll_interval = ${size.pollInterval}`];
   const lines = [
     ['[scheduler]', 'tenant_config = tenants.yaml', `state_dir = ${path.join(root, 'state')}`],
-    ['[web]', 'port = 0'],
+    ['[web]', `port = ${size.port ?? 0}`],
     ['[executor]', 'allow_unsandboxed = true'],
     [
       ...[`[connection ${CONNECTION}]`, 'driver = git', `baseurl = ${repositories}`],
       ...['proposals = for/{branch}/{topic}', 'webhook_token = bench', ...poll],
     ],
   ];
-  await writeFile(config, lines.map(section => `${section.join('\n')}\n`).join('\n'), { mode: 0o600 });
+  const sections = [...lines.map(section => section.join('\n')), ...(size.sections ?? [])];
+  await writeFile(config, sections.map(section => `${section}\n`).join('\n'), { mode: 0o600 });
   const tenants = Array.from({ length: size.tenants }, (_, index) => {
     const own = tenantName(index);
     const apps = Array.from({ length: size.projects - 1 }, (_, app) => `${own}/app${app + 1}`);
