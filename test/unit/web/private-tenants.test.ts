@@ -15,7 +15,8 @@ const READERS: TenantAccess = {
 
 let web: FakeWeb;
 beforeEach(async () => {
-  web = await fakeWeb({ realms: [sharedRealm()] });
+  const costOf = async () => ({ items: [], jobs: [], refusals: [] });
+  web = await fakeWeb({ realms: [sharedRealm()], overrides: { costOf } });
   web.access = { main: READERS };
 });
 afterEach(() => web.close());
