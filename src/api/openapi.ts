@@ -48,7 +48,7 @@ function operation(route: RouteDescription): Json {
 /** `getApiTenantItemExplain` of `GET /api/tenant/{tenant}/item/{uuid}/explain`. */
 function operationId({ method, path }: RouteDescription): string {
   const words = path.replaceAll(/\{\w+\}/g, '').match(/[a-z0-9]+/g) ?? [];
-  const one = /\{(uuid|path)\}$/.test(path) ? 'One' : '';
+  const one = /\{(uuid|path|id)\}$/.test(path) ? 'One' : '';
   return method + words.map(word => word.slice(0, 1).toUpperCase() + word.slice(1)).join('') + one;
 }
 
@@ -102,6 +102,7 @@ const REASONS: { readonly [status: number]: string } = {
   403: 'The token does not allow it',
   404: 'Not found; the text names what',
   408: 'The body did not arrive in time',
+  204: 'Done',
   410: 'Pruned',
   413: 'The body is too large',
   415: 'The body is compressed or of the wrong type',

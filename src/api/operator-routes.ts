@@ -1,14 +1,16 @@
 /** Routes by which operators act on items and pipelines: part of the table of routes. */
 import { actCostSchema } from './act-cost.ts';
-import { document, flag, list, nullable, oneOf, optional, type Schema, text } from './schema.ts';
+import { document, flag, list, nullable, oneOf, optional, type Schema, text, whole } from './schema.ts';
 
 /** A request that is stored, or refused. */
 interface OperatorRoute {
-  readonly method: 'post';
+  readonly method: 'post' | 'delete';
   readonly path: string;
   readonly summary: string;
-  readonly body: { readonly schema: Schema };
-  readonly answers: { readonly [status: number]: { readonly schema: Schema } };
+  readonly body?: { readonly schema: Schema };
+  readonly answers: {
+    readonly [status: number]: { readonly schema: Schema } | { readonly media: readonly [] };
+  };
   readonly refusals: readonly number[];
   readonly needsToken: true;
 }
@@ -82,6 +84,32 @@ const ACTS: readonly OperatorRoute[] = [
     body: { schema: document({}) },
     answers: { 200: { schema: document({ outcome: oneOf(['runs-again', 'enters-again']) }) } },
     refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'post',
+    path: `${TENANT}/project/{project}/autohold`,
+    summary: 'Has the hosts of a job held when it fails',
+    body: {
+      schema: document({
+        job: text(),
+        reason: text(),
+        count: whole('Builds, at most'),
+        node_hold_expiration: optional(nullable(whole('Seconds; 0 or null: until it is deleted'))),
+        change: optional(nullable(text('Or a ref'))),
+        ref: optional(nullable(text('Expression that matches from the start of the ref'))),
+      }),
+    },
+    answers: { 200: { schema: flag('true: the request is stored') } },
+    refusals: [400, 401, 403, 404, 415],
+    needsToken: true,
+  },
+  {
+    method: 'delete',
+    path: `${TENANT}/autohold/{id}`,
+    summary: 'Deletes a request to hold hosts; those that it holds are cleaned and serve again',
+    answers: { 204: { media: [] } },
+    refusals: [400, 401, 403, 404],
     needsToken: true,
   },
   {

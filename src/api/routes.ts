@@ -13,6 +13,7 @@
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
  *     nodes.ts, node-waits.ts         hosts, labels, and who waits for hosts
+ *     holds.ts                        requests to hold the hosts of failed builds
  *
  * Each document has one schema and one encoder, here. `src/web` serves them; the command line and the page read them. No encoder
  * reads a clock or the store, except for what it is passed.
@@ -26,13 +27,14 @@ import { jobSchema, projectSchema } from './described.ts';
 import { explanationSchema } from './explanation.ts';
 import { calibrationSchema, forecastSchema } from './forecast.ts';
 import { frozenJobSchema, frozenJobsSchema } from './frozen-jobs-schema.ts';
+import { holdSchema } from './holds.ts';
 import { jobStatisticsSchema, jobsStatisticsSchema } from './job-statistics.ts';
 import { finishedItemSchema, liveItemSchema } from './live-item.ts';
 import { livePipelineSchema, liveTenantSchema } from './live-view.ts';
 import { HOST_ACTIONS, labelsSchema, nodesetRequestsSchema, nodesSchema } from './nodes.ts';
 import { OPERATOR_ROUTES } from './operator-routes.ts';
 import { QUERIES, type QueryTable } from './queries.ts';
-import { document, flag, json, list, oneOf, optional, type Schema, text } from './schema.ts';
+import { document, flag, json, oneOf, optional, type Schema, text } from './schema.ts';
 import { semaphoresSchema } from './semaphores.ts';
 import {
   aliveSchema,
@@ -81,6 +83,7 @@ export const DOCUMENTS = {
   LivePipeline: livePipelineSchema,
   LiveTenant: liveTenantSchema,
   Labels: labelsSchema,
+  Hold: holdSchema,
   Nodes: nodesSchema,
   NodesetRequests: nodesetRequestsSchema,
   Pipelines: pipelinesSchema,
@@ -107,7 +110,7 @@ export type Body =
 
 /** One operation of the API. */
 export interface RouteDescription {
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'delete';
   /** With `{parameters}`; those of {@link PATH_PARAMETERS}. */
   readonly path: string;
   readonly summary: string;
@@ -142,7 +145,7 @@ export const PATH_PARAMETERS: {
   job: { description: 'Name of a job', schema: text() },
   project: { description: 'Name of a project; slashes need no encoding', schema: text() },
   path: { description: 'Of a file below the log directory; slashes need no encoding', schema: text() },
-  id: { description: 'Id of a component, such as executor-4', schema: text() },
+  id: { description: 'Id of a component, such as executor-4, or of a hold request', schema: text() },
   action: { description: 'Requested action', schema: oneOf([...STATE_ACTIONS.keys()]) },
   name: { description: 'Name of a connection', schema: text() },
   node: { description: 'Name of a host', schema: text() },
@@ -332,7 +335,8 @@ const READ: readonly RouteDescription[] = [
   read(`${TENANT}/project-ssh-key/{project}.pub`, "Public ssh key of a project's jobs", {
     media: ['text/plain'],
   }),
-  read(`${TENANT}/autohold`, 'Requests to hold builds, of which there are none', { schema: list(json()) }),
+  read(`${TENANT}/autohold`, 'Requests to hold the hosts of failed builds', { listOf: 'Hold' }),
+  read(`${TENANT}/autohold/{id}`, 'One of them', { document: 'Hold' }),
   read(`${TENANT}/badge`, 'Badge for a README', { media: ['image/svg+xml'] }, { query: QUERIES.badge }),
 ];
 

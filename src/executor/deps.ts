@@ -11,6 +11,7 @@ import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
+import type { StoredHold } from '../nodes/hold-requests.ts';
 import type { HeldSlots, SlotWait } from '../store/hold-slots.ts';
 import type { GovernorOptions } from './governor/governor.ts';
 import type { HostFailure, HostLease } from './hosts/reach-hosts.ts';
@@ -27,6 +28,14 @@ export type BuildEvent = Extract<
 >;
 /** The last event of a build, stored together with the end of its request ({@link TakenBuild.complete}). */
 export type BuildResultEvent = Extract<PipelineEvent, { readonly kind: 'build-result' }>;
+
+/** What becomes of a build's hosts with its result; those that are not named have been cleaned. */
+export interface HostsAfter {
+  /** Absent: none failed. */
+  readonly failures?: readonly HostFailure[];
+  /** The request for which all of them are held. Absent: none is. */
+  readonly hold?: StoredHold;
+}
 
 /** Build requests of this executor's zone. */
 export interface BuildQueue {
@@ -66,14 +75,16 @@ export interface TakenBuild {
    * when the claim is lost.
    *
    * @param spans parents first.
-   * @param hosts that are quarantined with it.
+   * @param hosts that are quarantined with it, or held as they are.
    * @returns whether all of it is stored, or some of the spans are lost.
    */
   complete(
     event: BuildResultEvent,
     spans: readonly SpanRecord[],
-    hosts?: readonly HostFailure[],
+    hosts?: HostsAfter,
   ): Promise<'whole' | 'spans-cut'>;
+  /** The request to hold hosts that is about the build, should it fail. Undefined: there is none. */
+  findHold(): Promise<StoredHold | undefined>;
   /** Of a paused build: resolves when the scheduler lets it go on, or when `ended` aborts. Never rejects. */
   resumed(ended: AbortSignal): Promise<void>;
   /**

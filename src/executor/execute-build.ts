@@ -8,7 +8,7 @@ import { buildLogFacts } from '../tracing/log-facts.ts';
 import { failingEvent, pausedEvent, resultEvent, startedEvent } from './build-events.ts';
 import { type BuildPlaces, placesOf } from './build-places.ts';
 import type { Occupied } from './build-slots.ts';
-import type { BuildEvent, ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
+import type { BuildEvent, ExecutorDeps, ExecutorOptions, HostsAfter, TakenBuild } from './deps.ts';
 import { createHalt } from './halt.ts';
 import { reachHosts } from './hosts/reach-hosts.ts';
 import { VARIABLES_FILE } from './job-environment.ts';
@@ -135,7 +135,7 @@ async function handOver(
     const outcome = await complete(
       resultEvent(request, finished, options.hostname, workerEnd),
       finished.spans,
-      finished.hostFailures,
+      hostsAfter(finished),
     );
     if (outcome === 'spans-cut')
       deps.log.warn({}, "a build's result is stored, but not all of the spans its job handed in");
@@ -148,9 +148,16 @@ async function handOver(
     await complete(
       resultEvent(request, { ...finished, execution }, options.hostname, workerEnd),
       [],
-      finished.hostFailures,
+      hostsAfter(finished),
     );
   }
+}
+
+function hostsAfter({ hostFailures, hold }: FinishedBuild): HostsAfter {
+  return {
+    ...(hostFailures === undefined ? {} : { failures: hostFailures }),
+    ...(hold === undefined ? {} : { hold }),
+  };
 }
 
 async function runWithLog(
@@ -174,6 +181,7 @@ async function runWithLog(
         pause: (at, returned) =>
           pauseIn(slot, taken, pausedEvent(request, at, returned), started.halt.signal),
         tests: machinery.tests,
+        findHold: () => taken.findHold(),
         onBegin: () => slot.begin(),
       },
       {

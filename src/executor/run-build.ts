@@ -14,12 +14,15 @@ import type { BuildRequest } from '../model/build-request.ts';
 import type { Variables } from '../model/job.ts';
 import type { Returned } from '../model/returned.ts';
 import { testResultsOf, testsText } from '../model/test-results.ts';
+import type { StoredHold } from '../nodes/hold-requests.ts';
 import { type BuildSteps, createBuildSteps } from './build-steps.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
+import type { TakenBuild } from './deps.ts';
 import { WorkspaceFailure } from './git-process.ts';
+import { heldText, isHeldAfter } from './hosts/hold-hosts.ts';
 import { openHostSockets } from './hosts/host-sockets.ts';
-import { type HostFailure, leaveHosts } from './hosts/reach-hosts.ts';
+import { type HostFailure, leaveHosts, lostHosts, type ReachedHost } from './hosts/reach-hosts.ts';
 import { connectionVariables, placeSshFiles, sshFolder } from './hosts/ssh-files.ts';
 import { includedVars } from './include-vars.ts';
 import { jobVariables, VARIABLES_FILE, variablesFile } from './job-environment.ts';
@@ -39,6 +42,8 @@ export interface RunBuildDeps {
   readonly onFailing: PhaseProgress['onFailing'];
   readonly pause: PhaseProgress['pause'];
   readonly tests: TestReader;
+  /** As {@link TakenBuild.findHold}. */
+  readonly findHold: TakenBuild['findHold'];
   /** Called when its first playbook is about to begin. */
   readonly onBegin: () => void;
 }
@@ -49,6 +54,8 @@ export interface FinishedBuild extends BuildOutcome {
   readonly workerEnd?: WorkerEnd;
   /** Hosts that are to be quarantined: they could not be cleaned. Absent: none. */
   readonly hostFailures?: readonly HostFailure[];
+  /** The request for which its hosts are held; they were not cleaned. Absent: none. */
+  readonly hold?: StoredHold;
   /** Absent: nothing. */
   readonly returned?: Returned;
   readonly execution: Execution;
@@ -63,7 +70,7 @@ export async function runBuild(deps: RunBuildDeps, context: PhasedBuild): Promis
     split: splitTrace(context.request, clock),
   };
   const worked = await guarded(context, () => work(deps, context, progress));
-  const { outcome: ended, ...hosts } = await withoutHosts(context, worked);
+  const { outcome: ended, ...hosts } = await withoutHosts(context, worked, deps.findHold);
   const { execution, outcome } = await withTests(deps, context, progress, ended);
   const trouble = outcome.result === 'RETRY' ? await context.deps.room.trouble() : undefined;
   const text = outcome.detail === undefined ? '' : `: ${outcome.detail}`;
@@ -93,24 +100,45 @@ async function withTests(
 }
 
 /**
- * Cleans the hosts of the build, the one place where they leave it. What failed where a host was lost is no verdict: the host's end is the
- * likelier reason, and the build is tried again on another one.
+ * Cleans the hosts of the build, or leaves them as they are for a person: the one place where they leave it. What failed where a host was
+ * lost is no verdict: the host's end is the likelier reason, and the build is tried again on another one.
  */
 async function withoutHosts(
-  { hosts = [], request, log }: PhasedBuild,
+  context: PhasedBuild,
   outcome: Ended,
-): Promise<{ readonly outcome: Ended } & Pick<FinishedBuild, 'hostFailures' | 'workerEnd'>> {
-  if (hosts.length === 0) return { outcome };
-  const hostFailures = await leaveHosts(hosts, request.uuid);
+  findHold: TakenBuild['findHold'],
+): Promise<{ readonly outcome: Ended } & Pick<FinishedBuild, 'hostFailures' | 'workerEnd' | 'hold'>> {
+  const { hosts = [], request, log } = context;
+  const hold = isHeldAfter(outcome.result) && !context.halt.signal.aborted ? await findHold() : undefined;
+  if (hosts.length === 0) {
+    if (hold !== undefined) await log.line(`hold request ${hold.id}: this job has no nodes to hold`);
+    return { outcome };
+  }
+  const hostFailures = await (hold === undefined ? leaveHosts(hosts, request.uuid) : lostHosts(hosts));
+  if (hold !== undefined && hostFailures.length === 0) {
+    const text = heldText(
+      hold,
+      hosts.map(({ host }) => host.name),
+    );
+    await log.line(text);
+    return { outcome: { ...outcome, detail: [outcome.detail, text].filter(Boolean).join('; ') }, hold };
+  }
   const texts = hostFailures.map(({ host, reason }) => `host ${host} is lost: ${reason}`);
   for (const text of texts) await log.line(text);
   const isFinal = ['SUCCESS', 'CANCELED', 'ERROR', 'DISK_FULL'].includes(outcome.result);
   if (texts.length === 0 || isFinal) return { outcome, hostFailures };
   return {
     outcome: { ...outcome, result: 'RETRY', detail: texts.join('; ') },
-    hostFailures,
+    hostFailures:
+      hold === undefined
+        ? hostFailures
+        : [...hostFailures, ...(await leaveHosts(others(hosts, hostFailures), request.uuid))],
     workerEnd: 'lost',
   };
+}
+
+function others(hosts: readonly ReachedHost[], failures: readonly HostFailure[]): readonly ReachedHost[] {
+  return hosts.filter(({ host }) => failures.every(failure => failure.host !== host.name));
 }
 
 /** Facts of the build, available however it ends. */

@@ -10,6 +10,7 @@ import { cancelTimeOf } from '../model/cancel-message.ts';
 import { pipelineEventCodec, spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { SemaphoreHolder } from '../model/semaphore.ts';
+import { findHold } from '../nodes/hold-requests.ts';
 import { EventQueue } from '../store/event-queue.ts';
 import { type HeldSlots, holdSlots, type SlotWait } from '../store/hold-slots.ts';
 import { outboxRows } from '../store/outbox-rows.ts';
@@ -20,7 +21,8 @@ import type { RequestQueue } from '../store/request-queue.ts';
 import { createRequestWorker, type RequestWorker } from '../store/request-worker.ts';
 import { splitOperations } from '../store/split-operations.ts';
 import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from './deps.ts';
-import { hostLease, withTroubles } from './hosts/host-lease.ts';
+import { failedBuildOf, withHostsAfter } from './hosts/hold-hosts.ts';
+import { hostLease } from './hosts/host-lease.ts';
 
 /** Where results and spans are written. */
 export interface StoreBuildsDeps {
@@ -76,12 +78,13 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
     resumed: ended => claim.resumed(ended),
     hold: (playbook, wait) => holdCounted(request, playbook, wait, deps),
     cancelledAt: () => cancelTime(claim),
-    async complete(event: BuildResultEvent, spans, hosts = []) {
+    findHold: () => findHold(deps, failedBuildOf(request)),
+    async complete(event: BuildResultEvent, spans, hosts = {}) {
       const result = events.put(withCancelTime(event, cancelTime(claim)));
       const rows = outboxRows(deps.paths.spanOutbox, spans, spansCodec, deps.clock.now());
       const [first, ...rest] = splitOperations([...result, ...rows]);
-      const outcome = await withTroubles(deps, hosts, request.uuid, troubles =>
-        claim.complete([...(first ?? []), ...troubles]),
+      const outcome = await withHostsAfter(deps, hosts, { build: request.uuid, granted }, states =>
+        claim.complete([...(first ?? []), ...states]),
       );
       return outcome === 'lost' || (await storeAll(deps.store, rest)) ? 'whole' : 'spans-cut';
     },

@@ -5,7 +5,7 @@
  *     in service ──► quarantined {reason, retryAt}     it did not answer, showed another host key, or could not be cleaned
  *         │  ▲              └──► in service             an executor looked at it again, and cleaned it
  *         ▼  │
- *        held {reason}                                   by a person, until released
+ *        held {reason}                                   by a person, until released; or after a failure, until that expires
  *
  * A host may be held and quarantined at a time. Either way no build is given a place on it; those that have one go on.
  */
@@ -59,8 +59,13 @@ export interface HostOutage {
 /** What `nodes.yaml` does not say of a host. Stored as the record `host-state`; without one it is in service. */
 export interface HostState {
   readonly trouble?: HostOutage;
-  /** By a person. */
-  readonly held?: { readonly reason: string; readonly since: Nanoseconds };
+  /** By a person, or as it was when a build failed there. */
+  readonly held?: {
+    readonly reason: string;
+    readonly since: Nanoseconds;
+    /** The request for it, and the build whose files and processes are kept. Absent: a person holds the host itself. */
+    readonly request?: { readonly id: string; readonly build: Uuid };
+  };
 }
 
 /** What a build wants, in its request as long as that exists: enough to choose hosts without reading all of it. */

@@ -142,6 +142,9 @@ function hostPaths(root: string) {
     /** How they fare. */
     hostStates: `${root}/nodes/states`,
     hostState: (host: string) => `${root}/nodes/states/${nodeName(host)}`,
+    /** Requests to hold the hosts of failed builds. */
+    holds: `${root}/nodes/holds`,
+    hold: (id: string) => `${root}/nodes/holds/${nodeName(id)}`,
   };
 }
 

@@ -14,6 +14,8 @@ export type Answer =
   | { readonly kind: 'json'; readonly body: unknown; readonly headers?: Headers }
   /** A document whose text was made before, in turns. */
   | { readonly kind: 'encoded'; readonly text: string; readonly headers?: Headers }
+  /** 204: it is done. */
+  | { readonly kind: 'nothing'; readonly headers?: Headers }
   | { readonly kind: 'text'; readonly body: Uint8Array | string; readonly headers?: Headers }
   /** `content` of a file, compressed by gzip if `isGzipped`. */
   | {
@@ -93,6 +95,9 @@ export function send(response: Response, answer: Answer): void {
       return;
     case 'encoded':
       response.type('json').send(answer.text);
+      return;
+    case 'nothing':
+      response.status(204).end();
       return;
     case 'text':
       response.setHeader('Content-Type', 'text/plain; charset=utf-8');

@@ -54,6 +54,7 @@ import { type GracefulClose, gracefulClose } from './graceful-close.ts';
 import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addHistoryRoutes } from './history-routes.ts';
+import { addHoldRoutes } from './hold-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addKeyRoutes } from './key-routes.ts';
@@ -75,7 +76,7 @@ import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-
 import { takeTurns } from './take-turns.ts';
 import { addTestRoutes } from './test-results.ts';
 import { webhookRoute } from './webhook-route.ts';
-import { addAbsentLists, addAbsentRoutes } from './zuul-absent-routes.ts';
+import { addAbsentRoutes } from './zuul-absent-routes.ts';
 
 /** Listens only when asked to; port and socket are independent of each other. */
 export interface Web {
@@ -198,7 +199,7 @@ function apiRoutes(
   const { auth } = deps;
   api.use('/tenant/:tenant', guardTenant(auth));
   api.route('/connection/:name/payload').post(webhookRoute(deps)).all(onlyBy('POST'));
-  addOperatorRoutes(api, deps, onlyBy('POST'));
+  addOperatorRoutes(api, deps, onlyBy);
   addAbsentRoutes(api, onlyBy);
   addSharedRoutes(api, deps);
   api
@@ -229,7 +230,7 @@ function apiRoutes(
   addNodeRoutes(tenant, deps);
   addTenantAuthorizationsRoute(tenant, auth);
   addConsoleRoute(tenant, deps);
-  addAbsentLists(tenant, deps);
+  addHoldRoutes(tenant, deps);
   tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {
     const name = request.params.tenant;
     if (deps.snapshot(name) === undefined)

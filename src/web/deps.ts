@@ -17,6 +17,7 @@ import type { ActCost } from '../model/act-cost.ts';
 import type { ComponentState } from '../model/component.ts';
 import type { ConnectionReport } from '../model/connection-health.ts';
 import type { HaltMode } from '../model/halt.ts';
+import type { HoldRequest } from '../model/hold-request.ts';
 import type { FrozenJob } from '../model/job.ts';
 import type { KeptFile, KeptFiles } from '../model/kept-files.ts';
 import type { DescribedThing, LayoutDescription } from '../model/layout-description.ts';
@@ -25,6 +26,7 @@ import type { Pipeline } from '../model/pipeline.ts';
 import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
+import type { StoredHold } from '../nodes/hold-requests.ts';
 import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import type { PublicKeys } from '../store/keystore/keystore.ts';
@@ -92,6 +94,12 @@ export interface HaltRequest extends OperatorRequest {
   readonly wanted: HaltMode | 'resume';
   readonly reason: string;
 }
+
+/** What is asked to be held. */
+export type WantedHold = Pick<
+  HoldRequest,
+  'project' | 'job' | 'filter' | 'reason' | 'maxCount' | 'expiration'
+>;
 
 /** A request that failed jobs of a live item run again. */
 export interface RerunRequest extends OperatorRequest {
@@ -246,6 +254,12 @@ export interface WebDeps {
   readonly nodes: () => Promise<NodesNow>;
   /** Takes a host out of service, or releases it where the reason is undefined. Absent: the route does not exist. */
   readonly holdNode?: (node: string, reason: string | undefined) => Promise<'done' | 'gone'>;
+  /** Of a tenant, the oldest first. */
+  readonly holds: (tenant: TenantName) => Promise<readonly StoredHold[]>;
+  /** `too-many`: the tenant has as many as it may have. Absent: the route does not exist. */
+  readonly hold?: (request: OperatorRequest, wanted: WantedHold) => Promise<'stored' | 'too-many'>;
+  /** Ends it; what it held is cleaned. Absent: the route does not exist. */
+  readonly deleteHold?: (request: OperatorRequest, id: string) => Promise<'deleted' | 'gone'>;
   /** Stores the requested state of a component; `gone`: there is no such component. Absent: the route does not exist. */
   readonly askComponent?: (id: string, wanted: ComponentState) => Promise<'asked' | 'gone'>;
 }

@@ -39,7 +39,8 @@ export async function readOperatorRequest(
   const tenant = String(request.params.tenant);
   const operator = await operatorOf(deps.auth, request, deed, [tenant]);
   if (operator.kind === 'refused') return operator;
-  if (request.is('application/json') === false)
+  // A form of another site can send no DELETE.
+  if (request.method !== 'DELETE' && request.is('application/json') === false)
     return { kind: 'refused', status: 415, error: 'send application/json', place: 'header content-type' };
   const body = await readBody(request, 64 * 1024);
   if (body.kind !== 'read') return badRequest('the body is not readable or larger than 64 KiB', 'body');

@@ -8,17 +8,20 @@ import type { WebDeps } from './deps.ts';
 import { dequeueCostRoute, dequeueRoute } from './dequeue-route.ts';
 import { enqueueCostRoute, enqueueRoute } from './enqueue-route.ts';
 import { haltCostRoute, haltRoute } from './halt-route.ts';
+import { deleteHoldRoute, holdRoute } from './hold-routes.ts';
 import { promoteCostRoute, promoteRoute } from './promote-route.ts';
 import { rerunCostRoute, rerunRoute } from './rerun-route.ts';
 import { zuulStateRoute } from './zuul-state-route.ts';
 
-/** @param others answers every other method. */
+/** @param onlyBy answers every other method. */
 export function addOperatorRoutes(
   api: Router,
   deps: WebDeps & { readonly auth: Authentication },
-  others: RequestHandler,
+  onlyBy: (method: string) => RequestHandler,
 ): void {
   const { enqueue, dequeue, rerun, halt, promote, costOf } = deps;
+  const others = onlyBy('POST');
+  addHoldActs(api, deps, others);
   if (enqueue !== undefined)
     api
       .route('/tenant/:tenant/project/*project/enqueue')
@@ -50,6 +53,21 @@ export function addOperatorRoutes(
       .post(promoteRoute({ ...deps, promote }))
       .all(others);
   if (costOf !== undefined) addCostRoutes(api, { ...deps, costOf }, others);
+}
+
+function addHoldActs(
+  api: Router,
+  { hold, deleteHold, ...deps }: WebDeps & { readonly auth: Authentication },
+  others: RequestHandler,
+): void {
+  if (hold !== undefined)
+    api
+      .route('/tenant/:tenant/project/*project/autohold')
+      .post(holdRoute({ ...deps, hold }))
+      .all(others);
+  // The same path is read.
+  if (deleteHold !== undefined)
+    api.route('/tenant/:tenant/autohold/:id').delete(deleteHoldRoute({ ...deps, deleteHold }));
 }
 
 function addCostRoutes(

@@ -85,6 +85,7 @@ export function contractOf(description: Described): Contract {
       const media = type.split(';')[0] ?? '';
       const response = found.operation.responses[status];
       if (response === undefined) return [`${found.name}: ${status} is not described`];
+      if (status === 204) return text === '' && media === '' ? [] : [`${found.name} 204: it has a body`];
       if (response.content[media] === undefined)
         return [`${found.name} ${status}: ${media} is not described`];
       if (!('schema' in response.content[media])) return [];

@@ -62,6 +62,7 @@ const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['chain-recipe', '0.4.0'],
   ['static-host', '0.4.0'],
   ['host-state', '0.4.0'],
+  ['hold-request', '0.4.0'],
 ]);
 
 describe.each(trees)('%s', (_, tree) => {

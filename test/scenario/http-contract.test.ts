@@ -85,6 +85,7 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
       'labels',
       'nodeset-requests',
       'autohold',
+      'autohold/0000000007',
     ].map(name => `${TENANT}/${name}`),
     ...['items?limit=0', 'items?limti=3', 'builds?final=perhaps', 'buildsets?idx_min=x', 'nothing'].map(
       name => `${TENANT}/${name}`,
@@ -205,6 +206,19 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
   await operator('/api/nodes/web1/hold', post({}));
   await operator('/api/nodes/web1/nonsense', post({}));
   await operator('/api/nodes/web1/release', { ...post(''), headers: { 'content-type': 'text/plain' } });
+  const autohold = `${TENANT}/project/org/project/autohold`;
+  const hold = { job: 'unit', reason: 'look', count: 1, node_hold_expiration: 60 };
+  await ask(autohold, post(hold));
+  await operator(autohold, post(hold));
+  await operator(`${TENANT}/autohold`);
+  await operator(`${TENANT}/autohold/0000000000`);
+  for (const wrong of [{ ...hold, count: 0 }, { ...hold, change: 'a', ref: 'b' }, { ...hold, ref: '(' }, 1])
+    await operator(autohold, post(wrong));
+  await operator(`${TENANT}/project/nothing/autohold`, post(hold));
+  await operator(autohold, post(hold, { 'content-type': 'text/plain' }));
+  await ask(`${TENANT}/autohold/0000000000`, { method: 'DELETE' });
+  await operator(`${TENANT}/autohold/0000000000`, { method: 'DELETE' });
+  await operator(`${TENANT}/autohold/0000000000`, { method: 'DELETE' });
   for (const path of ['/api/authorizations', `${TENANT}/authorizations`]) await operator(path);
   await both(enqueue, post({}));
   await both(enqueue, post({ pipeline: 'check', change: 'master/nothing' }));

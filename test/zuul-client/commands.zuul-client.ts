@@ -116,13 +116,14 @@ story('every command of zuul-client works, or is refused in words', { layout, se
 
   await works('node-list', TENANT, /^(?!.*rror)/s);
   await works('nodeset-request-list', TENANT, /^(?!.*rror)/s);
-  await works('autohold-list', TENANT, /^(?!.*rror)/s);
   await refused('node-set-state', [...TENANT, '1', 'hold'], /Node 1 not found/);
   await refused('nodeset-request-delete', [...TENANT, '1'], /Nodeset request 1 not found/);
-  await refused('autohold-info', [...TENANT, '1'], /Hold request 1 not found/);
-  await refused('autohold-delete', [...TENANT, '1'], /Hold request 1 not found/);
-  const hold = ['--job', 'unit', '--reason', 'look', '--count', '1'];
-  await refused('autohold', [...PROJECT, ...hold], /no build is held/);
+  const hold = ['--job', 'unit', '--reason', 'look', '--count', '1', '--change', 'master/A'];
+  await works('autohold', [...PROJECT, ...hold], /^(?!.*rror)/s);
+  await works('autohold-list', TENANT, /0000000000.*unit.*change master\/A.*look/s);
+  await works('autohold-info', [...TENANT, '0000000000'], /0000000000.*org\/project.*unit.*look/s);
+  await works('autohold-delete', [...TENANT, '0000000000'], /^(?!.*rror)/s);
+  await refused('autohold-info', [...TENANT, '0000000000'], /Hold request 0000000000 not found/);
   world.free();
   process.stdout.write(`\n${table.join('\n')}\n`);
   expect(new Set(table.map(line => line.split(' ')[0])).size).toBe(18);

@@ -22,6 +22,8 @@ export interface Api {
   get<Answer>(path: string): Promise<Answer>;
   /** Sends JSON, gets JSON. @throws ApiError */
   post<Answer>(path: string, body: unknown): Promise<Answer>;
+  /** Deletes what is there. @throws ApiError */
+  remove(path: string): Promise<void>;
   /** @throws ApiError */
   text(path: string): Promise<string>;
   /** A body that need not be text, with its headers. @throws ApiError */
@@ -109,6 +111,7 @@ export function createApi(where: string | Endpoint, { token, trace }: ApiOptions
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
       }),
+    remove: async path => void (await bytes(path, { method: 'DELETE' })),
     async stream(path, signal) {
       const { response, traced } = await ask(path, { signal });
       if (response.body === null) throw new ApiError(0, `${root}${path} answered without a body`);

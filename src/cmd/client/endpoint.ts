@@ -48,8 +48,12 @@ async function fetchOverSocket(
   sent.on('error', error => reject(signal.aborted ? signal.reason : error));
   sent.end(body);
   const answer = await promise;
-  return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, {
-    status: answer.statusCode ?? 0,
+  const status = answer.statusCode ?? 0;
+  // A response with this status may have no body, not even an empty one.
+  const isEmpty = status === 204;
+  if (isEmpty) answer.resume();
+  return new Response(isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array>), {
+    status,
     statusText: answer.statusMessage ?? '',
     headers: Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
       values.map((value): [string, string] => [name, value]),

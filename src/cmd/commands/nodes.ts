@@ -4,6 +4,7 @@ import { nodeWaitText } from '../../api/node-waits.ts';
 import type { NodesDocument, NodesetRequestsDocument } from '../../api/nodes.ts';
 import { padded, printable } from '../../lib/text-width.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
+import { addAutoholdCommands } from './autohold.ts';
 import { sendRequest, whoMayText } from './operator-request.ts';
 import {
   type AskOptions,
@@ -30,6 +31,7 @@ export function addNodeCommands(program: Command, io: Io, done: (status: number)
     )
     .addHelpText('after', EXAMPLES)
     .action(async (options: AskOptions) => done(await withTenantService(io, options, showNodes)));
+  addAutoholdCommands(program, io, done);
   const node = program.command('node').summary('hold or release a host');
   addServiceOptions(node.command('hold'))
     .summary('take a host out of service')

@@ -11,7 +11,7 @@
  *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, builds.ts, log.ts, tests.ts, open.ts     commands that read; find-item.ts: the item a
  *                                         user names; checkout-project.ts: the project of a checkout; lines-of.ts: a stream by lines
  *     enqueue.ts, dequeue.ts, rerun.ts, promote.ts, pipeline.ts, components.ts   commands that change something (operator-request.ts)
- *     nodes.ts                            hosts of jobs: shown, held, released
+ *     nodes.ts, autohold.ts               hosts of jobs: shown, held, released; held when a job fails
  *     encrypt.ts, keys.ts                 keys of projects: change-keys.ts, open-keystore.ts
  *     quickstart.ts, init.ts, hook.ts     a demo (../quickstart/), and a first gate (../init/: make-site, install-hook)
  *     config-check.ts, create-auth-token.ts, github.ts, store.ts, trace-export.ts    commands that need no running service

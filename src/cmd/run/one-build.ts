@@ -98,6 +98,7 @@ function queueOf({ request, signal }: OneBuild, done: (event: BuildResultEvent) 
     // Nothing that depends on it is run here.
     resumed: async () => undefined,
     hold: async () => ({ release: async () => undefined }),
+    findHold: async () => undefined,
     async complete(event) {
       done(event);
       return 'whole';

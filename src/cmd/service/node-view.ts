@@ -1,7 +1,8 @@
 /** Hosts of jobs for the web: what the store says when it is asked, and what operators do with them. */
-import type { Clock } from '../../lib/clock.ts';
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
+import { type HostState, withLeftover } from '../../model/static-host.ts';
 import { changeHostState } from '../../nodes/host-state.ts';
 import { readHosts } from '../../nodes/host-table.ts';
 import { hostRequests } from '../../store/host-requests.ts';
@@ -14,6 +15,13 @@ interface NodeViewDeps {
   readonly paths: StorePaths;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Log, 'warn'>;
+}
+
+/** What a failed build left there, which was kept, is removed when the host is released. */
+function heldByPerson(state: HostState | undefined, reason: string, since: Nanoseconds): HostState {
+  const kept = state?.held?.request;
+  const cleaned = kept === undefined ? state : withLeftover(state, kept.build, since);
+  return { ...cleaned, held: { reason, since } };
 }
 
 /** @param store over all sessions. */
@@ -43,9 +51,11 @@ export function nodeView(deps: NodeViewDeps, store: Store): Pick<WebDeps, 'nodes
       if (node === '' || !node.isWellFormed()) return 'gone';
       if ((await store.get(paths.staticHost(node))) === undefined) return 'gone';
       await changeHostState({ store, paths }, node, state => {
-        if (reason !== undefined) return { ...state, held: { reason, since: clock.now() } };
+        if (reason !== undefined) return heldByPerson(state, reason, clock.now());
         if (state?.held === undefined) return state;
-        return state.trouble === undefined ? undefined : { trouble: state.trouble };
+        const { held, ...rest } = state;
+        if (held.request !== undefined) return withLeftover(rest, held.request.build, clock.now());
+        return rest.trouble === undefined ? undefined : rest;
       });
       return 'done';
     },

@@ -23,7 +23,7 @@
  *     live-view.ts             the web's copy of the store: outbox-view.ts, record-view.ts, waiting-events.ts, waiting-requests.ts, node-view.ts,
  *                              leaving-items.ts, throttled-signal.ts; build-logs.ts, explain-change.ts; web-view.ts makes a tenant's snapshot of it,
  *                              access-rules.ts reads who may read what
- *     webhook-intake.ts, span-intake.ts, operator-acts.ts (operator-requests.ts, enqueue-request.ts; act-costs.ts: what they would do)    what the web writes to the store; duplicate-delivery.ts
+ *     webhook-intake.ts, span-intake.ts, operator-acts.ts (operator-requests.ts, enqueue-request.ts; act-costs.ts: what they would do), hold-acts.ts    what the web writes to the store; duplicate-delivery.ts
  *     metrics-server.ts, service-metrics.ts, playbook-holders.ts, intake-governor.ts    metrics and health
  *
  * This folder wires: it decides nothing about changes, and no other room imports it.

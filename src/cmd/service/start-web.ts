@@ -30,6 +30,7 @@ import { buildLogs } from './build-logs.ts';
 import { type Contact, followContact } from './contact.ts';
 import type { Component } from './core.ts';
 import { type FrozenBranches, frozenBranches } from './frozen-branches.ts';
+import { holdActs } from './hold-acts.ts';
 import { leavingItems } from './leaving-items.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
@@ -245,7 +246,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     describe: (tenant, thing) => insides.frozen.describe(tenant, thing),
     keepLogs: settings.executor.keepLogs,
     ...buildLogs({ settings: settings.executor, components, log }),
-    ...{ ...operatorActs(core, store, snapshot), ...nodeView(core, store) },
+    ...{ ...operatorActs(core, store, snapshot), ...nodeView(core, store), ...holdActs(core, store) },
     spanIntake: createSpanIntake(core, store),
     auth: {
       realms: insides.realms,

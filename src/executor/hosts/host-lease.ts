@@ -14,7 +14,8 @@ import type { Operation, Store } from '../../store/port.ts';
 import type { Claim } from '../../store/request-claim.ts';
 import type { HostFailure, HostLease } from './reach-hosts.ts';
 
-interface LeaseDeps {
+/** Of the executor's side of the store. */
+export interface LeaseDeps {
   readonly store: Store;
   readonly paths: StorePaths;
   readonly clock: Pick<Clock, 'now'>;
@@ -46,11 +47,21 @@ export function hostLease(
         const ended = events.put(
           nodesFailed(value, at, `its hosts failed ${MOST_NODE_WAITS} times before it began; ${reason}`),
         );
-        await withTroubles(deps, failures, uuid, troubles => claim.complete([...ended, ...troubles]));
+        await withTroubles(
+          deps,
+          async () => failures,
+          uuid,
+          troubles => claim.complete([...ended, ...troubles]),
+        );
         return;
       }
       const returned = events.put(nodesReturned(uuid, wanted, at, reason));
-      await withTroubles(deps, failures, uuid, troubles => claim.handBack([...returned, ...troubles]));
+      await withTroubles(
+        deps,
+        async () => failures,
+        uuid,
+        troubles => claim.handBack([...returned, ...troubles]),
+      );
     },
   };
 }
@@ -58,25 +69,35 @@ export function hostLease(
 /** Other writers may be first. */
 const MOST_TRIES = 20;
 
-/** Writes with the operations that quarantine these hosts, again where another writer changed one of them meanwhile. */
+/**
+ * Writes with the operations that quarantine these hosts, again where another writer changed one of them meanwhile.
+ *
+ * @param wanted the hosts that failed, or operations of its own; called for each try.
+ */
 export async function withTroubles<T>(
   deps: LeaseDeps,
-  failures: readonly HostFailure[],
+  wanted: () => Promise<readonly HostFailure[] | readonly Operation[]>,
   build: Uuid,
   write: (operations: readonly Operation[]) => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
     const operations: Operation[] = [];
-    for (const { host, reason, leftover } of failures)
-      operations.push(
-        ...(await hostStateOperation(deps, host, state =>
-          withTrouble(state, reason, deps.clock.now(), leftover ? build : undefined),
-        )),
-      );
+    for (const each of await wanted())
+      operations.push(...('host' in each ? await quarantine(deps, each, build) : [each]));
     try {
       return await write(operations);
     } catch (error) {
       if (operations.length === 0 || tries >= MOST_TRIES || !isStateConflict(error)) throw error;
     }
   }
+}
+
+function quarantine(
+  deps: LeaseDeps,
+  { host, reason, leftover }: HostFailure,
+  build: Uuid,
+): Promise<readonly Operation[]> {
+  return hostStateOperation(deps, host, state =>
+    withTrouble(state, reason, deps.clock.now(), leftover ? build : undefined),
+  );
 }

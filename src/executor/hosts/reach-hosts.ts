@@ -89,6 +89,17 @@ export async function leaveHosts(
   return (await Promise.all(failures)).flat();
 }
 
+/** Those that do not answer any more. */
+export async function lostHosts(hosts: readonly ReachedHost[]): Promise<readonly HostFailure[]> {
+  const looks = hosts.map(async ({ host, key }) => {
+    const connected = await connectHost(host, key, SESSION_LIMITS);
+    if (connected.kind === 'failed') return [failure(host.name, connected.reason, true)];
+    connected.session.close();
+    return [];
+  });
+  return (await Promise.all(looks)).flat();
+}
+
 async function look(
   node: string,
   host: StaticHost,

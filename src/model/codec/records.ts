@@ -29,7 +29,7 @@ import {
   senderReportSchema,
 } from './schemas/reports.ts';
 import { spansSchema } from './schemas/spans.ts';
-import { hostStateSchema, staticHostSchema } from './schemas/static-hosts.ts';
+import { holdRequestSchema, hostStateSchema, staticHostSchema } from './schemas/static-hosts.ts';
 import { tickSchema, timerMarkSchema } from './schemas/ticks.ts';
 import { componentFrom1, layoutFrom1, pipelineEventFrom2, sameForm } from './upgrades.ts';
 
@@ -130,3 +130,5 @@ export const internalEventCodec = recordCodec('internal-event', 1, internalEvent
 export const staticHostCodec = recordCodec('static-host', 1, staticHostSchema);
 /** How a host fares. */
 export const hostStateCodec = recordCodec('host-state', 1, hostStateSchema);
+/** A request to hold the hosts of failed builds. */
+export const holdRequestCodec = recordCodec('hold-request', 1, holdRequestSchema);

@@ -10,7 +10,7 @@
  *
  *     what is in use     read-holdings → sweep-blobs, sweep-semaphores, outdated-changes, sweep-dead
  *     lost work          lost-workers (of all pipelines, here), settle-lost-work (of one, by its holder), late-executions
- *     executors, hosts   steady-executors → unservable-builds; grant-hosts
+ *     executors, hosts   steady-executors → unservable-builds; grant-hosts, release-holds
  *     traces             pass-recorder, trace-rows
  */
 
@@ -32,6 +32,7 @@ import { type LostWorkersDeps, settleLostWorkers } from './lost-workers.ts';
 import { outdatedChanges } from './outdated-changes.ts';
 import { recordPass } from './pass-recorder.ts';
 import { readHoldings } from './read-holdings.ts';
+import { releaseHolds } from './release-holds.ts';
 import { createBlobSweeper } from './sweep-blobs.ts';
 import { deadLeftovers } from './sweep-dead.ts';
 import { createSlotSweeper } from './sweep-semaphores.ts';
@@ -70,6 +71,7 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
         },
         either,
       ),
+      releaseHolds(deps, fence, either),
       sweepRegularly(shared, lost, fence, either),
     ]),
   );

@@ -14,6 +14,8 @@ export interface EventEffect {
     | 'promoted'
     | 'rerun'
     | 'reconfigured'
+    | 'held'
+    | 'released'
     | 'refused'
     | 'nothing-to-do';
   /** A code, e.g. `being-reported`; absent: the code of the first item that left. */

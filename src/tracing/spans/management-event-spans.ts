@@ -21,12 +21,21 @@ import { spanOf } from './span-plan.ts';
 /** Recorded by the turn that consumed the request; times of `origin` are by the clock of the web that received it. */
 export interface ManagementEventFacts {
   readonly event: Uuid;
-  readonly command: 'enqueue' | 'dequeue' | 'promote' | 'rerun' | HaltMode | 'resume';
+  readonly command:
+    | 'enqueue'
+    | 'dequeue'
+    | 'promote'
+    | 'rerun'
+    | HaltMode
+    | 'resume'
+    | 'autohold'
+    | 'autohold-delete';
   /** Who asked: the name of the token's user, or `command line`. */
   readonly by: string;
   readonly tenant: TenantName;
-  readonly pipeline: PipelineName;
-  /** The first of several; a key when the change is not cached; null: it is about the pipeline. */
+  /** Null: it is about the tenant. */
+  readonly pipeline: PipelineName | null;
+  /** The first of several; a key when the change is not cached; null: it is about the pipeline or the tenant. */
   readonly change: Change | ChangeKey | null;
   readonly origin: ManagementOrigin;
   readonly takenAt: Nanoseconds;
@@ -42,7 +51,7 @@ export function managementEventSpans(
   const { event, origin, takenAt, endedAt, effect } = facts;
   const { receivedAt, storedAt, caller, follows } = origin;
   const window = { start: receivedAt, end: endedAt };
-  const ids = { tenant: facts.tenant, pipeline: facts.pipeline, eventId: event };
+  const ids = { tenant: facts.tenant, pipeline: facts.pipeline ?? undefined, eventId: event };
   const trace = eventTrace(event, window, ids, options);
   const root = spanOf({
     ...trace.draft,

@@ -9,7 +9,7 @@ import path from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { processesWith } from '../../fake/processes-with.ts';
 import { keyPair, startSshHost } from '../../fake/ssh-host.ts';
-import { ON_SSHD } from '../../setup/provided.ts';
+import { ON_BUBBLEWRAP, ON_SSHD } from '../../setup/provided.ts';
 import { describeOnZooKeeper } from '../../setup/zookeeper.ts';
 import type { Cluster } from './cluster.ts';
 import { CONFIG_FILES, TENANT } from './layout.ts';
@@ -21,6 +21,8 @@ import { useStory } from './use-story.ts';
 import { waitFor } from './wait-for.ts';
 
 const sshd = inject('sshd');
+/** Without one the user of a job has no name, which ssh wants. */
+const bubblewrap = inject('bubblewrap');
 
 const configFiles = (folder: string) => ({
   ...CONFIG_FILES,
@@ -80,7 +82,7 @@ async function untilServing(cluster: Cluster): Promise<void> {
 }
 
 describeOnZooKeeper('a build on a host', () => {
-  describe.skipIf(sshd.kind !== 'found')(ON_SSHD, () => {
+  describe.skipIf(sshd.kind !== 'found' || bubblewrap.kind !== 'found')(`${ON_SSHD} ${ON_BUBBLEWRAP}`, () => {
     const story = useStory(hostedCluster);
 
     test('survives kill -9 of its executor and of the schedulers', { timeout: 300_000 }, async () => {

@@ -11,7 +11,7 @@ describe('the OpenAPI description', () => {
   test('has exactly the routes of the reference, but for the page', () => {
     const table = textOf('doc/reference/http-api.md').split('\n## ')[0] ?? '';
     const listed = [...codeSpans(table)]
-      .filter(span => /^(GET|POST) /.test(span))
+      .filter(span => /^(GET|POST|DELETE) /.test(span))
       .filter(span => !/^GET \/(|t\/.*|page\/.*|auth_callback)$/.test(span));
     expect([...contract.operations].sort()).toEqual(listed.sort());
   });

@@ -279,6 +279,7 @@ function createTestQueue(logDir: string) {
           lost: lost.signal,
           resumed: async ended => void (await unlessAborted(() => resumed.promise, ended)),
           hold: async () => ({ release: async () => {} }),
+          findHold: async () => undefined,
           cancelledAt: () => cancelledAt,
           async report(event) {
             await store(event);

@@ -1,4 +1,5 @@
 /** Hosts that jobs run on over ssh. */
+import type { HeldBuild, HoldFilter, HoldRequest } from '../../hold-request.ts';
 import type {
   GrantedHost,
   HostOutage,
@@ -7,7 +8,19 @@ import type {
   StaticHost,
   WantedNodes,
 } from '../../static-host.ts';
-import { byName, json, list, nonEmpty, object, optional, text, time, uuid, whole } from '../schema.ts';
+import {
+  byName,
+  json,
+  list,
+  nonEmpty,
+  object,
+  optional,
+  tagged,
+  text,
+  time,
+  uuid,
+  whole,
+} from '../schema.ts';
 
 /** {@link StaticHost}, the record `static-host`. */
 export const staticHostSchema = object<StaticHost>({
@@ -34,7 +47,30 @@ const trouble = object<HostOutage>({
 /** {@link HostState}, the record `host-state`. */
 export const hostStateSchema = object<HostState>({
   trouble: optional(trouble),
-  held: optional(object<NonNullable<HostState['held']>>({ reason: text, since: time })),
+  held: optional(
+    object<NonNullable<HostState['held']>>({
+      reason: text,
+      since: time,
+      request: optional(
+        object<NonNullable<NonNullable<HostState['held']>['request']>>({ id: text, build: uuid }),
+      ),
+    }),
+  ),
+});
+
+/** {@link HoldRequest}, the record `hold-request`. */
+export const holdRequestSchema = object<HoldRequest>({
+  tenant: text,
+  project: text,
+  job: text,
+  filter: tagged<HoldFilter, 'on'>('on', { all: {}, change: { change: text }, ref: { ref: text } }),
+  reason: text,
+  by: text,
+  at: time,
+  maxCount: whole,
+  count: whole,
+  expiration: whole,
+  held: list(object<HeldBuild>({ build: uuid, at: time, hosts: list(text) })),
 });
 
 /** {@link WantedNodes}, in requests for builds. */
