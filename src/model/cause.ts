@@ -18,7 +18,7 @@ export type ResetCode =
   | 'item-ahead-changed'
   /** It was moved to the head of its queue at a person's request, or an item was moved past it. */
   | 'promoted'
-  /** A person asked for its failed jobs to run again. */
+  /** A person asked for its failed jobs, or those of an item ahead, to run again. */
   | 'rerun'
   /** Its project, or that of an item ahead, is in another change queue now. */
   | 'queue-changed'
@@ -46,7 +46,7 @@ export interface Culprit {
 export interface ResetCause {
   readonly code: ResetCode;
   readonly at: Nanoseconds;
-  /** With `promoted`: the item that was moved past this one; null: this item was. */
+  /** With `promoted`: the item that was moved past this one, with `rerun`: that counts again; null: this item is meant. */
   readonly culprit: Culprit | null;
   /** With `promoted` and `rerun`: who asked for it. */
   readonly promoter?: Remover;
@@ -149,7 +149,7 @@ export function resetText(cause: ResetCause): string {
     'item-ahead-left': `an item ahead is gone: ${who}`,
     'item-ahead-changed': who === '' ? 'it is tested on its own now' : `another item was moved ahead: ${who}`,
     promoted: `${who === '' ? 'it' : who} was promoted${promoterText(cause)}`,
-    rerun: `its failed jobs were asked for again${promoterText(cause)}`,
+    rerun: `${who === '' ? 'its failed jobs' : `failed jobs of ${who}`} were asked for again${promoterText(cause)}`,
     'queue-changed':
       who === '' ? 'it was moved to another queue' : `an item ahead was moved to another queue: ${who}`,
     'needed-change-failing': `a change it depends on is failing: ${who}`,

@@ -130,6 +130,14 @@ function promotionPast(draft: TurnDraft, other: QueueItem | null): ResetCause | 
     : { ...own, culprit: { item: other.uuid, change: changesText(other) } };
 }
 
+/** @param other that counts again, as its failed jobs do. */
+function rerunOf(draft: TurnDraft, other: QueueItem | null): ResetCause | null {
+  const promoter = other === null ? undefined : draft.rerun.get(other.uuid);
+  if (promoter === undefined || other === null) return null;
+  const culprit = { item: other.uuid, change: changesText(other) };
+  return { code: 'rerun', at: draft.input.now, culprit, promoter };
+}
+
 /** Why the item cannot stay behind `behind`: that was reset, left or fails, or another item came between. */
 function causeOfMove(draft: TurnDraft, pass: QueuePass, behind: Uuid | null): ResetCause {
   const at = draft.input.now;
@@ -145,6 +153,8 @@ function causeOfMove(draft: TurnDraft, pass: QueuePass, behind: Uuid | null): Re
   const inherited = changeOf(pass, behind);
   if (inherited !== null) return inherited;
   const { nearest } = pass;
+  const rerun = rerunOf(draft, nearest);
+  if (rerun !== null) return rerun;
   const culprit = nearest === null ? null : { item: nearest.uuid, change: changesText(nearest) };
   return { code: 'item-ahead-changed', at, culprit };
 }

@@ -50,6 +50,7 @@ function repeatBesides(draft: TurnDraft, item: QueueItem, event: Rerun, jobs: re
   const builds = item.buildset.builds.map(build =>
     again.has(build.job) ? { ...build, outdatedBy: build.job } : build,
   );
+  draft.rerun.set(item.uuid, operator(event));
   draft.put({ ...item, buildset: { ...item.buildset, builds } });
   decide(draft, item, event, [...again].join(', '));
 }
@@ -67,6 +68,7 @@ function repeatAll(
     promoter: operator(event),
   };
   draft.retested.set(item.uuid, cause);
+  draft.rerun.set(item.uuid, operator(event));
   const next = resetItem(draft, item, cause);
   if (graph === null || tested === null) {
     draft.put(next);

@@ -66,6 +66,8 @@ export class TurnDraft {
   readonly requeued = new Map<Uuid, Blame>();
   /** Items that were promoted in this turn; who asked. */
   readonly promoted = new Map<Uuid, Remover>();
+  /** Items whose failed jobs were asked for again in this turn; who asked. */
+  readonly rerun = new Map<Uuid, Remover>();
   /** Items at or behind the first place of a queue that has another item since a promotion in this turn. */
   readonly reordered = new Set<Uuid>();
   /** Items that an event gave a new buildset, before the pass. */

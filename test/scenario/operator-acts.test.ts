@@ -101,18 +101,26 @@ story(
   },
   async world => {
     world.fail('unit', 'B');
-    for (const topic of ['A', 'B']) await world.propose(topic);
-    for (const topic of ['A', 'B']) await world.approve(topic);
-    await world.runs('unit: A', 'lint: A', 'unit: A B', 'lint: A B');
+    for (const topic of ['A', 'B', 'C']) await world.propose(topic);
+    for (const topic of ['A', 'B', 'C']) await world.approve(topic);
+    const A = ['unit: A', 'lint: A'];
+    await world.runs(...A, 'unit: A B', 'lint: A B', 'unit: A B C', 'lint: A B C');
     world.release(/: A B$/);
-    await world.runs('unit: A', 'lint: A');
+    await world.runs(...A, 'unit: A C', 'lint: A C');
     await world.observer.until('B waits for A', () => world.item('B')?.state.name === 'change-ahead');
     world.pass('unit', 'B');
     await world.operator.post(`${TENANT}/item/${world.item('B')?.uuid}/rerun`, {});
-    await world.runs('unit: A', 'lint: A', 'unit: A B');
+    await world.runs(...A, 'unit: A B', 'unit: A B C', 'lint: A B C');
     world.free();
     await world.leaves('A', 'SUCCESS');
     const b = await world.leaves('B', 'SUCCESS');
+    const c = await world.leaves('C', 'SUCCESS');
+    const ofC = () =>
+      world.sink.spans.filter(
+        ({ name, attributes }) => name.startsWith('BuildSet') && attributes['gatehouse.item.id'] === c.uuid,
+      );
+    await world.observer.until('the buildsets of C', () => ofC().length > 2);
+    expect(ofC().map(({ attributes }) => attributes['gatehouse.superseded.code'])).toContain('rerun');
     await world.decided('B', 'rerun', 'command line asked to run its failed jobs again: unit');
     const named = () => world.sink.spans.filter(({ name }) => name === 'ManagementEvent rerun');
     await world.observer.until('the trace', () => named().length > 0);
@@ -125,7 +133,11 @@ story(
       `${TENANT}/pipeline/gate/delays?since=1h`,
     );
     expect(delays.flaky).toMatchObject([{ job: 'unit', builds: 1, items: 1, item: b.uuid }]);
-    expect(delays.resets.list).toMatchObject([{ code: 'rerun', item: b.uuid, culprit: null }]);
+    expect(delays.resets.list).toMatchObject([
+      { code: 'item-ahead-failed', item: c.uuid, culprit: { item: b.uuid, job: 'unit' } },
+      { code: 'rerun', item: b.uuid, culprit: null },
+      { code: 'rerun', item: c.uuid, culprit: { item: b.uuid } },
+    ]);
     const builds = await world.api.get<readonly { job_name: string; error_detail: string | null }[]>(
       `${TENANT}/builds?change=master/B&result=SUCCESS`,
     );

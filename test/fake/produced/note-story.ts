@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { SinkSpan } from '../otlp-sink.ts';
 
 /** Directory of this run's notes; absent: the run takes none. */
-export const NOTES_VARIABLE = 'GATEHOUSE_TEST_PRODUCED';
+export const NOTES_VARIABLE = 'GATEHOUSE_TEST_NOTES';
 
 /** Attributes whose values are codes out of a table. */
 const CODED = new Set([
