@@ -196,8 +196,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/executor/store-builds.ts',
-        find: 'claim.complete([...(first ?? []), ...troubles]),',
-        replace: 'deps.store.multi([...(first ?? []), ...troubles]).then(() => claim.complete()),',
+        find: 'claim.complete([...(first ?? []), ...states]),',
+        replace: 'deps.store.multi([...(first ?? []), ...states]).then(() => claim.complete()),',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
