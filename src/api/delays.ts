@@ -78,7 +78,7 @@ export const delaysSchema = document({
   flaky: list(
     document({
       job: text(),
-      builds: whole('Builds that failed although another one passed for the same item'),
+      builds: whole('Builds that failed although another one passed with the same tested state'),
       items: whole(),
       buildTime: nanoseconds(),
       item: uuid('Of the last of them'),

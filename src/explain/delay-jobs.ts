@@ -1,4 +1,4 @@
-/** Jobs that failed for a change and passed for the same change: the flaky ones, with what their failures took. */
+/** Jobs that failed and passed with the same tested state of an item: the flaky ones, with what their failures took. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { isBefore, sum } from '../lib/time-window.ts';
@@ -8,7 +8,7 @@ import type { BuildTimes } from './explain.ts';
 /** Of one item and one job. */
 export interface Flakes {
   readonly job: string;
-  /** Builds that failed although another one of the job passed for the same item. */
+  /** Builds that failed although another one of the job passed with the same tested state. */
   readonly builds: number;
   readonly buildTime: Nanoseconds;
   /** The last of them. */
@@ -31,11 +31,19 @@ interface FlakyItem {
   readonly flakes: readonly Flakes[];
 }
 
-/** @param builds of one item, in the order of request. */
-export function flakesOf(builds: readonly BuildTimes[]): readonly Flakes[] {
-  const passed = new Set(builds.filter(({ result }) => result === 'SUCCESS').map(({ job }) => job));
+/**
+ * A job that failed behind a broken change and passes without it is not flaky: the states are not the same.
+ *
+ * @param builds of one item, in the order of request. @param states of its buildsets, by number; one that is absent is like no other.
+ */
+export function flakesOf(
+  builds: readonly BuildTimes[],
+  states: ReadonlyMap<number, string>,
+): readonly Flakes[] {
+  const runOf = ({ job, buildset }: BuildTimes) => `${job}\0${states.get(buildset) ?? buildset}`;
+  const passed = new Set(builds.filter(({ result }) => result === 'SUCCESS').map(runOf));
   const failed = builds.filter(
-    ({ job, result }) => result !== null && isVerdictAgainst(result) && passed.has(job),
+    build => build.result !== null && isVerdictAgainst(build.result) && passed.has(runOf(build)),
   );
   return [...Map.groupBy(failed, ({ job }) => job)].flatMap(([job, all]) => {
     const last = all.at(-1);

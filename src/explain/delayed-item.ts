@@ -1,6 +1,7 @@
 /** One item's part of the delays of its pipeline. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { QueueItem } from '../model/queue-item.ts';
+import { testedHeads, testedMergeOf } from '../model/build-set.ts';
+import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import { type Flakes, flakesOf } from './delay-jobs.ts';
 import { type Explanation, explainItem } from './explain.ts';
 
@@ -39,6 +40,16 @@ export function delayedItem(item: QueueItem, now: Nanoseconds): DelayedItem {
     resets,
     lostBuildTime,
     buildTime,
-    flakes: flakesOf(explained.builds),
+    flakes: flakesOf(explained.builds, testedStates(item)),
   };
+}
+
+/** What each buildset tested, as a text; without those that were superseded, of which it is not kept. */
+function testedStates(item: QueueItem): ReadonlyMap<number, string> {
+  return new Map(
+    buildsetsOf(item).flatMap(buildset => {
+      const tested = testedMergeOf(buildset);
+      return tested === null ? [] : [[buildset.number, JSON.stringify(testedHeads(tested))]];
+    }),
+  );
 }

@@ -50,7 +50,7 @@ export interface Delays extends DelaysQuestion {
   /** Longest first. */
   readonly states: readonly StateDelays[];
   readonly resets: ResetDelays;
-  /** Jobs that failed and passed for the same item; the worst first, at most 20. */
+  /** Jobs that failed and passed with the same tested state of an item; the worst first, at most 20. */
   readonly flaky: readonly FlakyJob[];
   /** At most {@link SLOWEST}. */
   readonly slowest: readonly SlowItem[];

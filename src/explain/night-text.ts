@@ -42,7 +42,7 @@ export function flakyLines({ flaky }: Delays, { width, paint }: Drawing): readon
   if (flaky.length === 0) return [];
   const room = width - 37;
   return [
-    `${paint('Flaky jobs', 'bold')} ${paint('failed, and passed for the same change', 'dim')}`,
+    `${paint('Flaky jobs', 'bold')} ${paint('failed, and passed in the same tested state', 'dim')}`,
     paint(
       `  ${toWidth('job', room)} ${toWidth('failed', 7, 'right')} ${toWidth('items', 7, 'right')}  in vain  e.g.`,
       'dim',

@@ -85,7 +85,7 @@ export function flakyPanel({ tenant, flaky, resets }: DelaysAnswer): HTMLElement
       'h2',
       { id: 'flaky-title' },
       'Flaky jobs',
-      element('span', { class: 'total' }, 'failed, and passed for the same change'),
+      element('span', { class: 'total' }, 'failed, and passed in the same tested state'),
     ),
     table(
       'Flaky jobs',

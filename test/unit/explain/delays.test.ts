@@ -97,8 +97,8 @@ describe('the delays of a pipeline', () => {
     expect(list.map(each => each.at)).toEqual(list.map(each => each.at).toSorted());
   });
 
-  it('name jobs that failed and passed for the same item, the worst first', () => {
-    const flaky = (seed: string, ...jobs: readonly string[]) => {
+  it('name jobs that failed and passed in the same tested state, the worst first', () => {
+    const flaky = (seed: string, states: ReadonlyMap<number, string>, ...jobs: readonly string[]) => {
       const one = delayedItem(failedStory({ pipeline: 'gate', seed }).item, NOW);
       const builds = jobs.map((job, index) => ({
         ...{
@@ -116,10 +116,22 @@ describe('the delays of a pipeline', () => {
           ran: parseNanoseconds(String(1_000_000_000 * (index + 1))),
         },
       }));
-      const passed = builds.map(build => ({ ...build, result: 'SUCCESS' as const }));
-      return { ...one, flakes: flakesOf([...builds, ...passed.slice(0, -1)]) };
+      const passed = builds.map(build => ({ ...build, buildset: 2, result: 'SUCCESS' as const }));
+      return { ...one, flakes: flakesOf([...builds, ...passed.slice(0, -1)], states) };
     };
-    const found = delaysOf([flaky('a', 'x', 'y', 'broken'), flaky('b', 'y', 'broken')], question).flaky;
+    const same = new Map([
+      [1, 'on A'],
+      [2, 'on A'],
+    ]);
+    const found = delaysOf(
+      [
+        flaky('a', same, 'x', 'y', 'broken'),
+        flaky('b', same, 'y', 'broken'),
+        // Behind a change that was thrown out, and without it.
+        flaky('c', new Map([[2, 'on A']]), 'z', 'broken'),
+      ],
+      question,
+    ).flaky;
     expect(found.map(({ job, builds, items, buildTime }) => [job, builds, items, buildTime])).toEqual([
       ['y', 2, 2, '3000000000'],
       ['x', 1, 1, '1000000000'],
