@@ -26,7 +26,7 @@ function formsOf(secret: string): readonly string[] {
   if (text.length < SHORTEST) return [];
   const lines = text.split(/\r?\n/);
   const whole = [
-    JSON.stringify(text).slice(1, -1),
+    inJson(text),
     encodeURIComponent(text.toWellFormed()),
     ...[text, secret, `${text}\n`].map(each => Buffer.from(each).toString('base64')),
   ];
@@ -34,8 +34,14 @@ function formsOf(secret: string): readonly string[] {
   const parts = lines
     .slice(0, MOST_LINES)
     .map(line => line.trim())
-    .filter(line => line.length >= SHORTEST_LINE);
+    .filter(line => line.length >= SHORTEST_LINE)
+    // Results of Ansible have what a command printed line by line.
+    .flatMap(line => [line, inJson(line)]);
   return [...parts, ...whole];
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** @param masks from {@link secretMasks}. */

@@ -2,7 +2,9 @@ import { expect } from 'vitest';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { describeOnAnsible } from '../setup/ansible.ts';
 import { layoutWith } from './layouts.ts';
+import { TENANT } from './site.ts';
 import { story } from './story.ts';
+import type { World } from './world.ts';
 
 const layout = layoutWith(`
 - job:
@@ -62,8 +64,49 @@ describeOnAnsible('a job that is an Ansible playbook', () => {
         ]);
         expect(play?.attributes['gatehouse.result']).toBe(outcome === 'failed' ? 'FAILURE' : 'SUCCESS');
       }
+      const logs = await logsOf(world, 'A');
+      expect(JSON.parse(await world.api.text(`${logs}job-output.json`))).toMatchObject([
+        {
+          ...{ playbook: 'local/org/config/playbooks/deploy.yaml', phase: 'run', index: '0', trusted: true },
+          plays: [
+            {
+              play: { name: 'Deploy' },
+              tasks: [
+                {
+                  task: { name: 'Look' },
+                  hosts: { localhost: { rc: 0, stdout: 'broken', action: 'command' } },
+                },
+                {
+                  task: { name: 'Refuse what is broken' },
+                  hosts: { localhost: { failed: true, msg: 'broken for staging' } },
+                },
+              ],
+            },
+          ],
+          stats: { localhost: { ok: 1, failures: 1 } },
+        },
+      ]);
+      const { tree } = await world.api.get<Manifest>(`${logs}zuul-manifest.json`);
+      expect(tree.map(({ name, mimetype }) => [name, mimetype])).toEqual([
+        ['job-output.txt', 'text/plain'],
+        ['job-output.json', 'application/json'],
+        ['zuul-info', 'application/directory'],
+      ]);
       const texts = JSON.stringify(world.sink.spans, (_, value) => (typeof value === 'bigint' ? '' : value));
       expect(texts).not.toContain('staging');
     },
   );
 });
+
+interface Manifest {
+  readonly tree: readonly { readonly name: string; readonly mimetype: string }[];
+}
+
+/** Path of what the build of the item left. */
+async function logsOf(world: World, topic: string): Promise<string> {
+  const builds = await world.api.get<
+    readonly { readonly uuid: string; readonly ref: { readonly change: string } }[]
+  >(`/api/tenant/${TENANT}/builds`);
+  const build = builds.find(({ ref }) => ref.change === `master/${topic}`);
+  return `/api/tenant/${TENANT}/build/${build?.uuid}/logs/`;
+}

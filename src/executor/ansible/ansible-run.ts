@@ -1,11 +1,12 @@
 /**
  * Runs a playbook with Ansible: one process in the sandbox, against the machine itself (`localhost`), with the build's variables
- * as data; its plays and tasks are reported through the step file (`gatehouse_steps.py`).
+ * as data; its plays and tasks are reported through the step file (`gatehouse_steps.py`), and what tasks returned is in `job-output.json`
+ * in the build's log directory (`gatehouse_json.py`).
  *
  *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is read
  *     <info>/ansible/inventory                            localhost; of a job with nodes inventory.json with those instead
  *     <info>/ansible/unreachable.json, execution.yaml     of the playbook that runs (execution-files.ts)
- *     <info>/ansible/callback_plugins/gatehouse_steps.py
+ *     <info>/ansible/callback_plugins/gatehouse_steps.py, gatehouse_json.py
  *     <info>/ansible/action_plugins/zuul_return.py
  *     <info>/ansible/group_vars/all/job.yaml              the job's variables and `zuul`, as data
  *     <info>/ansible/group_vars/all/secrets.yaml          a link to the playbook's secrets, which win over them; to nothing where it has none
@@ -38,7 +39,7 @@ const LOCALHOST = 'inventory';
 /** Ansible reads it as YAML by its ending. */
 const NODES = 'inventory.json';
 const PLUGINS = 'callback_plugins';
-const STEPS_PLUGIN = 'gatehouse_steps.py';
+const CALLBACKS = ['gatehouse_steps.py', 'gatehouse_json.py'];
 const ACTIONS = 'action_plugins';
 const RETURN_ACTION = 'zuul_return.py';
 
@@ -81,7 +82,7 @@ export async function placeAnsibleFiles(
     hosts.size === 0
       ? copyFile(join(OWN, LOCALHOST), join(folder, LOCALHOST))
       : writeFile(join(folder, NODES), JSON.stringify(inventoryOf(hosts))),
-    copyFile(join(OWN, STEPS_PLUGIN), join(folder, PLUGINS, STEPS_PLUGIN)),
+    ...CALLBACKS.map(name => copyFile(join(OWN, name), join(folder, PLUGINS, name))),
     copyFile(join(OWN, RETURN_ACTION), join(folder, ACTIONS, RETURN_ACTION)),
     ...[...named].map(([place, values]) => placeVariables(place, values, secrets)),
   ]);

@@ -1,6 +1,6 @@
 /** Results of tests in what jobs left, read in a thread that is started with the first build that left some. One build after the other. */
 import { ownModule } from '../../lib/own-file.ts';
-import { CallLost, callsToWorker } from '../../lib/worker-calls.ts';
+import { CallLost, callsToWorker, type WorkerLimits } from '../../lib/worker-calls.ts';
 import { walkFiles } from '../log-store/walk-files.ts';
 import { mayReport } from './read-reports.ts';
 import type { CollectedTests } from './test-cases.ts';
@@ -22,11 +22,12 @@ const HEAP_MB = 256;
 /** Builds that may wait for the thread. */
 const WAITING = 50;
 
-export function createTestReader(): TestReader {
+/** @param limits that differ from those above. */
+export function createTestReader(limits: Partial<WorkerLimits> = {}): TestReader {
   const calls = callsToWorker<ReportsTable>({
     entry: ownModule('src/executor/test-reports/reports-thread'),
     data: null,
-    limits: { ms: MOST_MS, of: 'processor', heapMb: HEAP_MB, waiting: WAITING },
+    limits: { ms: MOST_MS, of: 'processor', heapMb: HEAP_MB, waiting: WAITING, ...limits },
   });
   return {
     async read(directory) {

@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { keptFileOf, readKeptFiles } from '../../../src/executor/log-store/kept-files.ts';
 import { describeOnAnsible } from '../../setup/ansible.ts';
-import { buildRequest, openBench } from './fixture.ts';
+import { buildRequest, CANONICAL, openBench } from './fixture.ts';
 import { secretKeys, withSecret } from './secret-request.ts';
 
 describeOnAnsible('an Ansible playbook with a secret', () => {
@@ -29,6 +33,17 @@ describeOnAnsible('an Ansible playbook with a secret', () => {
     expect(log).toContain('token ***');
     expect(log).toContain('of the job');
     expect(log).not.toContain('hunter2');
+    const output = await jobOutput(path.join(bench.folder, 'logs'), request.uuid);
+    expect(output).toContain('"msg": "token ***"');
+    expect(output).not.toContain('hunter2');
+    expect(JSON.parse(output)).toMatchObject([
+      { playbook: `${CANONICAL}/ci/with.yaml`, phase: 'run', index: '0', trusted: false, branch: 'main' },
+      {
+        playbook: `${CANONICAL}/ci/without.yaml`,
+        index: '1',
+        plays: [{ tasks: [{ task: { name: 'Look' }, hosts: { localhost: { msg: 'of the job' } } }] }],
+      },
+    ]);
   });
 
   test('has it also where variables of nodes and extra-vars have its name', async () => {
@@ -55,3 +70,10 @@ describeOnAnsible('an Ansible playbook with a secret', () => {
     expect(log).toContain('user robot');
   });
 });
+
+/** `job-output.json`, as it is kept. */
+async function jobOutput(logDir: string, build: string): Promise<string> {
+  const file = (await readKeptFiles(logDir, build))?.files.find(each => each.path === 'job-output.json');
+  if (file === undefined) throw new Error('no job-output.json is kept');
+  return gunzipSync(await readFile(keptFileOf(logDir, build, file.sha256))).toString();
+}

@@ -143,6 +143,33 @@ test('files are read in a thread, those that are something else are not, and one
   await rm(directory, { recursive: true });
 });
 
+test('a file that ends the thread is said to be unread, and the files of the next build are read', async () => {
+  await using reader = createTestReader({ heapMb: 16 });
+  const directory = await mkdtemp(join(tmpdir(), 'gatehouse-tests-'));
+  await mkdir(join(directory, 'huge'));
+  await mkdir(join(directory, 'next'));
+  // The parser keeps the value of an attribute until it ends.
+  await writeFile(join(directory, 'huge/a.xml'), `<testsuite name="${'grüße '.repeat(4_000_000)}"/>`);
+  await writeFile(join(directory, 'next/b.xml'), JUNIT_TEXT);
+  const [huge, next] = await Promise.all(['huge', 'next'].map(name => reader.read(join(directory, name))));
+  expect(huge?.problems).toEqual([
+    'the results of the tests could not be read: the worker thread ran out of memory',
+  ]);
+  expect(huge?.totals).toMatchObject({ files: 0, cases: 0 });
+  expect(next?.totals).toMatchObject({ files: 1, cases: 4, failed: 2 });
+  await rm(directory, { recursive: true });
+});
+
+test('what the plugin for Ansible writes starts no thread', async () => {
+  await using reader = createTestReader({ waiting: -1 });
+  const directory = await mkdtemp(join(tmpdir(), 'gatehouse-tests-'));
+  await writeFile(join(directory, 'job-output.json'), '[\n\n]\n');
+  expect(await reader.read(directory)).toBeUndefined();
+  await writeFile(join(directory, 'other.json'), '[\n\n]\n');
+  expect((await reader.read(directory))?.problems).toHaveLength(1);
+  await rm(directory, { recursive: true });
+});
+
 test('suites are steps of the playbook that left their file, and are read from there again', () => {
   const at = (second: number) => fromMilliseconds(second * 1000);
   const playbook = (subject: string, from: number, to: number): Step => ({

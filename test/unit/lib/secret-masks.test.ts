@@ -21,6 +21,13 @@ test('a secret is masked as it is, in JSON, in URLs, in base64, and line by line
   expect(masked('abc', masks)).toBe('abc');
 });
 
+test('a line of a secret is masked in JSON as well', () => {
+  const masks = secretMasks(['{\n  "token": "hunter2"\n}\n']);
+  expect(masked(JSON.stringify({ stdout_lines: ['{', '  "token": "hunter2"', '}'] }), masks)).toBe(
+    '{"stdout_lines":["{","  ***","}"]}',
+  );
+});
+
 test('texts anywhere in a value are masked, and nothing else changes', () => {
   const masks = secretMasks(['hunter2']);
   const value = { name: 'use hunter2', facts: { hunter2: ['x', 1, null, true] } };
