@@ -96,13 +96,17 @@ function seconds(time: Nanoseconds): number {
   return Math.floor(toMilliseconds(time) / 1000);
 }
 
-/** @param ofExecutors what they offer. */
+/** @param ofExecutors what they offer. @param mayUse whether jobs of the tenant may ask for it. */
 export function labelsDocument(
   { hosts }: Pick<NodesNow, 'hosts'>,
   ofExecutors: readonly string[],
+  mayUse: (label: string) => boolean,
 ): Document<typeof labelsSchema> {
   const all = new Set([...ofExecutors, ...hosts.flatMap(({ host }) => host.labels)]);
-  return [...all].toSorted().map(name => ({ name }));
+  return [...all]
+    .filter(mayUse)
+    .toSorted()
+    .map(name => ({ name }));
 }
 
 /** @param tenant whose builds are listed. */

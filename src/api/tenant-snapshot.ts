@@ -1,6 +1,7 @@
 /** A tenant's state at one moment, from which its documents are encoded. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { ConfigError } from '../model/config-error.ts';
+import type { LabelNames } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ConnectionName, ProjectKey } from '../model/project.ts';
@@ -66,6 +67,8 @@ export interface TenantSnapshot {
   /** Defined ones. */
   readonly semaphores: readonly ({ readonly name: string } & SemaphoreRule)[];
   readonly jobs: readonly { readonly name: string; readonly description?: string }[];
+  /** What its jobs may ask for. Absent: not known. */
+  readonly labels?: LabelNames;
   /** Null: tracing is off. */
   readonly tracing: TracingHealth | null;
 }

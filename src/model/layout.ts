@@ -92,6 +92,9 @@ export type FreezeOutcome =
   | { readonly kind: 'not-in-pipeline' }
   | { readonly kind: 'misconfigured'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
+/** Which labels its jobs may ask for. */
+export type LabelNames = Pick<Tenant, 'name' | 'allowedLabels' | 'disallowedLabels'>;
+
 /** The stored summary of a tenant's current layout, for every process: its pipelines and its errors. */
 export interface LayoutSummary {
   readonly tenant: TenantName;

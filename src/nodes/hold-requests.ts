@@ -9,10 +9,11 @@ import {
   wantsBuild,
   withHeld,
 } from '../model/hold-request.ts';
+import type { TenantName } from '../model/project.ts';
 import { withLeftover } from '../model/static-host.ts';
 import { settle } from '../store/connection.ts';
-import { nameOfNode, type StorePaths } from '../store/paths.ts';
-import { type Operation, remove, type Store, set } from '../store/port.ts';
+import { nodeName, type StorePaths } from '../store/paths.ts';
+import { create, type Operation, remove, type Store, set } from '../store/port.ts';
 import { hostStateOperation } from './host-state.ts';
 
 /** Where they are, and the states of hosts. */
@@ -25,22 +26,34 @@ export interface HoldPlace {
 export interface StoredHold {
   /** Ten digits. */
   readonly id: string;
+  /** Its node, below `holds`: `<tenant>-<id>`, so that a tenant's are found by their names. */
+  readonly node: string;
   readonly version: number;
   readonly hold: HoldRequest;
 }
 
-/** The oldest first. One that this process cannot read is left out. @param onBroken of those that no process can. */
+/**
+ * The oldest first. One that this process cannot read is left out.
+ *
+ * @param tenant whose; undefined: of all. Those of others are not read.
+ * @param onBroken of those that no process can read.
+ */
 export async function readHolds(
   { store, paths }: HoldPlace,
+  tenant: TenantName | undefined,
   onBroken: (id: string, error: unknown) => void = () => undefined,
 ): Promise<readonly StoredHold[]> {
-  const ids = ((await settle(store, () => store.children(paths.holds))) ?? []).map(nameOfNode).toSorted();
-  const nodes = await settle(store, () => store.getMany(ids.map(paths.hold)));
-  return ids.flatMap((id, index) => {
-    const node = nodes[index];
-    if (node === undefined) return [];
+  const found = (await settle(store, () => store.children(paths.holds))) ?? [];
+  const named = found
+    .map(node => ({ node, id: node.slice(-ID_DIGITS), of: node.slice(0, -ID_DIGITS) }))
+    .filter(({ of }) => tenant === undefined || of === prefixOf(tenant))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const nodes = await settle(store, () => store.getMany(named.map(({ node }) => paths.hold(node))));
+  return named.flatMap(({ id, node }, index) => {
+    const read = nodes[index];
+    if (read === undefined) return [];
     try {
-      return [{ id, version: node.stat.version, hold: holdRequestCodec.decode(node.data) }];
+      return [{ id, node, version: read.stat.version, hold: holdRequestCodec.decode(read.data) }];
     } catch (error) {
       if (!isNewerRecord(error)) onBroken(id, error);
       return [];
@@ -48,9 +61,22 @@ export async function readHolds(
   });
 }
 
+/** Of a numbered node. */
+const ID_DIGITS = 10;
+
+function prefixOf(tenant: TenantName): string {
+  return `${nodeName(tenant)}-`;
+}
+
+/** Creates it; the store gives it the next number. */
+export function askOperation({ paths }: Pick<HoldPlace, 'paths'>, hold: HoldRequest): Operation {
+  const path = `${paths.holds}/${prefixOf(hold.tenant)}`;
+  return create(path, holdRequestCodec.encode(hold), { sequential: true });
+}
+
 /** The request that wants the hosts of the build; undefined: none does. */
 export async function findHold(place: HoldPlace, build: FailedBuild): Promise<StoredHold | undefined> {
-  return (await readHolds(place)).find(({ hold }) => wantsBuild(hold, build));
+  return (await readHolds(place, build.tenant)).find(({ hold }) => wantsBuild(hold, build));
 }
 
 /**
@@ -59,11 +85,11 @@ export async function findHold(place: HoldPlace, build: FailedBuild): Promise<St
  */
 export async function holdOperations(
   place: HoldPlace,
-  { id, version, hold }: StoredHold,
+  { id, node, version, hold }: StoredHold,
   build: HeldBuild,
 ): Promise<readonly Operation[]> {
   const operations: Operation[] = [
-    set(place.paths.hold(id), holdRequestCodec.encode(withHeld(hold, build)), version),
+    set(place.paths.hold(node), holdRequestCodec.encode(withHeld(hold, build)), version),
   ];
   for (const host of build.hosts)
     operations.push(
@@ -82,12 +108,12 @@ export async function holdOperations(
 /** Ends the hold of some of its builds, or all of it: an executor cleans their hosts, which then serve again. */
 export async function releaseOperations(
   place: HoldPlace,
-  { id, version }: StoredHold,
+  { node, version }: StoredHold,
   released: readonly HeldBuild[],
   now: Nanoseconds,
   after: HoldRequest | 'deleted',
 ): Promise<readonly Operation[]> {
-  const path = place.paths.hold(id);
+  const path = place.paths.hold(node);
   const operations: Operation[] = [
     after === 'deleted' ? remove(path, version) : set(path, holdRequestCodec.encode(after), version),
   ];

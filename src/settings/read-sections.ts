@@ -23,9 +23,23 @@ export function readScheduler(read: OptionReader, alone: boolean): SchedulerSett
     ...tenantConfigOf(read, alone),
     stateDir: read.path('state_dir', '/var/lib/gatehouse'),
     relativePriority: read.boolean('relative_priority', false),
+    ...holdExpirationsOf(read),
     ...hostNameOf(read, read.string('host_name', '')),
   };
 }
+
+function holdExpirationsOf(
+  read: OptionReader,
+): Pick<SchedulerSettings, 'defaultHoldExpiration' | 'maxHoldExpiration'> {
+  const most = read.duration('max_hold_expiration', { min: 0, max: LONGEST_HOLD }, 0);
+  const given = read.duration('default_hold_expiration', { min: 0, max: LONGEST_HOLD }, DAY);
+  const isBeyond = most > 0 && (given === 0 || given > most);
+  return { defaultHoldExpiration: isBeyond ? most : given, maxHoldExpiration: most };
+}
+
+const DAY = 86_400;
+/** Ten years, as the route has it. */
+const LONGEST_HOLD = 315_360_000;
 
 function tenantConfigOf(
   read: OptionReader,

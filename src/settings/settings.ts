@@ -60,6 +60,10 @@ export interface SchedulerSettings {
   readonly stateDir: string;
   /** Among build requests of one precedence, the first change of every project comes before the second of any. Default false. */
   readonly relativePriority: boolean;
+  /** Seconds that hosts are held where a request does not say how long; 0: until it is deleted. Default 86400, at most `maxHoldExpiration`. */
+  readonly defaultHoldExpiration: number;
+  /** The most that a request may ask for; 0: no bound. Default 0. */
+  readonly maxHoldExpiration: number;
   /** What this process calls its machine. Undefined: the machine's own name. */
   readonly hostName?: string;
 }

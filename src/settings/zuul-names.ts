@@ -50,8 +50,6 @@ export const OPTIONS_OF_ZUUL: { readonly [section: string]: Fates } = {
   scheduler: {
     ...EVERYWHERE,
     command_socket: PROCESS,
-    default_hold_expiration: ignored('a hold request says itself when it expires'),
-    max_hold_expiration: ignored('a hold request says itself when it expires'),
     default_ansible_version: ANSIBLE,
   },
   merger: {

@@ -144,7 +144,8 @@ function hostPaths(root: string) {
     hostState: (host: string) => `${root}/nodes/states/${nodeName(host)}`,
     /** Requests to hold the hosts of failed builds. */
     holds: `${root}/nodes/holds`,
-    hold: (id: string) => `${root}/nodes/holds/${nodeName(id)}`,
+    /** @param node as children of `holds` are called. */
+    hold: (node: string) => `${root}/nodes/holds/${node}`,
   };
 }
 

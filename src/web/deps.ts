@@ -96,10 +96,10 @@ export interface HaltRequest extends OperatorRequest {
 }
 
 /** What is asked to be held. */
-export type WantedHold = Pick<
-  HoldRequest,
-  'project' | 'job' | 'filter' | 'reason' | 'maxCount' | 'expiration'
->;
+export type WantedHold = Pick<HoldRequest, 'project' | 'job' | 'filter' | 'reason' | 'maxCount'> & {
+  /** Seconds; 0: until it is deleted; null: as the settings say. */
+  readonly expiration: number | null;
+};
 
 /** A request that failed jobs of a live item run again. */
 export interface RerunRequest extends OperatorRequest {

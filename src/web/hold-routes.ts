@@ -108,7 +108,7 @@ function wantedOf(body: Json | undefined): Wanted | HttpRefusal {
   const filter = filterOf(body);
   if ('status' in filter) return filter;
   const line = reason.toWellFormed().replace(/\s+/g, ' ').trim();
-  return { job, filter, reason: line, maxCount: count, expiration: expiration ?? 0 };
+  return { job, filter, reason: line, maxCount: count, expiration };
 }
 
 function isWhole(value: Json | undefined, min: number, max: number): value is number {

@@ -5,6 +5,7 @@
 import type { Request, RequestHandler, Router } from 'express';
 import { HOST_ACTIONS, labelsDocument, nodesDocument, nodesetRequestsDocument } from '../api/nodes.ts';
 import { isMapping } from '../driver/read-mapping.ts';
+import { labelRule } from '../layout/model/label-rule.ts';
 import { readBody } from '../lib/read-body.ts';
 import type { Json } from '../model/job.ts';
 import { type Answer, badRequest, jsonAnswer, notFound, send } from './answer.ts';
@@ -21,9 +22,11 @@ export function addNodeRoutes(router: Router, deps: WebDeps): void {
   );
   router.get(
     '/labels',
-    inTenant(deps, async () => {
+    inTenant(deps, async ({ snapshot }) => {
       const offered = deps.components().flatMap(({ labels }) => labels);
-      return jsonAnswer(labelsDocument(await deps.nodes(), offered));
+      const rule = snapshot.labels === undefined ? undefined : labelRule(snapshot.labels);
+      const mayUse = (label: string) => rule?.([label]) === undefined;
+      return jsonAnswer(labelsDocument(await deps.nodes(), offered, mayUse));
     }),
   );
   router.get(

@@ -13,7 +13,7 @@ interface RequestOptions extends AskOptions {
   readonly change?: string;
   readonly ref?: string;
   readonly count: number;
-  readonly nodeHoldExpiration: number;
+  readonly nodeHoldExpiration?: number;
 }
 
 const EXAMPLES = `
@@ -39,9 +39,8 @@ export function addAutoholdCommands(program: Command, io: Io, done: (status: num
     .option('--count <n>', 'builds to hold at most', wholeNumber, 1)
     .option(
       '--node-hold-expiration <seconds>',
-      'from the end of a build; 0: until it is deleted',
+      "from the end of a build; 0: until it is deleted (default: the service's)",
       wholeNumber,
-      86_400,
     )
     .addHelpText('after', EXAMPLES)
     .action(async (project: string, options: RequestOptions) =>
@@ -78,7 +77,7 @@ function request(
   project: string,
   { job, reason, change, ref, count, nodeHoldExpiration }: RequestOptions,
 ): Promise<number> {
-  const body = { job, reason, change, ref, count, node_hold_expiration: nodeHoldExpiration };
+  const body = { job, reason, change, ref, count, node_hold_expiration: nodeHoldExpiration ?? null };
   const path = tenantPath(
     session,
     `project/${project.split('/').map(encodeURIComponent).join('/')}/autohold`,

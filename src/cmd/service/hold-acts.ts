@@ -1,36 +1,41 @@
 /** Requests to hold the hosts of failed builds, for the web: what the store says, and what operators do about them. Each act has a span. */
-import { holdRequestCodec, spansCodec } from '../../model/codec/records.ts';
-import { readHolds, releaseOperations } from '../../nodes/hold-requests.ts';
+import { spansCodec } from '../../model/codec/records.ts';
+import { askOperation, readHolds, releaseOperations } from '../../nodes/hold-requests.ts';
 import { isStateConflict } from '../../nodes/host-state.ts';
+import type { SchedulerSettings } from '../../settings/settings.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
 import { outboxRows } from '../../store/outbox-rows.ts';
-import { create, type Operation, type Store } from '../../store/port.ts';
+import type { Operation, Store } from '../../store/port.ts';
 import {
   type ManagementEventFacts,
   managementEventSpans,
 } from '../../tracing/spans/management-event-spans.ts';
 import type { OperatorRequest, WebDeps } from '../../web/deps.ts';
+import type { ProcessCore } from './manage-component.ts';
 import { type RequestCore, requestOrigin } from './operator-requests.ts';
 
-/** Of a tenant: each is read when a build fails. */
+/** Of a tenant: each is read when a build of it fails. */
 const MOST_HOLDS = 100;
 const MOST_TRIES = 20;
 
 /** @param store over all sessions. */
-export function holdActs(core: RequestCore, store: Store): Pick<WebDeps, 'holds' | 'hold' | 'deleteHold'> {
+export function holdActs(
+  core: RequestCore & Pick<ProcessCore, 'settings'>,
+  store: Store,
+): Pick<WebDeps, 'holds' | 'hold' | 'deleteHold'> {
   const { paths, clock } = core;
   const place = { store, paths };
-  const holdsOf = async (tenant: string) =>
-    (await readHolds(place)).filter(({ hold }) => hold.tenant === tenant);
+  const holdsOf = (tenant: string) => readHolds(place, tenant);
   return {
     holds: holdsOf,
     async hold(request, wanted) {
       await ensureNode(store, paths.holds);
       if ((await holdsOf(request.tenant)).length >= MOST_HOLDS) return 'too-many';
       const { tenant, by, receivedAt: at } = request;
-      const record = holdRequestCodec.encode({ ...wanted, tenant, by, at, count: 0, held: [] });
+      const expiration = expirationOf(wanted.expiration, core.settings.scheduler);
+      const asked = askOperation(place, { ...wanted, expiration, tenant, by, at, count: 0, held: [] });
       const rows = await spansOf(core, store, request, 'autohold', wanted.reason);
-      await store.multi([create(`${paths.holds}/`, record, { sequential: true }), ...rows]);
+      await store.multi([asked, ...rows]);
       return 'stored';
     },
     async deleteHold(request, id) {
@@ -49,6 +54,15 @@ export function holdActs(core: RequestCore, store: Store): Pick<WebDeps, 'holds'
       }
     },
   };
+}
+
+/** As in Zuul: seconds, 0 until it is deleted. @param wanted null: the default. */
+function expirationOf(
+  wanted: number | null,
+  { defaultHoldExpiration, maxHoldExpiration: most }: SchedulerSettings,
+): number {
+  const seconds = wanted ?? defaultHoldExpiration;
+  return most > 0 && (seconds === 0 || seconds > most) ? most : seconds;
 }
 
 /** As an event of the tenant, which no pipeline takes: it is done when it is stored. */

@@ -57,6 +57,7 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
     })),
     semaphores: layout.semaphores,
     jobs: layout.jobs.map(name => ({ name })),
+    ...(layout.builtFrom === null ? {} : { labels: layout.builtFrom.tenant }),
     tracing: deps.spans === undefined ? null : tracingHealth(deps.spans, deps.clock),
   };
 }

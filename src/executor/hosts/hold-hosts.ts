@@ -54,7 +54,7 @@ export async function withHostsAfter<T>(
   return await withTroubles(
     deps,
     async () => {
-      const current = (await readHolds(deps)).find(({ id }) => id === hold.id);
+      const current = (await readHolds(deps, hold.hold.tenant)).find(({ id }) => id === hold.id);
       if (current !== undefined && current.hold.count < current.hold.maxCount)
         return await holdOperations(deps, current, { build, at: deps.clock.now(), hosts });
       // It was deleted, or another build was first: they are cleaned.

@@ -3,13 +3,13 @@
  * forbids nothing.
  */
 import { compileRegex } from '../../lib/regex.ts';
-import type { Tenant } from '../../model/layout.ts';
+import type { LabelNames } from '../../model/layout.ts';
 
 /** Why none of the labels may be used, as a clause about the first that may not; undefined: all may. */
 export type LabelRule = (labels: readonly string[]) => string | undefined;
 
 /** One for all files of a layout. */
-export function labelRule({ name, allowedLabels = [], disallowedLabels = [] }: Tenant): LabelRule {
+export function labelRule({ name, allowedLabels = [], disallowedLabels = [] }: LabelNames): LabelRule {
   const allowed = allowedLabels.map(compileRegex).filter(regex => regex.kind === 'regex');
   const disallowed = disallowedLabels.map(compileRegex).filter(regex => regex.kind === 'regex');
   return labels => {

@@ -47,7 +47,7 @@ export async function releaseHolds(
     log.error({ err: error, id }, 'a request to hold hosts cannot be read');
   for await (const _ of wakeUps(store, paths.holds, signal, undefined, dirty)) {
     clearTimeout(timer);
-    const holds = await readHolds(deps, onBroken);
+    const holds = await readHolds(deps, undefined, onBroken);
     for (const hold of holds) await release(deps, hold, fence);
     const next = nextExpiry(holds, deps);
     if (next !== undefined) timer = setTimeout(dirty.set, next);

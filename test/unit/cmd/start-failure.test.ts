@@ -3,7 +3,13 @@ import { startFailureText } from '../../../src/cmd/start-failure.ts';
 import { StoreFileError } from '../../../src/store/embedded/journal.ts';
 
 const settings = {
-  scheduler: { tenantConfig: '/etc/t.yaml', stateDir: '/var/lib/gatehouse', relativePriority: false },
+  scheduler: {
+    tenantConfig: '/etc/t.yaml',
+    stateDir: '/var/lib/gatehouse',
+    relativePriority: false,
+    defaultHoldExpiration: 60,
+    maxHoldExpiration: 0,
+  },
   web: {
     listenAddress: '127.0.0.1',
     port: 80,

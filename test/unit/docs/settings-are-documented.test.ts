@@ -25,7 +25,9 @@ const SECTIONS = 'src/settings/read-sections.ts';
 const READ: readonly (readonly [section: string, options: readonly string[]])[] = [
   [
     'scheduler',
-    ['readScheduler', 'tenantConfigOf'].flatMap(name => optionsIn(readerOf(SECTIONS, name))).sort(),
+    ['readScheduler', 'holdExpirationsOf', 'tenantConfigOf']
+      .flatMap(name => optionsIn(readerOf(SECTIONS, name)))
+      .sort(),
   ],
   ['store', optionsIn(readerOf(SECTIONS, 'readStore'))],
   ['database', optionsIn(readerOf(SECTIONS, 'readDatabase'))],

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withHostsAfter } from '../../../src/executor/hosts/hold-hosts.ts';
 import { derivedUuid, randomIds } from '../../../src/lib/ids.ts';
-import { holdRequestCodec, hostStateCodec } from '../../../src/model/codec/records.ts';
+import { hostStateCodec } from '../../../src/model/codec/records.ts';
 import { type HoldFilter, type HoldRequest, wantsBuild } from '../../../src/model/hold-request.ts';
-import { findHold, readHolds } from '../../../src/nodes/hold-requests.ts';
+import { askOperation, findHold, readHolds } from '../../../src/nodes/hold-requests.ts';
 import { changeHostState } from '../../../src/nodes/host-state.ts';
 import { releaseHolds } from '../../../src/scheduler/care/release-holds.ts';
 import { openEmbeddedStore } from '../../../src/store/embedded/server.ts';
@@ -44,8 +44,7 @@ afterEach(async () => {
 });
 
 const place = () => ({ store, paths, clock });
-const ask = (hold: HoldRequest) =>
-  store.multi([create(`${paths.holds}/`, holdRequestCodec.encode(hold), { sequential: true })]);
+const ask = (hold: HoldRequest) => store.multi([askOperation(place(), hold)]);
 async function stateOf(host: string) {
   const node = await store.get(paths.hostState(host));
   return node === undefined ? undefined : hostStateCodec.decode(node.data);
@@ -77,7 +76,7 @@ test('a request holds as many builds as it says, of its own tenant, project and 
 test('hosts are held until it expires, then an executor has to clean them, and the request is gone', async () => {
   await ask(wanted());
   await end();
-  const [stored] = await readHolds(place());
+  const [stored] = await readHolds(place(), undefined);
   expect(stored?.hold).toMatchObject({ count: 1, held: [{ build: BUILD, hosts: ['one'] }] });
   expect(await stateOf('one')).toMatchObject({
     held: { reason: 'look', request: { id: stored?.id, build: BUILD } },
@@ -89,7 +88,7 @@ test('hosts are held until it expires, then an executor has to clean them, and t
   await ask(wanted({ on: 'all' }, { job: 'other' }));
   await vi.waitFor(async () => expect((await stateOf('one'))?.held).toBeUndefined());
   expect(await stateOf('one')).toMatchObject({ trouble: { leftovers: [BUILD] } });
-  expect((await readHolds(place())).map(({ hold }) => hold.job)).toEqual(['other']);
+  expect((await readHolds(place(), undefined)).map(({ hold }) => hold.job)).toEqual(['other']);
   stop.abort();
   await running;
 });
@@ -98,7 +97,7 @@ test('a request that was deleted meanwhile holds nothing: the hosts are cleaned'
   await ask(wanted());
   const hold = await findHold(place(), failed);
   if (hold === undefined) throw new Error('there is none');
-  await store.multi([remove(paths.hold(hold.id))]);
+  await store.multi([remove(paths.hold(hold.node))]);
   await withHostsAfter(place(), { hold }, { build: BUILD, granted: grant }, operations =>
     store.multi(operations),
   );
@@ -119,7 +118,7 @@ test('a host that a person holds stays held by that person, and what the build l
 test('of two builds that end at the same time one is held', async () => {
   await ask(wanted());
   await Promise.all([end(), end(OTHER)]);
-  const [stored] = await readHolds(place());
+  const [stored] = await readHolds(place(), undefined);
   expect(stored?.hold.held).toHaveLength(1);
 });
 
@@ -127,6 +126,28 @@ test('one record that cannot be read hides no other', async () => {
   await ask(wanted());
   await store.multi([create(`${paths.holds}/`, new TextEncoder().encode('?'), { sequential: true })]);
   const broken: string[] = [];
-  expect(await readHolds(place(), id => broken.push(id))).toHaveLength(1);
+  expect(await readHolds(place(), undefined, id => broken.push(id))).toHaveLength(1);
   expect(broken).toHaveLength(1);
+});
+
+test('a build that failed reads the requests of its own tenant alone, and their ids are unique among all', async () => {
+  for (let at = 0; at < 30; at++) await ask(wanted({ on: 'all' }, { tenant: 'acme-other', job: `job${at}` }));
+  await ask(wanted({ on: 'all' }, { job: 'other' }));
+  await ask(wanted());
+  const read: string[] = [];
+  const counting: Store = new Proxy(store, {
+    get(target, name) {
+      const found = Reflect.get(target, name);
+      if (name === 'getMany')
+        return (asked: readonly string[]) => {
+          read.push(...asked);
+          return target.getMany(asked);
+        };
+      return typeof found === 'function' ? found.bind(target) : found;
+    },
+  });
+  const found = await findHold({ ...place(), store: counting }, failed);
+  expect(found).toMatchObject({ id: '0000000031', node: 'acme-0000000031', hold: { job: 'unit' } });
+  expect(read).toEqual([paths.hold('acme-0000000030'), paths.hold('acme-0000000031')]);
+  expect(await readHolds(place(), undefined)).toHaveLength(32);
 });

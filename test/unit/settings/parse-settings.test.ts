@@ -39,6 +39,19 @@ describe('the name of the machine', () => {
   );
 });
 
+it.each([
+  ['', 86_400, 0],
+  ['max_hold_expiration = 1h', 3600, 3600],
+  ['max_hold_expiration = 2d', 86_400, 172_800],
+  ['default_hold_expiration = 0', 0, 0],
+  ['default_hold_expiration = 0\nmax_hold_expiration = 60', 60, 60],
+])('hosts are held no longer than the most that is set (%j)', (lines, usual, most) => {
+  expect(settingsOf(`${MINIMAL}${lines}\n`).scheduler).toMatchObject({
+    defaultHoldExpiration: usual,
+    maxHoldExpiration: most,
+  });
+});
+
 describe('defaults', () => {
   it('one required option is enough, everything else has a default', () => {
     expect(settingsOf(MINIMAL)).toEqual({
@@ -46,6 +59,8 @@ describe('defaults', () => {
         tenantConfig: '/srv/etc/tenants.yaml',
         stateDir: '/var/lib/gatehouse',
         relativePriority: false,
+        defaultHoldExpiration: 86_400,
+        maxHoldExpiration: 0,
       },
       store: { kind: 'embedded', path: '/var/lib/gatehouse/store.sqlite', root: '/gatehouse' },
       database: { kind: 'sqlite', path: '/var/lib/gatehouse/history.sqlite' },

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ComponentsJson } from '../../../src/api/components.ts';
+import type { LabelNames } from '../../../src/model/layout.ts';
 import { postByPort, postBySocket } from './ask-web.ts';
-import { type FakeWeb, fakeWeb } from './fake-web.ts';
+import { type FakeWeb, fakeWeb, sampleSnapshot } from './fake-web.ts';
 import { at } from './sample-item.ts';
 
 let web: FakeWeb;
@@ -96,4 +97,15 @@ describe('contact with the store', () => {
       expect([path, (await fetch(`${web.url}/api/${path}`)).status]).toEqual([path, 503]);
     expect((await fetch(`${web.url}/api/info`)).status).toBe(200);
   });
+});
+
+test.each<[Partial<LabelNames>, readonly string[]]>([
+  [{}, ['linux']],
+  [{ allowedLabels: ['lin.*'] }, ['linux']],
+  [{ allowedLabels: ['big'] }, []],
+  [{ disallowedLabels: ['linux'] }, []],
+])('labels are those that the jobs of a tenant may ask for (%j)', async (rules, names) => {
+  web.change({ ...sampleSnapshot(), labels: { name: 'main', ...rules } });
+  const answer = await fetch(`${web.url}/api/tenant/main/labels`);
+  expect(await answer.json()).toEqual(names.map(name => ({ name })));
 });
