@@ -17,12 +17,12 @@ import type { TurnDraft } from './turn-draft.ts';
 /** The cycles as they are now, by each of their changes; a change alone is one as well. */
 export type PresentCycles = ReadonlyMap<ChangeKey, ReadonlySet<ChangeKey>>;
 
-/** One walk over the changes of all live items; none where no queue allows cycles. */
+/** One walk over the changes of the live items that the sweep looks at; none where no queue allows cycles. */
 export function presentCycles(draft: TurnDraft): PresentCycles {
   const cycles = new Map<ChangeKey, ReadonlySet<ChangeKey>>();
   if (draft.manager.dependencies === 'ignored') return cycles;
   const queued: ChangeKey[] = [];
-  for (const item of draft.items())
+  for (const item of draft.dueItems())
     if (item.role === 'live' && mayChange(draft, item)) queued.push(...item.changes.map(({ key }) => key));
   const edges = (key: ChangeKey) => {
     const facts = draft.facts(key);

@@ -7,7 +7,8 @@
  *   4 passes      per queue, oldest first: moves, resets, jobs, reports       process-item.ts
  *
  * One pass over a queue is enough: a step of an item (fail, move, leave, hold) concerns only items behind it, which the pass has not
- * reached. Its cost is linear in the queue's length: facts about items ahead are in maps, no step walks up the chain.
+ * reached. Its cost is linear in the queue's length: facts about items ahead are in maps, no step walks up the chain. Queues in which
+ * nothing can have changed are left out (due-queues.ts).
  *
  * Called again without events and new facts, the turn changes nothing and requests nothing: every request is recorded on its item. One
  * thing a single pass cannot see: an item behind left or was reset, and one ahead had been kept waiting by it, for a host that only one
@@ -15,7 +16,8 @@
  *
  * A map of the room, in the order of reading:
  *
- *     the turn     turn (its input and output), turn-draft (what is decided so far) → state-after, manager/ (all that differs between managers)
+ *     the turn     turn (its input and output), turn-draft (what is decided so far; queue-draft, live-index) → state-after, manager/ (all that differs between managers)
+ *     what is due  due-queues → turn-memory (what one turn leaves for the next)
  *     entering     enqueue → enqueue-plan → dependency-graph → change-group → new-item
  *     events       apply-events → apply-merger-result (chain-answer), apply-build-events (found-build, returned-room), apply-node-events, build-pauses, apply-report-result
  *     one pass     process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
@@ -35,6 +37,7 @@ import { applyEvents } from './apply-events.ts';
 import { isHostUnasked } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
 import { processItem } from './process-item.ts';
+import type { QueueDraft } from './queue-draft.ts';
 import { beginPass } from './queue-pass.ts';
 import {
   type FreezeFact,
@@ -44,7 +47,7 @@ import {
   type TurnOutput,
   type WholeTurn,
 } from './turn.ts';
-import { type QueueDraft, TurnDraft } from './turn-draft.ts';
+import { TurnDraft } from './turn-draft.ts';
 import { fitWindows } from './window.ts';
 
 /** Supplies the job graph of a merged buildset. `state` is the state the need came from. Pure as well. */
@@ -58,9 +61,9 @@ export type Freeze = (need: Need, state: PipelineState) => FreezeFact;
 export function decideWithNeeds(input: Omit<TurnInput, 'frozen'>, freeze: Freeze): WholeTurn {
   let whole = decideTurn({ ...input, frozen: new Map() });
   while (whole.needs.length > 0) {
-    const { needs, state } = whole;
+    const { needs, state, memory } = whole;
     const frozen = new Map<Uuid, FreezeFact>(needs.map(need => [need.buildset, freeze(need, state)]));
-    whole = joined(whole, decideTurn({ ...input, state, events: [], frozen }));
+    whole = joined(whole, decideTurn({ ...input, state, memory, events: [], frozen }));
   }
   return whole;
 }
@@ -70,21 +73,24 @@ export function decideTurn(input: TurnInput): TurnOutput {
   const draft = new TurnDraft(input);
   fitWindows(draft);
   applyEvents(draft);
-  for (const queue of draft.queues) processQueue(draft, queue);
+  for (const queue of draft.queues) if (draft.due.has(queue)) processQueue(draft, queue);
   const output = draft.finish();
   // While it has needs it is called again in any case; what changed nothing changes nothing the next time.
   if (output.needs.length > 0 || output.state === input.state) return output;
   if (!isHostUnasked(draft) && !draft.semaphoresFreed) return output;
-  return joined(output, decideTurn({ ...input, state: output.state, events: [], frozen: new Map() }));
+  const { state, memory } = output;
+  return joined(output, decideTurn({ ...input, state, memory, events: [], frozen: new Map() }));
 }
 
 function processQueue(draft: TurnDraft, queue: QueueDraft): void {
   const pass = beginPass(draft, queue);
+  const { said } = draft;
   for (const uuid of queue.items) {
     const item = draft.item(uuid);
     if (item !== undefined) processItem(draft, pass, item);
   }
   dropIdleDependencies(draft, queue);
+  if (draft.said > said) draft.due.noteQueue(queue);
 }
 
 /** Dependency items without an item behind them, which no step of an item could see. */

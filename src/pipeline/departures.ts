@@ -32,8 +32,9 @@ import { changedCycle, type PresentCycles, presentCycles } from './changed-cycle
 import { neededBy, unknownText } from './dependency-graph.ts';
 import { hasLandedAnyway, isUnsettled } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
+import type { QueueDraft } from './queue-draft.ts';
 import type { ChangeFacts } from './turn.ts';
-import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+import type { TurnDraft } from './turn-draft.ts';
 
 interface Departure {
   readonly reason: LeaveCode;
@@ -49,7 +50,7 @@ export function sweepDepartures(draft: TurnDraft): readonly QueueItem[] {
   if (!draft.departuresDue) return [];
   draft.departuresDue = false;
   const sweep: Sweep = { cycles: presentCycles(draft), moving: new Set(), left: [] };
-  for (const queue of draft.queues) sweepQueue(draft, queue, sweep);
+  for (const queue of draft.queues) if (draft.due.has(queue)) sweepQueue(draft, queue, sweep);
   draft.departuresDue = false;
   return sweep.left;
 }

@@ -31,9 +31,10 @@ import {
   UNKNOWN_CHANGE,
 } from './enqueue-plan.ts';
 import { type EnqueueEvent, type Entry, newItem } from './new-item.ts';
+import type { QueueDraft } from './queue-draft.ts';
 import { reportersInUse, reportOnce } from './request-report.ts';
 import type { ChangeFacts } from './turn.ts';
-import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+import type { TurnDraft } from './turn-draft.ts';
 
 /** Enters the change of the event, with what it needs and what waits for it; or records the refusal. */
 export function enqueueEvent(draft: TurnDraft, event: EnqueueEvent): void {
@@ -235,7 +236,7 @@ function queueFor(draft: TurnDraft, event: Entry, [{ record, queue }]: ChangeGro
   const shared = queue ?? { key: change.project, name: change.project };
   const { key, name } = draft.manager.queueFor({ change, shared, event: event.uuid });
   const window = draft.input.pipeline.window.initial;
-  return draft.queue(key) ?? draft.addQueue({ key, name, window, items: [] });
+  return draft.queue(key) ?? draft.addQueue(key, name, window);
 }
 
 function append(

@@ -12,6 +12,7 @@ import type { TurnDraft } from './turn-draft.ts';
 /** The same list where nothing changes. */
 export function applyHalt(draft: TurnDraft, event: Extract<PipelineEvent, { readonly kind: 'halt' }>): void {
   const { queue, wanted, reason, by } = event;
+  draft.due.all();
   const others = draft.halts.filter(halt => halt.queue !== queue);
   if (wanted === 'resume') {
     if (others.length < draft.halts.length) draft.halts = others;

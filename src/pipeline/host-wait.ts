@@ -202,6 +202,7 @@ function delayMs(doing: HostWork, tries: number): number {
 
 /** The host has served these projects: the items that waited for it go on. Whether one has landed is still to be asked. */
 export function hostServed(draft: TurnDraft, doing: HostWork, projects: ReadonlySet<ProjectKey>): void {
+  if (!draft.due.mayWaitForHosts) return;
   for (const item of [...draft.items()]) {
     const wait = ownWait(item, doing);
     if (wait === undefined || !isShared(wait) || !projects.has(wait.project)) continue;
@@ -222,6 +223,7 @@ export function hostServedBuild(
   projects: ReadonlySet<ProjectKey>,
   begunAt: Nanoseconds,
 ): void {
+  if (!draft.due.mayWaitForHosts) return;
   const { now } = draft.input;
   for (const item of [...draft.items()]) {
     const wait = ownWait(item, 'build');

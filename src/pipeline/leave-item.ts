@@ -62,6 +62,7 @@ export function leave(
     const culprit = { item: item.uuid, change: changesText(item), buildset: buildset.uuid };
     draft.landed.set(item.uuid, { culprit, branches: became.branches });
     for (const change of item.changes) draft.landedChanges.add(change.key);
+    draft.due.all();
     return;
   }
   draft.departuresDue = true;

@@ -14,7 +14,8 @@ import type { TurnDraft } from './turn-draft.ts';
 export function dropOvertaken(draft: TurnDraft): void {
   if (!draft.manager.overtakes) return;
   for (const queue of draft.queues) {
-    const items = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
+    if (!draft.due.has(queue)) continue;
+    const items = draft.itemsOf(queue);
     const newest = items.at(-1);
     if (newest === undefined) continue;
     for (const item of items.slice(1, -1)) {

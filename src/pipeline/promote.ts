@@ -15,9 +15,10 @@ import type { ChangeKey } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { isUnsettled } from './host-wait.ts';
+import type { QueueDraft } from './queue-draft.ts';
 import { operator } from './remover.ts';
 import { withEvent } from './timeline.ts';
-import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+import type { TurnDraft } from './turn-draft.ts';
 
 type Promote = Extract<PipelineEvent, { readonly kind: 'promote' }>;
 
@@ -45,7 +46,7 @@ function promoteIn(draft: TurnDraft, queue: QueueDraft, wanted: readonly Uuid[],
   const begin = order.findIndex((block, index) => block !== movable[index]);
   if (begin >= 0) {
     const present = [...fixed, ...order].flatMap(({ uuids }) => uuids);
-    queue.items.splice(0, queue.items.length, ...gone, ...present, ...behind);
+    queue.arrange([...gone, ...present, ...behind]);
     for (const { item } of order.slice(begin)) draft.reordered.add(item.uuid);
   }
   const places = new Map(movable.map((block, index) => [block, fixed.length + index + 1]));

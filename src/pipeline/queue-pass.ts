@@ -3,7 +3,8 @@ import type { Uuid } from '../lib/ids.ts';
 import type { ResetCause } from '../model/cause.ts';
 import type { ChangeKey } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import type { Blame, QueueDraft, TurnDraft } from './turn-draft.ts';
+import type { QueueDraft } from './queue-draft.ts';
+import type { Blame, TurnDraft } from './turn-draft.ts';
 
 /** Items that are landed together, so far. */
 export interface JointLanding {

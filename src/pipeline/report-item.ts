@@ -12,11 +12,12 @@ import { type BranchAfter, branchesAfter, hasLanded, type Landed } from '../mode
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { leave } from './leave-item.ts';
+import type { QueueDraft } from './queue-draft.ts';
 import { withKeptSteps } from './report-steps.ts';
 import { actionFor, hasReporters, requestReport } from './request-report.ts';
 import { failureOf } from './standing.ts';
 import { withEvent } from './timeline.ts';
-import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+import type { TurnDraft } from './turn-draft.ts';
 import { adjustWindow } from './window.ts';
 
 /**

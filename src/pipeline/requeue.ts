@@ -10,13 +10,15 @@
 import { aboutItem, changesText, leadChange } from '../model/about-item.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { QueueName } from './manager/manager.ts';
-import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+import type { QueueDraft } from './queue-draft.ts';
+import type { TurnDraft } from './turn-draft.ts';
 
 /** Moves nothing out of a queue with an item that is being reported, nor in a pipeline that left the configuration. */
 export function requeueMoved(draft: TurnDraft): void {
   if (!draft.manager.queuesFollow || draft.input.retired === true) return;
   for (const queue of [...draft.queues]) {
-    const items = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
+    if (!draft.due.has(queue)) continue;
+    const items = draft.itemsOf(queue);
     // The host's answer decides what the items behind are tested with; it comes first.
     if (items.some(item => item.phase.phase === 'reporting')) continue;
     for (const item of items) {
@@ -34,7 +36,7 @@ function queueOf(draft: TurnDraft, item: QueueItem): QueueName | null {
 }
 
 function move(draft: TurnDraft, item: QueueItem, from: QueueDraft, { key, name }: QueueName): void {
-  const to = draft.queue(key) ?? draft.addQueue({ key, name, window: from.window, items: [] });
+  const to = draft.queue(key) ?? draft.addQueue(key, name, from.window);
   draft.moveToEnd({ ...item, queue: key }, from, to);
   const culprit = { item: item.uuid, change: changesText(item) };
   draft.requeued.set(item.uuid, { code: 'queue-changed', culprit });

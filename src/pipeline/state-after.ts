@@ -3,11 +3,13 @@
  * references: the state itself, each queue, the list of queues.
  */
 import type { Uuid } from '../lib/ids.ts';
+import { sameList } from '../lib/same-list.ts';
 import type { PipelineHalt } from '../model/halt.ts';
 import type { ChangeQueue, PipelineState, TestedState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ProvidedByChange } from '../model/requirement.ts';
 import type { Manager } from './manager/manager.ts';
+import type { QueueDraft } from './queue-draft.ts';
 import type { TurnInput } from './turn.ts';
 
 /** Of a pipeline that does not reuse results. */
@@ -21,7 +23,7 @@ export const NOTHING_PROVIDED: readonly ProvidedByChange[] = [];
 interface DraftedState {
   readonly manager: Manager;
   /** Those that left in this turn are still in `items`. */
-  readonly queues: readonly ChangeQueue[];
+  readonly queues: readonly QueueDraft[];
   readonly consecutiveFailures: number;
   readonly disabled: boolean;
   readonly testedStates: readonly TestedState[];
@@ -64,21 +66,10 @@ function finalQueues(
   { manager, queues }: DraftedState,
   present: ReadonlyMap<Uuid, QueueItem>,
 ): readonly ChangeQueue[] {
-  const before = new Map(state.queues.map(queue => [queue.key, queue]));
   /** An empty queue is kept only for its learnt window. */
-  const isForgettable = ({ window }: ChangeQueue) =>
-    manager.window !== 'learnt' || window === pipeline.window.initial;
-  const final = queues.flatMap((draft): readonly ChangeQueue[] => {
-    const items = draft.items.filter(uuid => present.has(uuid));
-    if (items.length === 0 && isForgettable(draft)) return [];
-    const { key, name, window } = draft;
-    const old = before.get(key);
-    const isSame = old !== undefined && old.window === window && sameList(old.items, items);
-    return [isSame ? old : { key, name, window, items }];
-  });
+  const isForgettable = ({ window, items }: ChangeQueue) =>
+    items.length === 0 && (manager.window !== 'learnt' || window === pipeline.window.initial);
+  const isPresent = (uuid: Uuid) => present.has(uuid);
+  const final = queues.map(draft => draft.final(isPresent)).filter(queue => !isForgettable(queue));
   return sameList(state.queues, final) ? state.queues : final;
-}
-
-function sameList<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a.length === b.length && a.every((value, index) => value === b[index]);
 }

@@ -18,23 +18,16 @@ import type { TestedState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ProvidedByChange } from '../model/requirement.ts';
 import type { ChainAnswer } from './chain-answer.ts';
+import { DueQueues } from './due-queues.ts';
+import { type LiveIndex, liveIndex } from './live-index.ts';
 import type { Manager } from './manager/manager.ts';
 import { managerOf } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
 import { withProvided } from './provided.ts';
+import { QueueDraft } from './queue-draft.ts';
 import { SemaphoreLedger } from './semaphore-ledger.ts';
 import { NO_HALTS, NO_STATES, NOTHING_PROVIDED, stateAfter } from './state-after.ts';
 import type { ChangeFacts, Command, IgnoredEvent, Need, TurnInput, TurnOutput } from './turn.ts';
-
-/** A change queue while the turn works on it. */
-export interface QueueDraft {
-  readonly key: string;
-  readonly name: string;
-  /** Items tested at the same time; 0: unlimited. */
-  window: number;
-  /** First is the head. Items that left in this turn are still here until it ends. */
-  readonly items: Uuid[];
-}
 
 /** Why items that were tested with a departed or failing one must be tested again. */
 export interface Blame {
@@ -54,6 +47,8 @@ export class TurnDraft {
   readonly input: TurnInput;
   readonly manager: Manager;
   readonly queues: QueueDraft[];
+  /** Which of them the turn has to look at. */
+  readonly due: DueQueues;
   /** Items that left in this turn without merging; why items tested with them are reset. */
   readonly departed = new Map<Uuid, Blame>();
   /** Items that left in this turn because they landed; what the branches hold now. */
@@ -92,7 +87,7 @@ export class TurnDraft {
   provided: readonly ProvidedByChange[];
   readonly #items: Map<Uuid, QueueItem>;
   /** Built at the first question for the items of a change. */
-  #live: Map<ChangeKey, Uuid[]> | null = null;
+  #live: LiveIndex | null = null;
   readonly #queuesByKey: Map<string, QueueDraft>;
   #reportedEnds: ReadonlyMap<Uuid, Nanoseconds> | null = null;
   readonly #commands: Command[] = [];
@@ -109,7 +104,8 @@ export class TurnDraft {
   constructor(input: TurnInput) {
     this.input = input;
     this.manager = managerOf(input.pipeline);
-    this.queues = input.state.queues.map(queue => ({ ...queue, items: [...queue.items] }));
+    this.due = new DueQueues(input);
+    this.queues = input.state.queues.map(queue => new QueueDraft(queue, 'known'));
     this.#queuesByKey = new Map(this.queues.map(queue => [queue.key, queue]));
     const { countedUnder, consecutiveFailures, disabled } = input.state;
     const counts = countedUnder === (input.layoutVersion ?? null);
@@ -131,9 +127,24 @@ export class TurnDraft {
     return this.#items.values();
   }
 
+  /** Those of the queues that the turn has to look at, as far as is known now. */
+  *dueItems(): Iterable<QueueItem> {
+    for (const queue of this.queues) if (this.due.has(queue)) yield* this.itemsOf(queue);
+  }
+
+  /** In their order, without those that left in this turn. */
+  itemsOf(queue: QueueDraft): readonly QueueItem[] {
+    return queue.items.flatMap(uuid => this.item(uuid) ?? []);
+  }
+
+  /** Grows with everything that a pass over a queue asks for or says. */
+  get said(): number {
+    return this.#commands.length + this.#decisions.length + this.#needs.length + this.#unknownSemaphores.size;
+  }
+
   /** Hosts in trouble, by the items' records when the passes began. */
   get parked(): ParkedProjects {
-    this.#parked ??= parkedProjects(this.#items.values());
+    this.#parked ??= parkedProjects(this.due.mayWaitForHosts ? this.#items.values() : []);
     return this.#parked;
   }
 
@@ -171,7 +182,8 @@ export class TurnDraft {
   /** Live items of a change, at any revision; oldest first. */
   liveItems(key: ChangeKey): readonly QueueItem[] {
     const found: QueueItem[] = [];
-    for (const uuid of this.#liveIndex().get(key) ?? []) {
+    this.#live ??= liveIndex(this.#items.values());
+    for (const uuid of this.#live.of(key)) {
       const item = this.#items.get(uuid);
       if (item !== undefined) found.push(item);
     }
@@ -194,25 +206,29 @@ export class TurnDraft {
     return this.#queuesByKey.get(key);
   }
 
-  /** @param queue with a key that no other queue has. */
-  addQueue(queue: QueueDraft): QueueDraft {
+  /** An empty one. @param key that no other queue has. */
+  addQueue(key: string, name: string, window: number): QueueDraft {
+    const queue = new QueueDraft({ key, name, window, items: [] }, 'new');
     this.queues.push(queue);
     this.#queuesByKey.set(queue.key, queue);
     return queue;
   }
 
   append(queue: QueueDraft, item: QueueItem): void {
-    queue.items.push(item.uuid);
+    queue.add(item.uuid);
     this.put(item);
-    if (this.#live !== null) index(this.#live, item);
+    this.#live?.add(item);
+    if (this.manager.needsOrder) this.due.all();
     if (item.role === 'live') for (const change of item.changes) this.lostChanges.delete(change.key);
   }
 
   /** @param item with its new queue. */
   moveToEnd(item: QueueItem, from: QueueDraft, to: QueueDraft): void {
-    from.items.splice(from.items.indexOf(item.uuid), 1);
-    to.items.push(item.uuid);
+    from.takeOut(item.uuid);
+    to.add(item.uuid);
     this.put(item);
+    this.due.noteQueue(from);
+    this.due.all();
   }
 
   noteAnswer(item: Uuid, answer: ChainAnswer): void {
@@ -226,6 +242,7 @@ export class TurnDraft {
     if (this.#items.get(item.uuid) === item) return;
     this.#items.set(item.uuid, item);
     this.#itemsChanged = true;
+    this.due.note(item);
   }
 
   /** @param item in its final form, phase `left`. */
@@ -234,6 +251,9 @@ export class TurnDraft {
     this.#items.delete(item.uuid);
     this.#itemsChanged = true;
     this.#left.push(item);
+    this.queue(item.queue)?.noteLeaver();
+    this.due.note(item);
+    if (this.manager.needsOrder) this.due.all();
   }
 
   command(command: Command): void {
@@ -293,8 +313,10 @@ export class TurnDraft {
 
   /** The turn's output. Call it once, last. */
   finish(): TurnOutput {
+    const state = stateAfter(this.input, this, this.#itemsChanged ? this.#items : this.input.state.items);
     return {
-      state: stateAfter(this.input, this, this.#itemsChanged ? this.#items : this.input.state.items),
+      state,
+      memory: this.due.memoryAfter(state, this.dueItems()),
       commands: this.#commands,
       decisions: this.#decisions,
       needs: this.#needs,
@@ -303,23 +325,5 @@ export class TurnDraft {
       postponed: this.#postponed,
       unknownSemaphores: [...this.#unknownSemaphores],
     };
-  }
-
-  /** May have items that left meanwhile. */
-  #liveIndex(): Map<ChangeKey, Uuid[]> {
-    if (this.#live === null) {
-      this.#live = new Map();
-      for (const item of this.#items.values()) index(this.#live, item);
-    }
-    return this.#live;
-  }
-}
-
-function index(live: Map<ChangeKey, Uuid[]>, item: QueueItem): void {
-  if (item.role !== 'live') return;
-  for (const { key } of item.changes) {
-    const uuids = live.get(key);
-    if (uuids === undefined) live.set(key, [item.uuid]);
-    else uuids.push(item.uuid);
   }
 }

@@ -22,6 +22,7 @@ import type { ConnectionName, JobName, ProjectKey, TenantName } from '../model/p
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import type { KnownSemaphores } from './semaphore-ledger.ts';
+import type { TurnMemory } from './turn-memory.ts';
 
 /** The facts about one change, evaluated by its driver beforehand. */
 export interface ChangeFacts {
@@ -112,6 +113,8 @@ export interface TurnInput {
   readonly tracing?: TracingFacts;
   /** Those that jobs may take in this turn; absent: none is known. */
   readonly semaphores?: KnownSemaphores;
+  /** Of the turn whose output `state` is: it spares this one a look at what has not changed. Absent: the turn looks at everything. */
+  readonly memory?: TurnMemory;
 }
 
 /**
@@ -187,6 +190,8 @@ export interface TurnOutput {
   readonly state: PipelineState;
   readonly commands: readonly Command[];
   readonly decisions: readonly Decision[];
+  /** For the turn that begins at `state`; nothing of it is stored. */
+  readonly memory: TurnMemory;
   /** Empty: the turn is complete and may be committed. */
   readonly needs: readonly Need[];
   readonly ignored: readonly IgnoredEvent[];
@@ -206,6 +211,7 @@ export function joined(first: TurnOutput, second: TurnOutput): TurnOutput {
   return {
     ...first,
     state: second.state,
+    memory: second.memory,
     needs: second.needs,
     commands: [...first.commands, ...second.commands],
     decisions: [...first.decisions, ...second.decisions],

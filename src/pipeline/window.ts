@@ -8,7 +8,8 @@
 import { aboutItem } from '../model/about-item.ts';
 import type { WindowPolicy } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+import type { QueueDraft } from './queue-draft.ts';
+import type { TurnDraft } from './turn-draft.ts';
 
 /**
  * Items of one queue that are tested at the same time at most, also with an unlimited window. Each is tested behind all items ahead,
@@ -53,9 +54,10 @@ export function fitted(window: number, policy: WindowPolicy): number {
 export function fitWindows(draft: TurnDraft): void {
   const policy = draft.input.pipeline.window;
   for (const queue of draft.queues) {
+    if (!draft.due.has(queue)) continue;
     const next = draft.manager.window === 'learnt' ? fitted(queue.window, policy) : policy.initial;
     if (next === queue.window) continue;
-    const [first] = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
+    const [first] = draft.itemsOf(queue);
     if (first !== undefined) noteWindow(draft, queue, first, next, 'its configuration changed');
     queue.window = next;
   }

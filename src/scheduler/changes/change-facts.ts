@@ -1,9 +1,11 @@
 /**
  * The facts of changes for one turn of a pipeline: the cached records of all changes in reach, each judged by its driver against
- * the pipeline's requirements. Reads the change cache only; hosts were asked when the event came in.
+ * the pipeline's requirements. Reads the change cache only; hosts were asked when the event came in. What a turn before found and what
+ * still holds is not judged again.
  */
 import type { Driver } from '../../driver/driver.ts';
 import { earlierOf, type Nanoseconds } from '../../lib/clock.ts';
+import { sameList } from '../../lib/same-list.ts';
 import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
@@ -18,50 +20,96 @@ type ChangeFactsDeps = Pick<
   'tenant' | 'pipeline' | 'mergeMode' | 'driverOf' | 'record' | 'dependentsOf' | 'sameTopic' | 'queueOf'
 >;
 
-/** Facts of every change of the state and the events, and of all that is reachable over topics and dependencies in both directions. */
+type KnownFacts = ReadonlyMap<ChangeKey, ChangeFacts>;
+
+/**
+ * Facts of every change of the state and the events, and of all that is reachable over topics and dependencies in both directions.
+ *
+ * @param known from an earlier turn with the same rules and drivers: what still holds is the same object, and so is all of it.
+ */
 export function gatherChangeFacts(
   state: PipelineState,
   events: readonly PipelineEvent[],
   deps: ChangeFactsDeps,
   now: Nanoseconds,
-): ReadonlyMap<ChangeKey, ChangeFacts> {
+  known: KnownFacts = new Map(),
+): KnownFacts {
   const facts = new Map<ChangeKey, ChangeFacts>();
-  const pending = [...startingPoints(state, events)];
+  const asked = changesOf(events);
+  const pending = [...asked];
+  for (const item of state.items.values()) for (const { key } of item.changes) pending.push(key);
+  let isSame = true;
   for (let key = pending.pop(); key !== undefined; key = pending.pop()) {
     if (facts.has(key)) continue;
     const record = deps.record(key);
     if (record === undefined) continue;
-    const fact = factsOf(record, deps, now);
+    const before = known.get(key);
+    // The words of a verdict may change by time where the verdict does not: an event gets those of now.
+    const holds = before !== undefined && !asked.has(key) && stillHolds(before, record, deps, now);
+    const fact = holds ? before : factsOf(record, deps, now);
+    isSame &&= holds;
     facts.set(key, fact);
-    pending.push(...record.dependsOn, ...fact.dependents, ...(fact.topic?.changes ?? []));
+    for (const needed of record.dependsOn) pending.push(needed);
+    for (const dependent of fact.dependents) pending.push(dependent);
+    for (const other of fact.topic?.changes ?? []) pending.push(other);
   }
-  return facts;
+  return isSame && facts.size === known.size ? known : facts;
 }
 
-function* startingPoints(state: PipelineState, events: readonly PipelineEvent[]): Iterable<ChangeKey> {
-  for (const item of state.items.values()) for (const change of item.changes) yield change.key;
+function changesOf(events: readonly PipelineEvent[]): ReadonlySet<ChangeKey> {
+  const keys = new Set<ChangeKey>();
   for (const event of events) {
-    if (event.kind === 'enqueue') yield event.trigger.change.key;
-    if (event.kind === 'change-updated') yield event.change;
+    if (event.kind === 'enqueue') keys.add(event.trigger.change.key);
+    if (event.kind === 'change-updated') keys.add(event.change);
   }
+  return keys;
+}
+
+function stillHolds(
+  before: ChangeFacts,
+  record: ChangeRecord,
+  deps: ChangeFactsDeps,
+  now: Nanoseconds,
+): boolean {
+  const { recheckAt } = before.requirements;
+  return (
+    before.record === record &&
+    (recheckAt === undefined || BigInt(recheckAt) > BigInt(now)) &&
+    sameList(before.dependents, dependentsOf(record, deps)) &&
+    sameTopic(before.topic, topicOf(record, deps).topic)
+  );
+}
+
+function sameTopic(one: ChangeFacts['topic'], other: ChangeFacts['topic']): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  const isSameList =
+    one.changes === null || other.changes === null
+      ? one.changes === other.changes
+      : sameList(one.changes, other.changes);
+  return one.name === other.name && isSameList;
 }
 
 function factsOf(record: ChangeRecord, deps: ChangeFactsDeps, now: Nanoseconds): ChangeFacts {
   const { pipeline } = deps;
   const { connection } = projectIdOf(record.change.project);
-  const queue = deps.queueOf(record.change);
   return {
     record,
     requirements: requirementsOf(record, deps, now),
     ...landingVerdict(record, deps, deps.driverOf(connection), now),
-    dependents:
-      record.change.kind === 'change' && MANAGERS[pipeline.manager].bringsDependents
-        ? deps.dependentsOf(record.change.key).toSorted(byKey)
-        : [],
-    ...topicOf(record, queue, deps),
-    queue,
+    dependents: dependentsOf(record, deps),
+    ...topicOf(record, deps),
+    queue: deps.queueOf(record.change),
     connectionAllowed: pipeline.allowOtherConnections || namesConnection(pipeline, connection),
   };
+}
+
+function dependentsOf(
+  { change }: ChangeRecord,
+  { pipeline, dependentsOf: known }: ChangeFactsDeps,
+): readonly ChangeKey[] {
+  if (change.kind !== 'change' || !MANAGERS[pipeline.manager].bringsDependents) return [];
+  const found = known(change.key);
+  return found.length < 2 ? found : found.toSorted(byKey);
 }
 
 /** As in Zuul: a trigger, a requirement or a reporter does. */
@@ -75,13 +123,14 @@ function namesConnection(
 
 function topicOf(
   record: ChangeRecord,
-  queue: ReturnType<ChangeFactsDeps['queueOf']>,
-  { sameTopic }: ChangeFactsDeps,
+  { queueOf, sameTopic: changesOfTopic }: ChangeFactsDeps,
 ): Pick<ChangeFacts, 'topic'> {
-  const { status, topic } = record;
+  const { change, status, topic } = record;
   if (topic === undefined || status !== 'open') return {};
-  if (!topic.landsWhole && queue?.byTopic !== true) return {};
-  return { topic: { name: topic.name, changes: topic.isTooLarge === true ? null : sameTopic(record) } };
+  if (!topic.landsWhole && queueOf(change)?.byTopic !== true) return {};
+  return {
+    topic: { name: topic.name, changes: topic.isTooLarge === true ? null : changesOfTopic(record) },
+  };
 }
 
 function requirementsOf(

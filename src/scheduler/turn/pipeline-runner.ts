@@ -16,7 +16,6 @@ import { pause } from '../../lib/pause.ts';
 import { createDirty, type Dirty } from '../../lib/signal.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
-import type { PipelineState } from '../../model/pipeline-state.ts';
 import { nextHostRetry } from '../../pipeline/host-wait.ts';
 import type { Arrival } from '../../pipeline/takeovers.ts';
 import { isOutOfContact } from '../../store/connection.ts';
@@ -35,7 +34,7 @@ import { layoutInForce } from '../report/right-to-act.ts';
 import type { TenantLayout } from '../tenant/tenant-layout.ts';
 import { arrivalAt, noteRelease } from './arrival.ts';
 import type { PipelineContext } from './pipeline-context.ts';
-import { oneEvent, pipelineTurn, USUAL_LIMITS } from './pipeline-turn.ts';
+import { oneEvent, pipelineTurn, type Standing, USUAL_LIMITS } from './pipeline-turn.ts';
 import { createPriorityRevision } from './revise-priorities.ts';
 import { blobsOf, storedState } from './stored-state.ts';
 
@@ -146,11 +145,12 @@ async function takeTurns(
   signal: AbortSignal,
 ): Promise<void> {
   await deps.layout.upToDate();
-  let state = await storedState(deps, fence);
-  const arrival = await arrivalAt(state, { ...deps, clock: deps.context().clock });
+  let standing = await storedStanding(deps, fence);
+  let decidedBy = deps.context();
+  const arrival = await arrivalAt(standing.state, { ...deps, clock: deps.context().clock });
   logArrival(arrival, deps.log);
   const release = () =>
-    noteRelease(state, arrival, fence, {
+    noteRelease(standing.state, arrival, fence, {
       ...deps,
       clock: deps.context().clock,
       counters: deps.paths.pipeline(deps.tenant, deps.pipeline).state,
@@ -165,7 +165,7 @@ async function takeTurns(
   const recheckTimer = createTimer(dirty, signal);
   dirty.set();
   for (;;) {
-    held.items = state.items.size;
+    held.items = standing.state.items.size;
     try {
       await dirty.wait(signal);
     } catch (error) {
@@ -174,7 +174,7 @@ async function takeTurns(
     }
     await deps.layout.upToDate();
     if (deps.clock.monotonic() >= careAt) {
-      await settleLostWork(state, deps, deps.context(), fence);
+      await settleLostWork(standing.state, deps, deps.context(), fence);
       careAt = deps.clock.monotonic() + CARE_INTERVAL;
       const contenders = await contendersBeside(deps, fence);
       if (deps.clock.monotonic() >= keepUntil && isToBeReleased(contenders, deps)) {
@@ -184,10 +184,14 @@ async function takeTurns(
       }
     }
     const decidedAt = deps.context().clock.now();
-    const end = await turn(deps, state, arrival, fence, dirty);
+    // Another layout says otherwise of the same facts.
+    if (decidedBy !== deps.context()) standing = { ...standing, memory: null };
+    decidedBy = deps.context();
+    const end = await turn(deps, decidedBy, standing, arrival, fence, dirty);
     again = end === 'again' ? again + 1 : 0;
     if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
-    state = end === 'again' ? await storedState(deps, fence) : end;
+    standing = end === 'again' ? await storedStanding(deps, fence) : end;
+    const { state } = standing;
     await revise(state, deps.context(), fence);
     const now = deps.context().clock.now();
     alarm.observe(state, now);
@@ -255,19 +259,25 @@ async function wakeRegularly(dirty: Dirty, signal: AbortSignal): Promise<void> {
   }
 }
 
+/** From the store, for a turn that looks at everything. */
+async function storedStanding(deps: PipelineRunnerDeps, fence: Fence): Promise<Standing> {
+  return { state: await storedState(deps, fence), memory: null };
+}
+
 async function turn(
   deps: PipelineRunnerDeps,
-  state: PipelineState,
+  context: PipelineContext,
+  standing: Standing,
   arrival: Arrival,
   fence: Fence,
   dirty: Dirty,
-): Promise<PipelineState | 'again'> {
+): Promise<Standing | 'again'> {
   try {
-    const end = await pipelineTurn(deps.context(), state, arrival, fence, USUAL_LIMITS);
-    if (end.kind === 'nothing-to-do') return state;
+    const end = await pipelineTurn(context, standing, arrival, fence, USUAL_LIMITS);
+    if (end.kind === 'nothing-to-do') return end.standing;
     if (end.kind === 'again' || end.more) dirty.set();
     if (end.kind === 'again' && end.because === 'layout') await deps.layout.refresh();
-    return end.kind === 'committed' ? end.state : 'again';
+    return end.kind === 'committed' ? end.standing : 'again';
   } catch (error) {
     if (isNoFaultOfEvents(error)) throw error;
     deps.log.error({ err: error }, 'a turn failed; retrying with one event');
@@ -285,9 +295,9 @@ async function turn(
 async function turnWithOneEvent(deps: PipelineRunnerDeps, arrival: Arrival, fence: Fence): Promise<void> {
   const { clock, rechecks } = deps.context();
   const [entry] = rechecks.due(await deps.events.list(1 + rechecks.waiting), clock.now());
-  const state = await storedState(deps, fence);
+  const standing = await storedStanding(deps, fence);
   try {
-    await pipelineTurn(deps.context(), state, arrival, fence, oneEvent(entry));
+    await pipelineTurn(deps.context(), standing, arrival, fence, oneEvent(entry));
   } catch (error) {
     if (isNoFaultOfEvents(error) || entry === undefined) throw error;
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;

@@ -35,6 +35,7 @@ import type { ConnectionName } from '../../model/project.ts';
 import { decideWithNeeds } from '../../pipeline/decide-turn.ts';
 import { type Arrival, withArrival } from '../../pipeline/takeovers.ts';
 import type { TurnInput, WholeTurn } from '../../pipeline/turn.ts';
+import type { TurnMemory } from '../../pipeline/turn-memory.ts';
 import type { QueueEntry } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { StoreError } from '../../store/port.ts';
@@ -72,20 +73,25 @@ export const oneEvent = (entry: object | undefined): TurnLimits => ({
   patience: Number.POSITIVE_INFINITY,
 });
 
+/** What a turn begins with. */
+export interface Standing {
+  /** What is stored, as this holder knows it. */
+  readonly state: PipelineState;
+  /** Of the turn that ended so, decided with this very context; null: there was none. */
+  readonly memory: TurnMemory | null;
+}
+
 /** What the runner has to do next. `more`: take another turn immediately. */
 export type TurnEnd =
-  | { readonly kind: 'committed'; readonly state: PipelineState; readonly more: boolean }
-  | { readonly kind: 'nothing-to-do' }
+  | { readonly kind: 'committed'; readonly standing: Standing; readonly more: boolean }
+  | { readonly kind: 'nothing-to-do'; readonly standing: Standing }
   /** Commit conflict: retry the turn. `layout`: with the new layout. */
   | { readonly kind: 'again'; readonly because: 'layout' | 'facts' | 'workers' };
 
-/**
- * @param state what is stored, as this holder knows it.
- * @throws Fenced when the fence is lost.
- */
+/** @throws Fenced when the fence is lost. */
 export async function pipelineTurn(
   context: PipelineContext,
-  state: PipelineState,
+  { state, memory }: Standing,
   arrival: Arrival,
   fence: Fence,
   limits: TurnLimits,
@@ -94,8 +100,9 @@ export async function pipelineTurn(
   const taken = await takeEvents(context, state, limits);
   const takenAt = context.clock.now();
   const landed = landedChanges(state, taken.events, context.record);
-  const known = knownChanges(context, state, taken.events, landed, takenAt);
-  const facts = { state, events: taken.events, now: takenAt, changes: known };
+  const known = knownChanges(context, { state, memory }, taken.events, landed, takenAt);
+  const remembered = memory === null ? {} : { memory };
+  const facts = { state, events: taken.events, now: takenAt, changes: known, ...remembered };
   const decided = await decideWithSemaphores(
     context,
     { ...facts, mostPostponed: taken.mostPostponed, mostHeld: taken.mostHeld },
@@ -104,7 +111,7 @@ export async function pipelineTurn(
   const draft = withArrival(state, decided, arrival);
   if (taken.entries.length === 0 && draft.state === state && draft.commands.length === 0) {
     context.rechecks.note([], new Map(), timesOf(state, known));
-    return { kind: 'nothing-to-do' };
+    return { kind: 'nothing-to-do', standing: { state, memory: draft.memory } };
   }
   const commit = await turnOperations(context, taken, { state, draft, landed, takenAt });
   try {
@@ -133,7 +140,7 @@ export async function pipelineTurn(
   );
   return {
     kind: 'committed',
-    state: draft.state,
+    standing: { state: draft.state, memory: draft.memory },
     more: taken.more || isHaltedOtherwise || draft.state.takeovers !== undefined,
   };
 }
@@ -229,13 +236,13 @@ type KnownChanges = ReturnType<typeof gatherChangeFacts>;
 
 function knownChanges(
   context: PipelineContext,
-  state: PipelineState,
+  { state, memory }: Standing,
   events: readonly PipelineEvent[],
   landed: ReadonlyMap<ChangeKey, ChangeRecord>,
   now: Nanoseconds,
 ): KnownChanges {
   const record = (key: ChangeKey) => landed.get(key) ?? context.record(key);
-  return gatherChangeFacts(state, events, { ...context, record }, now);
+  return gatherChangeFacts(state, events, { ...context, record }, now, memory?.changes);
 }
 
 /** When a requirement of a change in the pipeline may give another verdict. */
@@ -245,7 +252,7 @@ function timesOf({ items }: PipelineState, changes: KnownChanges): readonly Nano
   );
 }
 
-type TurnFacts = Pick<TurnInput, 'state' | 'events' | 'now' | 'changes' | 'semaphores'> & {
+type TurnFacts = Pick<TurnInput, 'state' | 'memory' | 'events' | 'now' | 'changes' | 'semaphores'> & {
   readonly mostPostponed: number;
   readonly mostHeld: number;
 };

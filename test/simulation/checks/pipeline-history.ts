@@ -23,11 +23,21 @@ import type { ManagerName } from '../../../src/model/pipeline.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { Command, TurnInput, TurnOutput } from '../../../src/pipeline/turn.ts';
+import type { TurnMemory } from '../../../src/pipeline/turn-memory.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
 import { HistoryChecker } from '../../invariants/history-checker.ts';
 import type { StoreServer, Transaction } from '../store/server.ts';
 import type { Check, Complain } from './check.ts';
 import { share } from './share.ts';
+
+const NO_MEMORY: TurnMemory = {
+  state: EMPTY_PIPELINE,
+  rules: { tenant: 'acme', pipeline: gatePipeline({ name: 'none' }) },
+  changes: new Map(),
+  unsettled: new Set(),
+  waiting: new Set(),
+  parked: new Set(),
+};
 
 const MANAGERS: { readonly [pipeline: string]: ManagerName } = {
   gate: 'dependent',
@@ -103,6 +113,7 @@ export class PipelineHistory implements Check {
       left,
       commands: this.#commands(before, state, left, transaction),
       decisions: [],
+      memory: NO_MEMORY,
       needs: [],
       ignored: [],
       postponed: new Map(),

@@ -1,7 +1,7 @@
 /**
  * Plays random histories in a {@link World}: anything that is pending may be answered next, in any way, twice or late, and
- * people interfere. After each turn the turn is repeated without events: nothing may come of it. At the end everything
- * open is answered until nothing is asked for any more.
+ * people interfere. After each turn the turn is repeated without events: nothing may come of it. Each is decided with a memory and
+ * without one: both must say the same. At the end everything open is answered until nothing is asked for any more.
  */
 import fc from 'fast-check';
 import { addMilliseconds, millisecondsBetween } from '../../../src/lib/clock.ts';
@@ -56,6 +56,7 @@ export class Chaos {
 
   constructor(pipeline: PipelineWorld, nature: Nature) {
     this.#pipeline = pipeline;
+    pipeline.comparesMemory = true;
     this.#nature = nature;
     this.#names = [...pipeline.world.changes.keys()];
   }

@@ -184,7 +184,7 @@ export class Script {
       ...given('disableAfterConsecutiveFailures', option('disable')),
     };
     const known = this.world.pipelines.get(name);
-    if (known === undefined) this.world.pipeline(name, setup);
+    if (known === undefined) this.world.pipeline(name, setup).comparesMemory = true;
     else known.configure(setup);
   }
 

@@ -46,8 +46,10 @@ import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
 import type { KnownSemaphores } from '../../../src/pipeline/semaphore-ledger.ts';
 import { type Arrival, withArrival } from '../../../src/pipeline/takeovers.ts';
 import type { ChangeFacts, Command, FreezeFact, TurnInput, TurnOutput } from '../../../src/pipeline/turn.ts';
+import type { TurnMemory } from '../../../src/pipeline/turn-memory.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
 import { emptyJobNode } from '../../fake/records.ts';
+import { compareMemory } from './compare-memory.ts';
 
 export interface ChangeSetup {
   readonly project: string;
@@ -190,6 +192,22 @@ export class World {
     return derivedUuid('world', String(this.#ids));
   }
 
+  /** Ids made so far. */
+  get idsMade(): number {
+    return this.#ids;
+  }
+
+  /** The ids that followed then, once more. */
+  idsAfter(made: number): IdMaker {
+    let next = made;
+    return {
+      uuid() {
+        next += 1;
+        return derivedUuid('world', String(next));
+      },
+    };
+  }
+
   get now(): Nanoseconds {
     return this.#now;
   }
@@ -293,9 +311,19 @@ export class World {
     }
     const facts = new Map<ChangeKey, ChangeFacts>();
     for (const change of this.changes.values()) {
-      const known = this.#factsOf(change, dependents.get(change.name) ?? [], gated);
+      const known = this.#remembered(this.#factsOf(change, dependents.get(change.name) ?? [], gated), gated);
       facts.set(known.record.change.key, known);
     }
+    return facts;
+  }
+
+  /** As in the service: facts that are the same are the same object, whenever the host was asked for them. */
+  #remembered(facts: ChangeFacts, gated: boolean): ChangeFacts {
+    const name = `${gated} ${facts.record.change.key}`;
+    const text = JSON.stringify({ ...facts, record: { ...facts.record, fetchedAt: null } });
+    const known = this.#facts.get(name);
+    if (known?.text === text) return known.facts;
+    this.#facts.set(name, { text, facts });
     return facts;
   }
 
@@ -341,6 +369,7 @@ export class World {
   /** Whose commit with the tested tree lands: ours, or one that the host makes of it. */
   landsAs: 'push' | 'api' = 'push';
   readonly #trees = new Map<CommitId, string>();
+  readonly #facts = new Map<string, { readonly text: string; readonly facts: ChangeFacts }>();
 
   treeOf(commit: CommitId): string {
     return this.#trees.get(commit) ?? commit;
@@ -409,6 +438,9 @@ export class PipelineWorld {
   reports: PendingReport[] = [];
   /** All that happened to it. */
   readonly takeovers: Takeover[] = [];
+  /** Each call is compared with one that looks at everything. */
+  comparesMemory = false;
+  #memory: TurnMemory | undefined;
   #arrival: Arrival | null = null;
   readonly #setup: PipelineSetup;
   /** Joint landings of which one did not land: those behind it were not sent. */
@@ -461,8 +493,10 @@ export class PipelineWorld {
       left: [] as QueueItem[],
     };
     let frozen = new Map<Uuid, FreezeFact>();
+    let last: TurnOutput;
     for (let due: readonly PipelineEvent[] = events; ; due = []) {
       const output = this.#call(now, due, frozen);
+      last = output;
       total.commands.push(...output.commands);
       total.decisions.push(...output.decisions);
       total.ignored.push(...output.ignored);
@@ -484,7 +518,7 @@ export class PipelineWorld {
       this.#rewriteHistory(now, output);
     }
     this.left.push(...total.left);
-    return { state: this.state, needs: [], postponed: new Map(), unknownSemaphores: [], ...total };
+    return { ...last, state: this.state, postponed: new Map(), unknownSemaphores: [], ...total };
   }
 
   /** What is written of a turn is more than what was decided. */
@@ -520,8 +554,12 @@ export class PipelineWorld {
       ...(together === true ? { landsSeveral: new Set(['local']) } : {}),
       ...(maxChanges === undefined ? {} : { maxChanges }),
       ...(maxDependencies === undefined ? {} : { maxDependencies }),
+      ...(this.#memory === undefined ? {} : { memory: this.#memory }),
     };
+    const { idsMade } = this.world;
     const output = decideTurn(input);
+    this.#memory = output.memory;
+    if (this.comparesMemory) compareMemory(input, output, () => this.world.idsAfter(idsMade));
     this.history.push({ input, output });
     this.state = output.state;
     for (const command of output.commands) this.#note(command, output);

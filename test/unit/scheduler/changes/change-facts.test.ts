@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
 import { gitDriver } from '../../../../drivers/git/index.ts';
 import type { Driver } from '../../../../src/driver/driver.ts';
-import { parseNanoseconds } from '../../../../src/lib/clock.ts';
+import { addMilliseconds, type Nanoseconds, parseNanoseconds } from '../../../../src/lib/clock.ts';
 import { derivedUuid } from '../../../../src/lib/ids.ts';
-import { type ChangeRecord, changeKey } from '../../../../src/model/change.ts';
+import { type Change, type ChangeRecord, changeKey } from '../../../../src/model/change.ts';
 import type { Pipeline } from '../../../../src/model/pipeline.ts';
-import { EMPTY_PIPELINE } from '../../../../src/model/pipeline-state.ts';
+import { EMPTY_PIPELINE, type PipelineState } from '../../../../src/model/pipeline-state.ts';
 import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
 import { gatherChangeFacts } from '../../../../src/scheduler/changes/change-facts.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
+import { World } from '../../pipeline/world.ts';
 
 const NOW = parseNanoseconds('1795000000123456789');
 const project = projectKey({ connection: 'local', name: 'acme/app' });
@@ -123,4 +124,57 @@ test('a topic counts where the queue of the change or its host has it so', () =>
     topic: { name: 'login', changes: null },
     reached: [key],
   });
+});
+
+function stateWith(change: Change): PipelineState {
+  const world = new World();
+  world.change('A', { project: 'app' });
+  const gate = world.pipeline('gate', { manager: 'dependent' });
+  gate.enqueue('A');
+  const items = [...gate.state.items].map(([uuid, item]) => [uuid, { ...item, changes: [change] }] as const);
+  return { ...gate.state, items: new Map(items) };
+}
+
+test('facts that still hold are the same object, and so are all of them', () => {
+  const needed = changeKey(project, 'master/needed');
+  const records = new Map([
+    [key, { ...record, dependsOn: [needed] }],
+    [needed, { ...record, change: { ...record.change, key: needed } }],
+  ]);
+  let dependents = [changeKey(project, 'master/a'), changeKey(project, 'master/b')];
+  const judge = {
+    ...gitDriver.config,
+    recheckAt: (_: unknown, { change }: ChangeRecord) => (change.key === needed ? later(10) : null),
+  };
+  const require = [{ connection: 'local', config: { open: true }, definedAt: place }];
+  const later = (ms: number) => addMilliseconds(NOW, ms);
+  const state = stateWith(record.change);
+  const gather = (at: Nanoseconds, known?: ReturnType<typeof gatherChangeFacts>, asked?: typeof key) =>
+    gatherChangeFacts(
+      state,
+      asked === undefined ? [] : [{ kind: 'change-updated', uuid: derivedUuid('event'), change: asked }],
+      {
+        tenant,
+        pipeline: gatePipeline({ manager: 'dependent', require }),
+        mergeMode: () => 'merge',
+        driverOf: () => ({ ...gitDriver, config: judge }),
+        record: name => records.get(name),
+        dependentsOf: name => (name === needed ? dependents : []),
+        sameTopic: () => [],
+        queueOf: () => null,
+      },
+      at,
+      known,
+    );
+  const first = gather(NOW);
+  expect(gather(later(9), first)).toBe(first);
+  const renewed = (found: typeof first) =>
+    [...found].flatMap(([name, facts]) => (first.get(name) === facts ? [] : [name]));
+  expect(renewed(gather(later(10), first))).toEqual([needed]);
+  expect(renewed(gather(NOW, first, key))).toEqual([key]);
+  dependents = dependents.slice(1);
+  expect(renewed(gather(NOW, first))).toEqual([needed]);
+  records.set(key, { ...record });
+  const apart = gather(NOW, first);
+  expect([renewed(apart), [...apart.keys()]]).toEqual([[key], [key]]);
 });
