@@ -64,7 +64,7 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
     retest(draft, served);
     return;
   }
-  const queue = draft.queue(served.queue);
+  const queue = draft.queues.get(served.queue);
   if (queue !== undefined) leaveReported(draft, queue, served, reportedAs(served, outcome));
 }
 

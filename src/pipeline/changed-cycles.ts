@@ -12,6 +12,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import { changeGroup, groupText } from './change-group.ts';
 import { cycleObstacle, obstacleText, openDependencies } from './dependency-graph.ts';
 import { hasLandedAnyway, isUnsettled } from './host-wait.ts';
+import { isSeenAlone } from './seen-alone.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 /** The cycles as they are now, by each of their changes; a change alone is one as well. */
@@ -23,7 +24,8 @@ export function presentCycles(draft: TurnDraft): PresentCycles {
   if (draft.manager.dependencies === 'ignored') return cycles;
   const queued: ChangeKey[] = [];
   for (const item of draft.dueItems())
-    if (item.role === 'live' && mayChange(draft, item)) queued.push(...item.changes.map(({ key }) => key));
+    if (item.role === 'live' && !isSeenAlone(draft, item) && mayChange(draft, item))
+      queued.push(...item.changes.map(({ key }) => key));
   const edges = (key: ChangeKey) => {
     const facts = draft.facts(key);
     return facts === undefined ? [] : openDependencies(draft, facts).map(needed => needed.record.change.key);

@@ -16,16 +16,16 @@
  *
  * A map of the room, in the order of reading:
  *
- *     the turn     turn (its input and output), turn-draft (what is decided so far; queue-draft, live-index) → state-after, manager/ (all that differs between managers)
+ *     the turn     turn (its input and output), turn-draft (what is decided so far; queue-drafts, queue-draft, item-index) → state-after, manager/ (all that differs between managers)
  *     what is due  due-queues → turn-memory (what one turn leaves for the next)
- *     entering     enqueue → enqueue-plan → dependency-graph → change-group → new-item
+ *     entering     enqueue → enqueue-plan → dependency-graph (needed-by) → change-group → new-item
  *     events       apply-events → apply-merger-result (chain-answer), apply-build-events (found-build, returned-room), apply-node-events, build-pauses, apply-report-result
- *     one pass     process-item, with queue-pass (facts about the items ahead); standing (the item's own state)
+ *     one pass     process-item, with queue-pass (facts about the items ahead) and step-over (the tail that only waits); standing (the item's own state)
  *     place        follow-nearest → move-behind, reset-item; conflicts of items ahead: past-conflicts, judge-by-later-answer
  *     work         prepare-item (merge, freeze) → start-jobs (requirements → provided, reuse-results, semaphore-ledger, job-waits → semaphore-waits, requirement-waits) → report-item (land-together) → request-report (report-steps); stop-work ends what runs
  *     waiting      host-wait, parked-projects (code hosts in trouble); window (how many items run)
  *     people       promote: they move items to the head of their queue; rerun: have failed jobs run again; halts: pause and drain; preview-act: what that would cost
- *     leaving      departures (changed-cycles), overtake → leave-item (remover); requeue moves items between queues
+ *     leaving      departures (changed-cycles, seen-alone), overtake → leave-item (remover); requeue moves items between queues
  *     records      timeline, since-taken, takeovers; relative-priority ranks requests; item-progress, for what hosts show
  *
  * Nothing here does I/O, reads a clock, makes random numbers or knows the store, a driver or OpenTelemetry. A fact that is missing
@@ -39,6 +39,7 @@ import { leaveEarly } from './leave-item.ts';
 import { processItem } from './process-item.ts';
 import type { QueueDraft } from './queue-draft.ts';
 import { beginPass } from './queue-pass.ts';
+import { stepsOver } from './step-over.ts';
 import {
   type FreezeFact,
   joined,
@@ -73,7 +74,7 @@ export function decideTurn(input: TurnInput): TurnOutput {
   const draft = new TurnDraft(input);
   fitWindows(draft);
   applyEvents(draft);
-  for (const queue of draft.queues) if (draft.due.has(queue)) processQueue(draft, queue);
+  for (const queue of draft.queues.due()) processQueue(draft, queue);
   const output = draft.finish();
   // While it has needs it is called again in any case; what changed nothing changes nothing the next time.
   if (output.needs.length > 0 || output.state === input.state) return output;
@@ -87,7 +88,7 @@ function processQueue(draft: TurnDraft, queue: QueueDraft): void {
   const { said } = draft;
   for (const uuid of queue.items) {
     const item = draft.item(uuid);
-    if (item !== undefined) processItem(draft, pass, item);
+    if (item !== undefined && !stepsOver(draft, pass, item)) processItem(draft, pass, item);
   }
   dropIdleDependencies(draft, queue);
   if (draft.said > said) draft.due.noteQueue(queue);

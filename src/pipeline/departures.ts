@@ -29,10 +29,12 @@ import {
 } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changedCycle, type PresentCycles, presentCycles } from './changed-cycles.ts';
-import { neededBy, unknownText } from './dependency-graph.ts';
+import { unknownText } from './dependency-graph.ts';
 import { hasLandedAnyway, isUnsettled } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
+import { neededBy } from './needed-by.ts';
 import type { QueueDraft } from './queue-draft.ts';
+import { isSeenAlone } from './seen-alone.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -50,7 +52,7 @@ export function sweepDepartures(draft: TurnDraft): readonly QueueItem[] {
   if (!draft.departuresDue) return [];
   draft.departuresDue = false;
   const sweep: Sweep = { cycles: presentCycles(draft), moving: new Set(), left: [] };
-  for (const queue of draft.queues) if (draft.due.has(queue)) sweepQueue(draft, queue, sweep);
+  for (const queue of draft.queues.due()) sweepQueue(draft, queue, sweep);
   draft.departuresDue = false;
   return sweep.left;
 }
@@ -77,7 +79,8 @@ function sweepQueue(draft: TurnDraft, queue: QueueDraft, sweep: Sweep): void {
       unready ??= unreadyDependency(draft, item);
       continue;
     }
-    const isQueued = item.phase.phase === 'queued';
+    const isSeen = unready === null && isSeenAlone(draft, item);
+    const isQueued = !isSeen && item.phase.phase === 'queued';
     const departure = isQueued ? (departureOf(draft, item, ahead, sweep) ?? unready) : null;
     if (departure !== null) {
       takeOut(draft, item, departure, sweep);

@@ -11,6 +11,7 @@
 import { stronglyConnected } from '../lib/tarjan.ts';
 import { type ChangeKey, changeKeyText, changeText } from '../model/change.ts';
 import { type ChangeGroup, changeGroup, isMember } from './change-group.ts';
+import { neededBy } from './needed-by.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -86,12 +87,6 @@ export function obstacleText(obstacle: CycleObstacle): string {
     case 'several-queues':
       return `share no queue: they are in ${obstacle.queues.join(' and in ')}`;
   }
-}
-
-/** Direct dependencies, merged ones among them; a change that names itself does not depend on itself. */
-export function neededBy({ record, topic }: ChangeFacts): readonly ChangeKey[] {
-  const { change, dependsOn } = record;
-  return [...new Set([...dependsOn, ...(topic?.changes ?? [])])].filter(key => key !== change.key);
 }
 
 /** Direct dependencies of the members that have not merged and are no members. */

@@ -9,10 +9,12 @@
  * lands, when operators halt or resume something, when items move to another queue, and, in a pipeline that keeps dependencies in order,
  * when items enter or leave.
  */
+import type { Uuid } from '../lib/ids.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import type { TurnInput } from './turn.ts';
-import { queuesOfNewFacts, rulesOf, type TurnMemory, usableMemory, waitsElsewhere } from './turn-memory.ts';
+import type { ItemIndex } from './item-index.ts';
+import type { TurnInput, TurnMemory } from './turn.ts';
+import { queuesOfNewFacts, rulesOf, usableMemory, waitsElsewhere } from './turn-memory.ts';
 
 /** Of one call of the turn; it grows. */
 export class DueQueues {
@@ -20,10 +22,12 @@ export class DueQueues {
   readonly #memory: TurnMemory | null;
   readonly #due: Set<string>;
   readonly #happened = new Set<string>();
+  readonly #touched = new Set<Uuid>();
   #isAll: boolean;
   #mayWaitForHosts: boolean;
 
-  constructor(input: TurnInput) {
+  /** @param index of the items that the turn begins with. */
+  constructor(input: TurnInput, index: () => ItemIndex) {
     this.#input = input;
     this.#memory = usableMemory(input);
     this.#isAll = this.#memory === null || this.#memory.parked.size > 0;
@@ -31,11 +35,31 @@ export class DueQueues {
     const { unsettled = [], waiting = [], changes } = this.#memory ?? {};
     this.#due = new Set([...unsettled, ...waiting]);
     if (!this.#isAll && changes !== undefined)
-      for (const key of queuesOfNewFacts(input, changes)) this.#due.add(key);
+      for (const key of queuesOfNewFacts(input, changes, index)) this.#due.add(key);
+  }
+
+  /** All of them; then `keys` does not matter. */
+  get isAll(): boolean {
+    return this.#isAll;
+  }
+
+  get keys(): ReadonlySet<string> {
+    return this.#due;
   }
 
   has({ key }: { readonly key: string }): boolean {
     return this.#isAll || this.#due.has(key);
+  }
+
+  get hasMemory(): boolean {
+    return this.#memory !== null;
+  }
+
+  /** It is the same item as when the last turn began, with the same facts of its changes. */
+  isAsBefore({ uuid, changes }: QueueItem): boolean {
+    if (this.#memory === null || this.#memory.touched.has(uuid) || this.#touched.has(uuid)) return false;
+    const [then, now] = [this.#memory.changes, this.#input.changes];
+    return then === now || changes.every(({ key }) => then.get(key) === now.get(key));
   }
 
   /** False: no item of the pipeline waits for a code host. */
@@ -44,7 +68,8 @@ export class DueQueues {
   }
 
   /** The item enters, is another one now, or leaves. */
-  note({ queue, hostWait }: QueueItem): void {
+  note({ uuid, queue, hostWait }: QueueItem): void {
+    this.#touched.add(uuid);
     this.noteQueue({ key: queue });
     if (hostWait === undefined) return;
     this.#mayWaitForHosts = true;
@@ -62,8 +87,8 @@ export class DueQueues {
     this.#isAll = true;
   }
 
-  /** @param items of the queues that the turn looked at. */
-  memoryAfter(state: PipelineState, items: Iterable<QueueItem>): TurnMemory {
+  /** @param items of the queues that the turn looked at. @param index of those in the state; null: not known. */
+  memoryAfter(state: PipelineState, items: Iterable<QueueItem>, index: ItemIndex | null): TurnMemory {
     const waiting = this.#unseen(this.#memory?.waiting);
     const parked = this.#unseen(this.#memory?.parked);
     for (const item of items) {
@@ -71,7 +96,9 @@ export class DueQueues {
       if (item.hostWait !== undefined) parked.add(item.queue);
     }
     const { changes } = this.#input;
-    return { state, rules: rulesOf(this.#input), changes, unsettled: this.#happened, waiting, parked };
+    const rules = rulesOf(this.#input);
+    const [unsettled, touched] = [this.#happened, this.#touched];
+    return { state, rules, changes, index, unsettled, touched, waiting, parked };
   }
 
   #unseen(keys: ReadonlySet<string> = new Set()): Set<string> {

@@ -236,7 +236,7 @@ function queueFor(draft: TurnDraft, event: Entry, [{ record, queue }]: ChangeGro
   const shared = queue ?? { key: change.project, name: change.project };
   const { key, name } = draft.manager.queueFor({ change, shared, event: event.uuid });
   const window = draft.input.pipeline.window.initial;
-  return draft.queue(key) ?? draft.addQueue(key, name, window);
+  return draft.queues.get(key) ?? draft.queues.add(key, name, window);
 }
 
 function append(

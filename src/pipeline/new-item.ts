@@ -77,6 +77,6 @@ export function newItem(
 
 /** Items that left in this turn are still in the queue's list. */
 function placesTaken(draft: TurnDraft, queue: string): number {
-  const items = draft.queue(queue)?.items ?? [];
+  const items = draft.queues.get(queue)?.items ?? [];
   return items.filter(uuid => draft.item(uuid) !== undefined).length;
 }

@@ -13,8 +13,7 @@ import type { TurnDraft } from './turn-draft.ts';
 /** Does nothing in a pipeline of any other manager. */
 export function dropOvertaken(draft: TurnDraft): void {
   if (!draft.manager.overtakes) return;
-  for (const queue of draft.queues) {
-    if (!draft.due.has(queue)) continue;
+  for (const queue of draft.queues.due()) {
     const items = draft.itemsOf(queue);
     const newest = items.at(-1);
     if (newest === undefined) continue;

@@ -30,7 +30,7 @@ export function applyPromote(draft: TurnDraft, event: Promote): void {
     for (const uuid of named) refuse(draft, event, uuid, why);
     return;
   }
-  for (const queue of draft.queues) {
+  for (const queue of draft.queues.all()) {
     const wanted = [...named].filter(uuid => draft.item(uuid)?.queue === queue.key);
     if (wanted.length > 0) promoteIn(draft, queue, wanted, event);
   }

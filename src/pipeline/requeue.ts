@@ -16,8 +16,7 @@ import type { TurnDraft } from './turn-draft.ts';
 /** Moves nothing out of a queue with an item that is being reported, nor in a pipeline that left the configuration. */
 export function requeueMoved(draft: TurnDraft): void {
   if (!draft.manager.queuesFollow || draft.input.retired === true) return;
-  for (const queue of [...draft.queues]) {
-    if (!draft.due.has(queue)) continue;
+  for (const queue of [...draft.queues.due()]) {
     const items = draft.itemsOf(queue);
     // The host's answer decides what the items behind are tested with; it comes first.
     if (items.some(item => item.phase.phase === 'reporting')) continue;
@@ -36,7 +35,7 @@ function queueOf(draft: TurnDraft, item: QueueItem): QueueName | null {
 }
 
 function move(draft: TurnDraft, item: QueueItem, from: QueueDraft, { key, name }: QueueName): void {
-  const to = draft.queue(key) ?? draft.addQueue(key, name, from.window);
+  const to = draft.queues.get(key) ?? draft.queues.add(key, name, from.window);
   draft.moveToEnd({ ...item, queue: key }, from, to);
   const culprit = { item: item.uuid, change: changesText(item) };
   draft.requeued.set(item.uuid, { code: 'queue-changed', culprit });

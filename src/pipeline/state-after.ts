@@ -3,13 +3,12 @@
  * references: the state itself, each queue, the list of queues.
  */
 import type { Uuid } from '../lib/ids.ts';
-import { sameList } from '../lib/same-list.ts';
 import type { PipelineHalt } from '../model/halt.ts';
 import type { ChangeQueue, PipelineState, TestedState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ProvidedByChange } from '../model/requirement.ts';
 import type { Manager } from './manager/manager.ts';
-import type { QueueDraft } from './queue-draft.ts';
+import type { QueueDrafts } from './queue-drafts.ts';
 import type { TurnInput } from './turn.ts';
 
 /** Of a pipeline that does not reuse results. */
@@ -23,7 +22,7 @@ export const NOTHING_PROVIDED: readonly ProvidedByChange[] = [];
 interface DraftedState {
   readonly manager: Manager;
   /** Those that left in this turn are still in `items`. */
-  readonly queues: readonly QueueDraft[];
+  readonly queues: QueueDrafts;
   readonly consecutiveFailures: number;
   readonly disabled: boolean;
   readonly testedStates: readonly TestedState[];
@@ -62,14 +61,12 @@ export function stateAfter(
 }
 
 function finalQueues(
-  { state, pipeline }: TurnInput,
+  { pipeline }: TurnInput,
   { manager, queues }: DraftedState,
   present: ReadonlyMap<Uuid, QueueItem>,
 ): readonly ChangeQueue[] {
   /** An empty queue is kept only for its learnt window. */
   const isForgettable = ({ window, items }: ChangeQueue) =>
     items.length === 0 && (manager.window !== 'learnt' || window === pipeline.window.initial);
-  const isPresent = (uuid: Uuid) => present.has(uuid);
-  const final = queues.map(draft => draft.final(isPresent)).filter(queue => !isForgettable(queue));
-  return sameList(state.queues, final) ? state.queues : final;
+  return queues.final(uuid => present.has(uuid), isForgettable);
 }

@@ -19,15 +19,17 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { ProvidedByChange } from '../model/requirement.ts';
 import type { ChainAnswer } from './chain-answer.ts';
 import { DueQueues } from './due-queues.ts';
-import { type LiveIndex, liveIndex } from './live-index.ts';
+import { ItemIndex } from './item-index.ts';
 import type { Manager } from './manager/manager.ts';
 import { managerOf } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
 import { withProvided } from './provided.ts';
-import { QueueDraft } from './queue-draft.ts';
+import type { QueueDraft } from './queue-draft.ts';
+import { QueueDrafts } from './queue-drafts.ts';
 import { SemaphoreLedger } from './semaphore-ledger.ts';
 import { NO_HALTS, NO_STATES, NOTHING_PROVIDED, stateAfter } from './state-after.ts';
 import type { ChangeFacts, Command, IgnoredEvent, Need, TurnInput, TurnOutput } from './turn.ts';
+import { usableMemory } from './turn-memory.ts';
 
 /** Why items that were tested with a departed or failing one must be tested again. */
 export interface Blame {
@@ -46,7 +48,7 @@ export interface LandedItem {
 export class TurnDraft {
   readonly input: TurnInput;
   readonly manager: Manager;
-  readonly queues: QueueDraft[];
+  readonly queues: QueueDrafts;
   /** Which of them the turn has to look at. */
   readonly due: DueQueues;
   /** Items that left in this turn without merging; why items tested with them are reset. */
@@ -85,10 +87,15 @@ export class TurnDraft {
   halts: readonly PipelineHalt[];
   /** By changes whose items have left, oldest first. */
   provided: readonly ProvidedByChange[];
-  readonly #items: Map<Uuid, QueueItem>;
-  /** Built at the first question for the items of a change. */
-  #live: LiveIndex | null = null;
-  readonly #queuesByKey: Map<string, QueueDraft>;
+  /** Copied when the first one changes. */
+  #items: ReadonlyMap<Uuid, QueueItem>;
+  #own: Map<Uuid, QueueItem> | null = null;
+  /** Of the items the turn began with; made at the first question for those of a change. */
+  #index: ItemIndex | null;
+  /** Items that entered in this turn, or depend on more now. */
+  readonly #entered = new Set<Uuid>();
+  /** The live ones among them, by change. */
+  readonly #enteredAbout = new Map<ChangeKey, Uuid[]>();
   #reportedEnds: ReadonlyMap<Uuid, Nanoseconds> | null = null;
   readonly #commands: Command[] = [];
   readonly #decisions: Decision[] = [];
@@ -96,7 +103,6 @@ export class TurnDraft {
   readonly #ignored: IgnoredEvent[] = [];
   readonly #left: QueueItem[] = [];
   readonly #postponed = new Map<Uuid, Nanoseconds>();
-  #itemsChanged = false;
   #parked: ParkedProjects | null = null;
   #semaphores: SemaphoreLedger | null = null;
   readonly #unknownSemaphores = new Set<string>();
@@ -104,9 +110,10 @@ export class TurnDraft {
   constructor(input: TurnInput) {
     this.input = input;
     this.manager = managerOf(input.pipeline);
-    this.due = new DueQueues(input);
-    this.queues = input.state.queues.map(queue => new QueueDraft(queue, 'known'));
-    this.#queuesByKey = new Map(this.queues.map(queue => [queue.key, queue]));
+    this.#items = input.state.items;
+    this.#index = usableMemory(input)?.index ?? null;
+    this.due = new DueQueues(input, () => this.#indexed());
+    this.queues = new QueueDrafts(input.state.queues, this.due);
     const { countedUnder, consecutiveFailures, disabled } = input.state;
     const counts = countedUnder === (input.layoutVersion ?? null);
     this.consecutiveFailures = counts ? consecutiveFailures : 0;
@@ -115,7 +122,6 @@ export class TurnDraft {
     this.testedStates = input.pipeline.reuseResults === true ? testedStates : NO_STATES;
     this.provided = input.state.provided ?? NOTHING_PROVIDED;
     this.halts = input.state.halts ?? NO_HALTS;
-    this.#items = new Map(input.state.items);
   }
 
   /** Undefined: it is not here, also when it left in this very turn. */
@@ -129,7 +135,7 @@ export class TurnDraft {
 
   /** Those of the queues that the turn has to look at, as far as is known now. */
   *dueItems(): Iterable<QueueItem> {
-    for (const queue of this.queues) if (this.due.has(queue)) yield* this.itemsOf(queue);
+    for (const queue of this.queues.due()) yield* this.itemsOf(queue);
   }
 
   /** In their order, without those that left in this turn. */
@@ -182,12 +188,16 @@ export class TurnDraft {
   /** Live items of a change, at any revision; oldest first. */
   liveItems(key: ChangeKey): readonly QueueItem[] {
     const found: QueueItem[] = [];
-    this.#live ??= liveIndex(this.#items.values());
-    for (const uuid of this.#live.of(key)) {
-      const item = this.#items.get(uuid);
-      if (item !== undefined) found.push(item);
+    for (const uuid of [...this.#indexed().about(key), ...(this.#enteredAbout.get(key) ?? [])]) {
+      const item = this.item(uuid);
+      if (item?.role === 'live' && item.changes.some(change => change.key === key)) found.push(item);
     }
     return found;
+  }
+
+  #indexed(): ItemIndex {
+    this.#index ??= ItemIndex.of(this.input.state.items.values());
+    return this.#index;
   }
 
   /** When the executor finished a build or was last heard of, from a result among this turn's events, also before it is applied. */
@@ -202,22 +212,11 @@ export class TurnDraft {
     return this.#reportedEnds.get(build);
   }
 
-  queue(key: string): QueueDraft | undefined {
-    return this.#queuesByKey.get(key);
-  }
-
-  /** An empty one. @param key that no other queue has. */
-  addQueue(key: string, name: string, window: number): QueueDraft {
-    const queue = new QueueDraft({ key, name, window, items: [] }, 'new');
-    this.queues.push(queue);
-    this.#queuesByKey.set(queue.key, queue);
-    return queue;
-  }
-
   append(queue: QueueDraft, item: QueueItem): void {
     queue.add(item.uuid);
     this.put(item);
-    this.#live?.add(item);
+    for (const { key } of item.changes)
+      this.#enteredAbout.set(key, [...(this.#enteredAbout.get(key) ?? []), item.uuid]);
     if (this.manager.needsOrder) this.due.all();
     if (item.role === 'live') for (const change of item.changes) this.lostChanges.delete(change.key);
   }
@@ -239,21 +238,27 @@ export class TurnDraft {
 
   /** Replaces the item's record; nothing happens when it is the same object. */
   put(item: QueueItem): void {
-    if (this.#items.get(item.uuid) === item) return;
-    this.#items.set(item.uuid, item);
-    this.#itemsChanged = true;
+    const before = this.#items.get(item.uuid);
+    if (before === item) return;
+    if (before?.dependsOn !== item.dependsOn) this.#entered.add(item.uuid);
+    this.#editable().set(item.uuid, item);
     this.due.note(item);
   }
 
   /** @param item in its final form, phase `left`. */
   remove(item: QueueItem): void {
     this.provided = withProvided(this.provided, item);
-    this.#items.delete(item.uuid);
-    this.#itemsChanged = true;
+    this.#editable().delete(item.uuid);
     this.#left.push(item);
-    this.queue(item.queue)?.noteLeaver();
+    this.queues.get(item.queue)?.noteLeaver();
     this.due.note(item);
     if (this.manager.needsOrder) this.due.all();
+  }
+
+  #editable(): Map<Uuid, QueueItem> {
+    this.#own ??= new Map(this.#items);
+    this.#items = this.#own;
+    return this.#own;
   }
 
   command(command: Command): void {
@@ -313,10 +318,12 @@ export class TurnDraft {
 
   /** The turn's output. Call it once, last. */
   finish(): TurnOutput {
-    const state = stateAfter(this.input, this, this.#itemsChanged ? this.#items : this.input.state.items);
+    const state = stateAfter(this.input, this, this.#items);
+    const entered = [...this.#entered].flatMap(uuid => this.item(uuid) ?? []);
+    const index = this.#index?.with(entered) ?? null;
     return {
       state,
-      memory: this.due.memoryAfter(state, this.dueItems()),
+      memory: this.due.memoryAfter(state, this.dueItems(), index),
       commands: this.#commands,
       decisions: this.#decisions,
       needs: this.#needs,

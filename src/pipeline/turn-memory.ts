@@ -7,30 +7,12 @@
  * listed in due-queues.ts.
  */
 import type { ChangeKey } from '../model/change.ts';
-import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { neededBy } from './dependency-graph.ts';
-import type { ChangeFacts, TurnInput } from './turn.ts';
+import type { ItemIndex } from './item-index.ts';
+import { neededBy } from './needed-by.ts';
+import type { ChangeFacts, TurnInput, TurnMemory } from './turn.ts';
 
-/** Queues are named by their keys. */
-export interface TurnMemory {
-  /** The state that the turn ended with: the memory is of use only to a turn that begins with this very object. */
-  readonly state: PipelineState;
-  readonly rules: TurnRules;
-  /** What was known of changes. Facts that are the same object later are the same. */
-  readonly changes: TurnInput['changes'];
-  /** Something happened there in the turn. */
-  readonly unsettled: ReadonlySet<string>;
-  /** Jobs wait there for semaphores, or for what jobs of items elsewhere provide. */
-  readonly waiting: ReadonlySet<string>;
-  /** Items wait there for a code host. */
-  readonly parked: ReadonlySet<string>;
-}
-
-/** What a turn decides by, apart from facts. */
-type TurnRules = Pick<TurnInput, 'tenant' | 'pipeline' | 'layoutVersion' | 'retired' | 'shadowMode'>;
-
-export function rulesOf(input: TurnInput): TurnRules {
+export function rulesOf(input: TurnInput): TurnMemory['rules'] {
   const { tenant, pipeline, layoutVersion, retired, shadowMode } = input;
   return {
     ...{ tenant, pipeline },
@@ -55,19 +37,20 @@ export function usableMemory(input: TurnInput): TurnMemory | null {
 }
 
 /** Queues with an item whose facts are others now: those of its changes, of what it depends on, and of what these need, over any steps. */
-export function queuesOfNewFacts({ state, changes }: TurnInput, before: TurnInput['changes']): Set<string> {
+export function queuesOfNewFacts(
+  { state, changes }: TurnInput,
+  before: TurnInput['changes'],
+  index: () => ItemIndex,
+): ReadonlySet<string> {
   const queues = new Set<string>();
   if (changes === before) return queues;
   const keys = withDependents(changedKeys(before, changes), changes);
-  if (keys.size === 0) return queues;
-  for (const item of state.items.values()) if (isAbout(item, keys)) queues.add(item.queue);
+  for (const key of keys)
+    for (const uuid of index().about(key)) {
+      const item = state.items.get(uuid);
+      if (item !== undefined) queues.add(item.queue);
+    }
   return queues;
-}
-
-function isAbout({ changes, dependsOn }: QueueItem, keys: ReadonlySet<ChangeKey>): boolean {
-  for (const { key } of changes) if (keys.has(key)) return true;
-  for (const key of dependsOn) if (keys.has(key)) return true;
-  return false;
 }
 
 function changedKeys(before: TurnInput['changes'], after: TurnInput['changes']): Set<ChangeKey> {

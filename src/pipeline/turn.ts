@@ -21,8 +21,8 @@ import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ConnectionName, JobName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
+import type { ItemIndex } from './item-index.ts';
 import type { KnownSemaphores } from './semaphore-ledger.ts';
-import type { TurnMemory } from './turn-memory.ts';
 
 /** The facts about one change, evaluated by its driver beforehand. */
 export interface ChangeFacts {
@@ -113,9 +113,31 @@ export interface TurnInput {
   readonly tracing?: TracingFacts;
   /** Those that jobs may take in this turn; absent: none is known. */
   readonly semaphores?: KnownSemaphores;
-  /** Of the turn whose output `state` is: it spares this one a look at what has not changed. Absent: the turn looks at everything. */
+  /** Of the turn whose output `state` is: what has not changed since is left out. Absent: the turn looks at everything. */
   readonly memory?: TurnMemory;
 }
+
+/** What one turn leaves for the next (turn-memory.ts). Queues are named by their keys. */
+export interface TurnMemory {
+  /** The state that the turn ended with: the memory is of use only to a turn that begins with this very object. */
+  readonly state: PipelineState;
+  readonly rules: TurnRules;
+  /** What was known of changes. Facts that are the same object later are the same. */
+  readonly changes: TurnInput['changes'];
+  /** Of the items in the state. Null: nothing was asked of it. */
+  readonly index: ItemIndex | null;
+  /** Something happened there in the turn. */
+  readonly unsettled: ReadonlySet<string>;
+  /** Items that entered, are others now, or left in the turn. */
+  readonly touched: ReadonlySet<Uuid>;
+  /** Jobs wait there for semaphores, or for what jobs of items elsewhere provide. */
+  readonly waiting: ReadonlySet<string>;
+  /** Items wait there for a code host. */
+  readonly parked: ReadonlySet<string>;
+}
+
+/** What a turn decides by, apart from facts. */
+type TurnRules = Pick<TurnInput, 'tenant' | 'pipeline' | 'layoutVersion' | 'retired' | 'shadowMode'>;
 
 /**
  * An effect that the scheduler carries out with the commit of the turn: a request for a worker, a report, an event for other pipelines.

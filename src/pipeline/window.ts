@@ -53,8 +53,7 @@ export function fitted(window: number, policy: WindowPolicy): number {
 /** Applies the configured policy to the queues. */
 export function fitWindows(draft: TurnDraft): void {
   const policy = draft.input.pipeline.window;
-  for (const queue of draft.queues) {
-    if (!draft.due.has(queue)) continue;
+  for (const queue of draft.queues.due()) {
     const next = draft.manager.window === 'learnt' ? fitted(queue.window, policy) : policy.initial;
     if (next === queue.window) continue;
     const [first] = draft.itemsOf(queue);

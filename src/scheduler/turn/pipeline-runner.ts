@@ -34,7 +34,7 @@ import { layoutInForce } from '../report/right-to-act.ts';
 import type { TenantLayout } from '../tenant/tenant-layout.ts';
 import { arrivalAt, noteRelease } from './arrival.ts';
 import type { PipelineContext } from './pipeline-context.ts';
-import { oneEvent, pipelineTurn, type Standing, USUAL_LIMITS } from './pipeline-turn.ts';
+import { type KnownState, oneEvent, pipelineTurn, USUAL_LIMITS } from './pipeline-turn.ts';
 import { createPriorityRevision } from './revise-priorities.ts';
 import { blobsOf, storedState } from './stored-state.ts';
 
@@ -145,12 +145,12 @@ async function takeTurns(
   signal: AbortSignal,
 ): Promise<void> {
   await deps.layout.upToDate();
-  let standing = await storedStanding(deps, fence);
+  let known = await knownFromStore(deps, fence);
   let decidedBy = deps.context();
-  const arrival = await arrivalAt(standing.state, { ...deps, clock: deps.context().clock });
+  const arrival = await arrivalAt(known.state, { ...deps, clock: deps.context().clock });
   logArrival(arrival, deps.log);
   const release = () =>
-    noteRelease(standing.state, arrival, fence, {
+    noteRelease(known.state, arrival, fence, {
       ...deps,
       clock: deps.context().clock,
       counters: deps.paths.pipeline(deps.tenant, deps.pipeline).state,
@@ -165,7 +165,7 @@ async function takeTurns(
   const recheckTimer = createTimer(dirty, signal);
   dirty.set();
   for (;;) {
-    held.items = standing.state.items.size;
+    held.items = known.state.items.size;
     try {
       await dirty.wait(signal);
     } catch (error) {
@@ -174,7 +174,7 @@ async function takeTurns(
     }
     await deps.layout.upToDate();
     if (deps.clock.monotonic() >= careAt) {
-      await settleLostWork(standing.state, deps, deps.context(), fence);
+      await settleLostWork(known.state, deps, deps.context(), fence);
       careAt = deps.clock.monotonic() + CARE_INTERVAL;
       const contenders = await contendersBeside(deps, fence);
       if (deps.clock.monotonic() >= keepUntil && isToBeReleased(contenders, deps)) {
@@ -185,13 +185,13 @@ async function takeTurns(
     }
     const decidedAt = deps.context().clock.now();
     // Another layout says otherwise of the same facts.
-    if (decidedBy !== deps.context()) standing = { ...standing, memory: null };
+    if (decidedBy !== deps.context()) known = { ...known, memory: null };
     decidedBy = deps.context();
-    const end = await turn(deps, decidedBy, standing, arrival, fence, dirty);
+    const end = await turn(deps, decidedBy, known, arrival, fence, dirty);
     again = end === 'again' ? again + 1 : 0;
     if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
-    standing = end === 'again' ? await storedStanding(deps, fence) : end;
-    const { state } = standing;
+    known = end === 'again' ? await knownFromStore(deps, fence) : end;
+    const { state } = known;
     await revise(state, deps.context(), fence);
     const now = deps.context().clock.now();
     alarm.observe(state, now);
@@ -260,24 +260,24 @@ async function wakeRegularly(dirty: Dirty, signal: AbortSignal): Promise<void> {
 }
 
 /** From the store, for a turn that looks at everything. */
-async function storedStanding(deps: PipelineRunnerDeps, fence: Fence): Promise<Standing> {
+async function knownFromStore(deps: PipelineRunnerDeps, fence: Fence): Promise<KnownState> {
   return { state: await storedState(deps, fence), memory: null };
 }
 
 async function turn(
   deps: PipelineRunnerDeps,
   context: PipelineContext,
-  standing: Standing,
+  known: KnownState,
   arrival: Arrival,
   fence: Fence,
   dirty: Dirty,
-): Promise<Standing | 'again'> {
+): Promise<KnownState | 'again'> {
   try {
-    const end = await pipelineTurn(context, standing, arrival, fence, USUAL_LIMITS);
-    if (end.kind === 'nothing-to-do') return end.standing;
+    const end = await pipelineTurn(context, known, arrival, fence, USUAL_LIMITS);
+    if (end.kind === 'nothing-to-do') return end.known;
     if (end.kind === 'again' || end.more) dirty.set();
     if (end.kind === 'again' && end.because === 'layout') await deps.layout.refresh();
-    return end.kind === 'committed' ? end.standing : 'again';
+    return end.kind === 'committed' ? end.known : 'again';
   } catch (error) {
     if (isNoFaultOfEvents(error)) throw error;
     deps.log.error({ err: error }, 'a turn failed; retrying with one event');
@@ -295,9 +295,9 @@ async function turn(
 async function turnWithOneEvent(deps: PipelineRunnerDeps, arrival: Arrival, fence: Fence): Promise<void> {
   const { clock, rechecks } = deps.context();
   const [entry] = rechecks.due(await deps.events.list(1 + rechecks.waiting), clock.now());
-  const standing = await storedStanding(deps, fence);
+  const known = await knownFromStore(deps, fence);
   try {
-    await pipelineTurn(deps.context(), standing, arrival, fence, oneEvent(entry));
+    await pipelineTurn(deps.context(), known, arrival, fence, oneEvent(entry));
   } catch (error) {
     if (isNoFaultOfEvents(error) || entry === undefined) throw error;
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;

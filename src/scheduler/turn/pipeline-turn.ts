@@ -34,8 +34,7 @@ import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import { decideWithNeeds } from '../../pipeline/decide-turn.ts';
 import { type Arrival, withArrival } from '../../pipeline/takeovers.ts';
-import type { TurnInput, WholeTurn } from '../../pipeline/turn.ts';
-import type { TurnMemory } from '../../pipeline/turn-memory.ts';
+import type { TurnInput, TurnMemory, WholeTurn } from '../../pipeline/turn.ts';
 import type { QueueEntry } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { StoreError } from '../../store/port.ts';
@@ -74,7 +73,7 @@ export const oneEvent = (entry: object | undefined): TurnLimits => ({
 });
 
 /** What a turn begins with. */
-export interface Standing {
+export interface KnownState {
   /** What is stored, as this holder knows it. */
   readonly state: PipelineState;
   /** Of the turn that ended so, decided with this very context; null: there was none. */
@@ -83,15 +82,15 @@ export interface Standing {
 
 /** What the runner has to do next. `more`: take another turn immediately. */
 export type TurnEnd =
-  | { readonly kind: 'committed'; readonly standing: Standing; readonly more: boolean }
-  | { readonly kind: 'nothing-to-do'; readonly standing: Standing }
+  | { readonly kind: 'committed'; readonly known: KnownState; readonly more: boolean }
+  | { readonly kind: 'nothing-to-do'; readonly known: KnownState }
   /** Commit conflict: retry the turn. `layout`: with the new layout. */
   | { readonly kind: 'again'; readonly because: 'layout' | 'facts' | 'workers' };
 
 /** @throws Fenced when the fence is lost. */
 export async function pipelineTurn(
   context: PipelineContext,
-  { state, memory }: Standing,
+  { state, memory }: KnownState,
   arrival: Arrival,
   fence: Fence,
   limits: TurnLimits,
@@ -111,7 +110,7 @@ export async function pipelineTurn(
   const draft = withArrival(state, decided, arrival);
   if (taken.entries.length === 0 && draft.state === state && draft.commands.length === 0) {
     context.rechecks.note([], new Map(), timesOf(state, known));
-    return { kind: 'nothing-to-do', standing: { state, memory: draft.memory } };
+    return { kind: 'nothing-to-do', known: { state, memory: draft.memory } };
   }
   const commit = await turnOperations(context, taken, { state, draft, landed, takenAt });
   try {
@@ -140,7 +139,7 @@ export async function pipelineTurn(
   );
   return {
     kind: 'committed',
-    standing: { state: draft.state, memory: draft.memory },
+    known: { state: draft.state, memory: draft.memory },
     more: taken.more || isHaltedOtherwise || draft.state.takeovers !== undefined,
   };
 }
@@ -236,7 +235,7 @@ type KnownChanges = ReturnType<typeof gatherChangeFacts>;
 
 function knownChanges(
   context: PipelineContext,
-  { state, memory }: Standing,
+  { state, memory }: KnownState,
   events: readonly PipelineEvent[],
   landed: ReadonlyMap<ChangeKey, ChangeRecord>,
   now: Nanoseconds,

@@ -22,8 +22,7 @@ import type { PipelineEvent } from '../../../src/model/event.ts';
 import type { ManagerName } from '../../../src/model/pipeline.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../../../src/model/queue-item.ts';
-import type { Command, TurnInput, TurnOutput } from '../../../src/pipeline/turn.ts';
-import type { TurnMemory } from '../../../src/pipeline/turn-memory.ts';
+import type { Command, TurnInput, TurnMemory, TurnOutput } from '../../../src/pipeline/turn.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
 import { HistoryChecker } from '../../invariants/history-checker.ts';
 import type { StoreServer, Transaction } from '../store/server.ts';
@@ -34,7 +33,9 @@ const NO_MEMORY: TurnMemory = {
   state: EMPTY_PIPELINE,
   rules: { tenant: 'acme', pipeline: gatePipeline({ name: 'none' }) },
   changes: new Map(),
+  index: null,
   unsettled: new Set(),
+  touched: new Set(),
   waiting: new Set(),
   parked: new Set(),
 };

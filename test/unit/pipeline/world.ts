@@ -45,8 +45,14 @@ import type { Takeover } from '../../../src/model/takeover.ts';
 import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
 import type { KnownSemaphores } from '../../../src/pipeline/semaphore-ledger.ts';
 import { type Arrival, withArrival } from '../../../src/pipeline/takeovers.ts';
-import type { ChangeFacts, Command, FreezeFact, TurnInput, TurnOutput } from '../../../src/pipeline/turn.ts';
-import type { TurnMemory } from '../../../src/pipeline/turn-memory.ts';
+import type {
+  ChangeFacts,
+  Command,
+  FreezeFact,
+  TurnInput,
+  TurnMemory,
+  TurnOutput,
+} from '../../../src/pipeline/turn.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
 import { emptyJobNode } from '../../fake/records.ts';
 import { compareMemory } from './compare-memory.ts';
