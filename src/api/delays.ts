@@ -22,6 +22,12 @@ const blamed = {
   lostBuildTime: nanoseconds(),
 };
 const spread = { mean: nanoseconds(), p50: nanoseconds(), p95: nanoseconds(), longest: nanoseconds() };
+const used = document({
+  name: text(),
+  builds: whole(),
+  busy: nanoseconds('Within the time covered'),
+  mean: number('Builds at a time, on average'),
+});
 
 /** `GET …/pipeline/<p>/delays`. */
 export const delaysSchema = document({
@@ -74,6 +80,20 @@ export const delaysSchema = document({
       }),
       'The costliest 100, in the order of time',
     ),
+    worst: list(
+      document({
+        item: uuid(),
+        change: text(),
+        job: nullable(text()),
+        build: nullable(uuid()),
+        at: at(),
+        resets: whole(),
+        lostBuildTime: nanoseconds(),
+        delayed: whole('Items that would have landed earlier without it'),
+        stolen: nanoseconds('How much earlier, all together'),
+      }),
+      'Culprits, the one that stole most time first; at most 20',
+    ),
   }),
   flaky: list(
     document({
@@ -108,13 +128,40 @@ export const delaysSchema = document({
       left: whole(),
       succeeded: whole(),
       resets: whole(),
+      builds: number('Builds of the pipeline that executors had, on average'),
     }),
   ),
+  use: document({ executors: list(used), hosts: list(used) }, 'The busiest first; at most 20 of each'),
+  picture: document({
+    items: whole('Of the period'),
+    skip: whole('Newer ones that are left out'),
+    rows: list(
+      document({
+        item: uuid(),
+        change: text(),
+        queue: text(),
+        enqueuedAt: at(),
+        until: nanoseconds('When it left, or now'),
+        result: nullable(text('Null: still in the pipeline')),
+        states: list(
+          document({ state: stateName(), from: at() }),
+          'Each ends where the next begins; at most 40',
+        ),
+        resets: list(document({ at: at(), code: text(), culprit: nullable(uuid()) }), 'At most 40'),
+        ghost: nullable(
+          document({ at: at(), culprit: uuid(), change: text('Of the culprit') }),
+          'When it would have landed without the culprit that delayed it most',
+        ),
+        traceUrl: nullable(text()),
+      }),
+      'In the order in which they entered',
+    ),
+  }),
   queues: list(document({ name: text(), window: whole('0: no limit'), items: whole() })),
 });
 
 /** The document with the precise types of {@link Delays}. */
-export interface DelaysAnswer extends Omit<Delays, 'slowest'> {
+export interface DelaysAnswer extends Omit<Delays, 'slowest' | 'picture'> {
   readonly tenant: string;
   readonly pipeline: string;
   /** Current queues; `window` 0: no limit. */
@@ -123,6 +170,9 @@ export interface DelaysAnswer extends Omit<Delays, 'slowest'> {
     readonly page: string;
     readonly traceUrl: string | null;
   })[];
+  readonly picture: Omit<Delays['picture'], 'rows'> & {
+    readonly rows: readonly (Delays['picture']['rows'][number] & { readonly traceUrl: string | null })[];
+  };
 }
 
 /** Identity; compiles only if the type fits the schema. */

@@ -1,6 +1,6 @@
 /** `GET …/autohold` and `…/autohold/<id>`, in Zuul's form: requests to hold the hosts of failed builds. */
-import { toMilliseconds } from '../lib/clock.ts';
-import { filterText, type HoldRequest } from '../model/hold-request.ts';
+import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
+import { expiryOf, filterText, type HoldRequest } from '../model/hold-request.ts';
 import { type Document, document, list, nullable, text, uuid, whole } from './schema.ts';
 
 /** One request. */
@@ -16,7 +16,18 @@ export const holdSchema = document({
   node_expiration: whole('Seconds from the end of a build; 0: until the request is deleted'),
   expired: nullable(whole('When it held its last build, in seconds since the epoch; null: it holds more')),
   nodes: list(document({ build: uuid(), nodes: list(text('Host')) }), 'What it holds now'),
-  gatehouse: document({ by: text('Who asked'), at: whole('In seconds since the epoch') }),
+  gatehouse: document({
+    by: text('Who asked'),
+    at: whole('In seconds since the epoch'),
+    held: list(
+      document({
+        build: uuid(),
+        since: whole('In seconds since the epoch'),
+        until: nullable(whole('Likewise; null: until the request is deleted')),
+      }),
+      'As `nodes`',
+    ),
+  }),
 });
 /** Encoded by {@link holdDocument}. */
 export type HoldDocument = Document<typeof holdSchema>;
@@ -34,9 +45,23 @@ export function holdDocument(id: string, hold: HoldRequest): HoldDocument {
     current_count: hold.count,
     reason: hold.reason,
     node_expiration: hold.expiration,
-    expired:
-      hold.count < hold.maxCount || last === undefined ? null : Math.floor(toMilliseconds(last.at) / 1000),
+    expired: hold.count < hold.maxCount || last === undefined ? null : seconds(last.at),
     nodes: hold.held.map(({ build, hosts }) => ({ build, nodes: [...hosts] })),
-    gatehouse: { by: hold.by, at: Math.floor(toMilliseconds(hold.at) / 1000) },
+    gatehouse: {
+      by: hold.by,
+      at: seconds(hold.at),
+      held: hold.held.map(each => {
+        const until = expiryOf(hold, each);
+        return {
+          build: each.build,
+          since: seconds(each.at),
+          until: until === undefined ? null : seconds(until),
+        };
+      }),
+    },
   };
+}
+
+function seconds(time: Nanoseconds): number {
+  return Math.floor(toMilliseconds(time) / 1000);
 }

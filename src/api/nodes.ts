@@ -1,5 +1,6 @@
 /** `GET …/nodes`, `…/labels` and `…/nodeset-requests`, as Zuul has them: hosts of `nodes.yaml`, what is offered, and who waits. */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
+import { expiryOf, type HoldRequest } from '../model/hold-request.ts';
 import { type HostState, isInService } from '../model/static-host.ts';
 import { type NodesNow, nodeWaitsNow } from './node-waits.ts';
 import { type Document, document, list, nullable, oneOf, text, uuid, whole } from './schema.ts';
@@ -17,12 +18,22 @@ export const nodesSchema = list(
       'hold: by a person; failed: out of service until an executor finds it well',
     ),
     state_time: nullable(whole('Seconds since the epoch; null: not known')),
-    comment: nullable(text('Why it is out of service')),
+    comment: nullable(text('Why it is out of service; of a hold request of another tenant only that')),
     gatehouse: document({
       max_parallel_jobs: whole(),
       in_use: whole('Builds of all tenants'),
       builds: list(uuid(), 'Of this tenant'),
       retry_at: nullable(whole('When it is looked at again, in seconds since the epoch')),
+      held: nullable(
+        document({
+          since: whole('In seconds since the epoch'),
+          request: nullable(
+            text("Id of the tenant's hold request; null: a person holds it, or another tenant"),
+          ),
+          build: nullable(uuid('The build that failed there; null likewise')),
+          until: nullable(whole('In seconds since the epoch; null: without end, or not known here')),
+        }),
+      ),
     }),
   }),
 );
@@ -63,8 +74,13 @@ export const nodesetRequestsSchema = list(
 /** Encoded by {@link nodesetRequestsDocument}. */
 export type NodesetRequestsDocument = Document<typeof nodesetRequestsSchema>;
 
-/** @param tenant whose builds are named. */
-export function nodesDocument({ hosts }: NodesNow, tenant: string): NodesDocument {
+/** @param tenant whose builds are named. @param holds of that tenant: reasons of other tenants are theirs. */
+export function nodesDocument(
+  { hosts }: Pick<NodesNow, 'hosts'>,
+  tenant: string,
+  holds: readonly OwnHold[],
+): NodesDocument {
+  const own = new Map(holds.map(({ id, hold }) => [id, hold]));
   return hosts.map(({ host, state, builds }) => {
     const { trouble, held } = state ?? {};
     const since = held?.since ?? trouble?.since;
@@ -76,15 +92,42 @@ export function nodesDocument({ hosts }: NodesNow, tenant: string): NodesDocumen
       provider: 'static',
       state: stateOf(state, builds.length),
       state_time: since === undefined ? null : seconds(since),
-      comment: held?.reason ?? trouble?.reason ?? null,
+      comment: (held === undefined ? undefined : reasonOf(held, own)) ?? trouble?.reason ?? null,
       gatehouse: {
         max_parallel_jobs: host.maxParallelJobs,
         in_use: builds.length,
         builds: builds.filter(build => build.tenant === tenant).map(build => build.uuid),
         retry_at: trouble === undefined ? null : seconds(trouble.retryAt),
+        held: held === undefined ? null : heldJson(held, own),
       },
     };
   });
+}
+
+/** A hold request of the tenant. */
+interface OwnHold {
+  readonly id: string;
+  readonly hold: Pick<HoldRequest, 'expiration'>;
+}
+
+type Held = NonNullable<HostState['held']>;
+type OwnHolds = ReadonlyMap<string, OwnHold['hold']>;
+
+function reasonOf({ reason, request }: Held, own: OwnHolds): string {
+  return request === undefined || own.has(request.id) ? reason : 'held for another tenant';
+}
+
+function heldJson({ since, request }: Held, own: OwnHolds): NodesDocument[number]['gatehouse']['held'] {
+  const hold = request === undefined ? undefined : own.get(request.id);
+  if (request === undefined || hold === undefined)
+    return { since: seconds(since), request: null, build: null, until: null };
+  const until = expiryOf(hold, { at: since });
+  return {
+    since: seconds(since),
+    request: request.id,
+    build: request.build,
+    until: until === undefined ? null : seconds(until),
+  };
 }
 
 function stateOf(state: HostState | undefined, builds: number): NodesDocument[number]['state'] {

@@ -58,6 +58,8 @@ export const QUERIES = {
       kind: 'text',
       description: 'A time such as 2026-11-20T12:00:00Z or a duration such as 24h, the default',
     },
+    limit: { kind: 'integer', min: 0, max: 100, default: 40, description: 'Rows of the picture' },
+    skip: { ...skip, default: 0, description: 'Rows to skip: the newest' },
   },
   calibration: {
     since: { kind: 'text', description: 'A time or a duration, as of delays; by default 7d' },

@@ -1,9 +1,10 @@
 /** `GET …/semaphores`, as Zuul has it: who holds what. The holders are the open builds of the items, and playbooks of some of them. */
+import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { changesText } from '../model/about-item.ts';
 import { type Build, isOpen } from '../model/build.ts';
 import type { TenantName } from '../model/project.ts';
 import type { SemaphoreHold, SemaphoreHolder, SemaphoreRule } from '../model/semaphore.ts';
-import { type Document, document, flag, list, nullable, text, uuid, whole } from './schema.ts';
+import { type Document, document, flag, list, milliseconds, nullable, text, uuid, whole } from './schema.ts';
 import type { TenantSnapshot } from './tenant-snapshot.ts';
 
 /** By name; those that a build holds or a job waits for, although nothing defines them, among them. */
@@ -23,9 +24,12 @@ export const semaphoresSchema = list(
         document({
           ...{ item: uuid(), build: uuid(), pipeline: text(), change: text(), job: text() },
           playbook: nullable(text('Path of the one playbook that holds it; null: the build does')),
+          since: milliseconds(),
         }),
       ),
-      waiting: list(document({ item: uuid(), pipeline: text(), change: text(), job: text() })),
+      waiting: list(
+        document({ item: uuid(), pipeline: text(), change: text(), job: text(), since: milliseconds() }),
+      ),
     }),
   }),
 );
@@ -78,8 +82,8 @@ export function semaphoresDocument(
       },
       gatehouse: {
         defined: defined.has(name),
-        holders: own.map(({ item, pipeline, change, build, job, playbook }) => ({
-          ...{ item, build, pipeline, change, job, playbook },
+        holders: own.map(({ item, pipeline, change, build, job, playbook, since }) => ({
+          ...{ item, build, pipeline, change, job, playbook, since: toMilliseconds(since) },
         })),
         waiting: waiting.flatMap(({ names: missing, ...place }) => (missing.includes(name) ? [place] : [])),
       },
@@ -96,13 +100,13 @@ interface Held {
   readonly job: string;
   /** Null: the whole build holds it. */
   readonly playbook: string | null;
+  readonly since: Nanoseconds;
   readonly hold: Pick<SemaphoreHold, 'name' | 'scope'>;
 }
 
 function heldByPlaybook({
   name,
   scope,
-  since: _,
   ...holder
 }: OfPlaybooks['held'][number]): Held & Pick<SemaphoreHolder, 'tenant'> {
   return { ...holder, hold: { name, scope } };
@@ -115,6 +119,8 @@ function holdsOf({ pipelines }: Snapshot): readonly Held[] {
         (build.semaphores ?? []).map(hold => ({
           ...{ item: item.uuid, buildset: item.buildset.uuid, pipeline: item.pipeline },
           ...{ change: changesText(item), build: build.uuid, job: build.job, playbook: null, hold },
+          // The slot was taken in the commit that requested the build.
+          since: build.requestedAt,
         })),
       ),
     ),
@@ -124,9 +130,14 @@ function holdsOf({ pipelines }: Snapshot): readonly Held[] {
 function waitsOf({ pipelines }: Pick<TenantSnapshot, 'pipelines'>) {
   return pipelines.flatMap(({ state }) =>
     [...state.items.values()].flatMap(item =>
-      (item.buildset.semaphoreWaits ?? []).flatMap(({ ended, job, semaphores }) =>
+      (item.buildset.semaphoreWaits ?? []).flatMap(({ ended, job, semaphores, since }) =>
         ended === null
-          ? [{ names: semaphores, item: item.uuid, pipeline: item.pipeline, change: changesText(item), job }]
+          ? [
+              {
+                ...{ names: semaphores, item: item.uuid, pipeline: item.pipeline, job },
+                ...{ change: changesText(item), since: toMilliseconds(since) },
+              },
+            ]
           : [],
       ),
     ),

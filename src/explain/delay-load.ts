@@ -14,6 +14,8 @@ export interface LoadPoint {
   readonly left: number;
   readonly succeeded: number;
   readonly resets: number;
+  /** Mean number of builds of these items that executors had. */
+  readonly builds: number;
 }
 
 const POINTS = 48;
@@ -23,6 +25,7 @@ interface Bucket {
   left: number;
   succeeded: number;
   resets: number;
+  builds: number;
 }
 
 /** 48 points, or none for an empty period. What the items did before `covered` is left out. */
@@ -35,23 +38,35 @@ export function loadOf(
   if (width <= 0n) return [];
   const buckets = Array.from(
     { length: POINTS },
-    (): Bucket => ({ states: new Map(), left: 0, succeeded: 0, resets: 0 }),
+    (): Bucket => ({ states: new Map(), left: 0, succeeded: 0, resets: 0, builds: 0 }),
   );
   // In widths of a bucket: a chart needs no nanoseconds.
   const place = (time: Nanoseconds) => Number(BigInt(time) - start) / Number(width);
   for (const item of items) addItem(buckets, item, place);
-  return buckets.map(({ states, left, succeeded, resets }, index) => ({
+  return buckets.map(({ states, left, succeeded, resets, builds }, index) => ({
     at: parseNanoseconds((start + width * BigInt(index)).toString()),
-    states: Object.fromEntries([...states].map(([state, items]) => [state, Math.round(items * 100) / 100])),
+    states: Object.fromEntries([...states].map(([state, items]) => [state, hundredths(items)])),
     left,
     succeeded,
     resets,
+    builds: hundredths(builds),
   }));
+}
+
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
 }
 
 /** @param place 0 is the begin of the first bucket, 1 of the second. */
 function addItem(buckets: readonly Bucket[], item: DelayedItem, place: (time: Nanoseconds) => number): void {
-  for (const { state, from, to } of item.stretches) addStretch(buckets, state, place(from), place(to));
+  for (const { state, from, to } of item.stretches)
+    addStretch(buckets, place(from), place(to), ({ states }, share) =>
+      states.set(state, (states.get(state) ?? 0) + share),
+    );
+  for (const { from, to } of item.work)
+    addStretch(buckets, place(from), place(to), (bucket, share) => {
+      bucket.builds += share;
+    });
   for (const reset of item.resets) {
     const bucket = bucketAt(buckets, place(reset.at));
     if (bucket !== undefined) bucket.resets += 1;
@@ -67,11 +82,16 @@ function bucketAt(buckets: readonly Bucket[], place: number): Bucket | undefined
 }
 
 /** Each bucket gets the fraction of it that the stretch covers. */
-function addStretch(buckets: readonly Bucket[], state: StretchState, from: number, to: number): void {
+function addStretch(
+  buckets: readonly Bucket[],
+  from: number,
+  to: number,
+  add: (bucket: Bucket, share: number) => void,
+): void {
   for (let index = Math.max(0, Math.floor(from)); index < to; index++) {
     const bucket = buckets[index];
     if (bucket === undefined) return;
     const share = Math.min(to, index + 1) - Math.max(from, index);
-    if (share > 0) bucket.states.set(state, (bucket.states.get(state) ?? 0) + share);
+    if (share > 0) add(bucket, share);
   }
 }

@@ -17,8 +17,11 @@ import { type CulpritDelays, culpritsOf } from './delay-culprits.ts';
 import { type FlakyJob, flakyJobs } from './delay-jobs.ts';
 import { type LoadPoint, loadOf } from './delay-load.ts';
 import { type ResetCase, resetCases } from './delay-resets.ts';
+import { type Use, useOf } from './delay-use.ts';
 import type { DelayedItem } from './delayed-item.ts';
 import type { StateTotal } from './explain.ts';
+import { type GatePicture, gatePicture } from './gate-picture.ts';
+import { type WorstCulprit, worstCulprits } from './worst-culprits.ts';
 
 /** The period asked for, and the part of it that the given items cover. */
 export interface DelaysQuestion {
@@ -56,6 +59,8 @@ export interface Delays extends DelaysQuestion {
   readonly slowest: readonly SlowItem[];
   /** Evenly spaced from `covered` to `until`. */
   readonly load: readonly LoadPoint[];
+  readonly use: Use;
+  readonly picture: GatePicture;
 }
 
 interface Spread {
@@ -90,6 +95,8 @@ interface ResetDelays extends CulpritDelays {
   readonly lostShare: number;
   /** The costliest resets, at most 100, in the order of time. */
   readonly list: readonly ResetCase[];
+  /** The culprits that stole most time from others first; at most 20. */
+  readonly worst: readonly WorstCulprit[];
 }
 
 /** One of the items that were longest in the pipeline, also if it is still there. */
@@ -111,8 +118,16 @@ export interface SlowItem {
 const SLOWEST = 10;
 const NS_PER_HOUR = 3.6e12;
 
-/** @param items each once, without dependency items; the caller has read all of them that were there since `covered`. */
-export function delaysOf(items: readonly DelayedItem[], question: DelaysQuestion): Delays {
+/**
+ * @param items each once, without dependency items; the caller has read all of them that were there since `covered`.
+ * @param page of the picture; absent: it has no rows.
+ */
+export function delaysOf(
+  items: readonly DelayedItem[],
+  question: DelaysQuestion,
+  page: { readonly limit: number; readonly skip: number } = { limit: 0, skip: 0 },
+): Delays {
+  const { culprits, ghosts } = worstCulprits(items);
   const left = items.filter(item => item.ended !== null);
   const time = sum(items.map(item => item.duration));
   const hours = Number(BigInt(question.until) - BigInt(question.covered)) / NS_PER_HOUR;
@@ -129,10 +144,12 @@ export function delaysOf(items: readonly DelayedItem[], question: DelaysQuestion
     took: spreadOf(left.map(item => item.duration)),
     time,
     states: statesOf(items, time),
-    resets: resetsOf(items),
+    resets: { ...resetsOf(items), worst: culprits },
     flaky: flakyJobs(items),
     slowest: slowestOf(items),
     load: loadOf(items, question),
+    use: useOf(items, question),
+    picture: gatePicture(items, ghosts, page),
   };
 }
 
@@ -160,7 +177,7 @@ function statesOf(items: readonly DelayedItem[], time: Nanoseconds): readonly St
   return states.sort((a, b) => longerFirst(a.duration, b.duration));
 }
 
-function resetsOf(items: readonly DelayedItem[]): ResetDelays {
+function resetsOf(items: readonly DelayedItem[]): Omit<ResetDelays, 'worst'> {
   const buildTime = sum(items.map(item => item.buildTime));
   const lostBuildTime = sum(items.map(item => item.lostBuildTime));
   return {

@@ -8,7 +8,8 @@
  *
  *     explain.ts       one item: stretches.ts (its states), waited-for.ts, critical-path.ts; printed by explain-text.ts
  *     waterfall.ts     its spans as bars (waterfall-bar.ts)
- *     delays.ts        many items (delayed-item.ts): delay-load.ts, delay-culprits.ts, delay-resets.ts, delay-jobs.ts; printed by delays-text.ts, night-text.ts
+ *     delays.ts        many items (delayed-item.ts): delay-load.ts, delay-use.ts, delay-culprits.ts, worst-culprits.ts (ghosts.ts), delay-resets.ts,
+ *                      delay-jobs.ts, gate-picture.ts; printed by delays-text.ts, night-text.ts
  */
 import { fromMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';

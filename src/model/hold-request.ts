@@ -85,10 +85,18 @@ export function withHeld(hold: HoldRequest, build: HeldBuild): HoldRequest {
   return { ...hold, count: hold.count + 1, held: [...hold.held, build] };
 }
 
+/** When one of its builds expires; undefined: when it is deleted. */
+export function expiryOf(
+  { expiration }: Pick<HoldRequest, 'expiration'>,
+  { at }: Pick<HeldBuild, 'at'>,
+): Nanoseconds | undefined {
+  return expiration === 0 ? undefined : addMilliseconds(at, expiration * 1000);
+}
+
 /** When its first build expires; undefined: none does. */
-export function firstExpiry({ held, expiration }: HoldRequest): Nanoseconds | undefined {
-  const [first] = held;
-  return first === undefined || expiration === 0 ? undefined : addMilliseconds(first.at, expiration * 1000);
+export function firstExpiry(hold: HoldRequest): Nanoseconds | undefined {
+  const [first] = hold.held;
+  return first === undefined ? undefined : expiryOf(hold, first);
 }
 
 /** It holds nothing, and will hold nothing more. */

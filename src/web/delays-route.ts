@@ -1,6 +1,6 @@
 /**
- * `GET /api/tenant/<t>/pipeline/<p>/delays?since=`: where the time of a pipeline went (`src/explain/delays.ts`), default the last
- * 24 hours.
+ * `GET /api/tenant/<t>/pipeline/<p>/delays?since=&limit=&skip=`: where the time of a pipeline went (`src/explain/delays.ts`), default the
+ * last 24 hours, with a page of its picture.
  *
  * Items come from the history, page by page, and from the queue. Of more than {@link MOST_ITEMS} only the newest count, and the
  * answer has `truncated` and the time from which everything is `covered`. The route needs no token, so answers are shared and
@@ -55,8 +55,10 @@ async function delays(
   const found = pipelineNamed(tenant, request);
   if (found.kind === 'refused') return found;
   const { live } = found;
-  const key = JSON.stringify([tenant.name, live.pipeline.name, rounded(read.since)]);
-  const made = shared(key, () => answer(deps, tenant.name, live, { since: read.since, until: now }));
+  const { limit, skip } = query.values;
+  const key = JSON.stringify([tenant.name, live.pipeline.name, rounded(read.since), limit, skip]);
+  const asked = { since: read.since, until: now, limit, skip };
+  const made = shared(key, () => answer(deps, tenant.name, live, asked));
   return made === undefined ? tooManyWait('delays') : jsonAnswer(delaysDocument(await made));
 }
 
@@ -65,33 +67,36 @@ function rounded(since: Nanoseconds): number {
   return Math.floor(toMilliseconds(since) / KEEP_MS);
 }
 
-interface Period {
+interface Asked {
   readonly since: Nanoseconds;
   readonly until: Nanoseconds;
+  /** Rows of the picture. */
+  readonly limit: number;
+  readonly skip: number;
 }
 
 async function answer(
   deps: DelaysDeps,
   tenant: string,
   { pipeline, state }: PipelineSnapshot,
-  period: Period,
+  { since, until, ...page }: Asked,
 ): Promise<DelaysAnswer> {
   const links = new Map<string, string | null>();
   const found = new Map<string, DelayedItem>();
   const take = (item: QueueItem) => {
     if (item.role !== 'live') return;
-    found.set(item.uuid, delayedItem(item, period.until));
+    found.set(item.uuid, delayedItem(item, until));
     links.set(item.uuid, traceAddress(deps.traceUi(), item));
   };
   for (const item of state.items.values()) take(item);
   // After the items in the queue: an item that has left meanwhile counts as finished.
-  const { since } = period;
   const question = { tenant, pipeline: pipeline.name, since, most: MOST_ITEMS, page: PAGE };
   const covered = await takeFinished(deps.history, question, item => {
     take(item);
     return true;
   });
-  const { slowest, ...rest } = delaysOf([...found.values()], { ...period, covered });
+  const { slowest, picture, ...rest } = delaysOf([...found.values()], { since, until, covered }, page);
+  const traceUrlOf = (item: string) => links.get(item) ?? null;
   return {
     tenant,
     pipeline: pipeline.name,
@@ -100,7 +105,11 @@ async function answer(
     slowest: slowest.map(slow => ({
       ...slow,
       page: itemPage(deps.root(), tenant, slow.item),
-      traceUrl: links.get(slow.item) ?? null,
+      traceUrl: traceUrlOf(slow.item),
     })),
+    picture: {
+      ...picture,
+      rows: picture.rows.map(row => ({ ...row, traceUrl: traceUrlOf(row.item) })),
+    },
   };
 }

@@ -18,7 +18,10 @@ import { inTenant } from './tenant-access.ts';
 export function addNodeRoutes(router: Router, deps: WebDeps): void {
   router.get(
     '/nodes',
-    inTenant(deps, async ({ name }) => jsonAnswer(nodesDocument(await deps.nodes(), name))),
+    inTenant(deps, async ({ name }) => {
+      const [nodes, holds] = await Promise.all([deps.nodes(), deps.holds(name)]);
+      return jsonAnswer(nodesDocument(nodes, name, holds));
+    }),
   );
   router.get(
     '/labels',

@@ -485,6 +485,24 @@ describe('the delays of a pipeline', () => {
     });
   });
 
+  test('draw the rows that are asked for, each with its trace', async () => {
+    const rowsOf = async (query: string) => {
+      const { json } = await get(`${path}?${query}`);
+      return json.picture;
+    };
+    const all = await rowsOf('since=24h');
+    expect(all).toMatchObject({ items: 8, skip: 0 });
+    expect(all.rows.map(({ item }: { readonly item: string }) => item)).toContain(uuidOf('metrics'));
+    expect(all.rows.at(-1)).toMatchObject({
+      ...{ item: uuidOf('docs'), traceUrl: expect.stringContaining(`/trace/${uuidOf('docs')}?uiFind=`) },
+    });
+    expect((await rowsOf('limit=2&skip=1')).rows.map(({ item }: { readonly item: string }) => item)).toEqual([
+      uuidOf('fix-typo'),
+      uuidOf('api-v2'),
+    ]);
+    expect((await rowsOf('limit=0')).rows).toEqual([]);
+  });
+
   test.each(['1h', '7d', '2026-11-20T11:00:00Z', '2026-11-20T13:00:00.5%2B02:00'])(
     'since %s are asked for',
     async since => {
@@ -499,6 +517,8 @@ describe('the delays of a pipeline', () => {
     ['since=401d', 'since: it is more than 400 days ago'],
     ['since=5', 'since: "5" is neither a time such as'],
     ['sinc=1h', 'sinc: unknown parameter, did you mean "since"?'],
+    ['limit=101', 'limit: 101 is out of range, 0 to 100'],
+    ['skip=-1', 'skip: -1 is out of range'],
   ])('with ?%s are refused', async (query, error) => {
     const { status, json } = await get(`${path}?${query}`);
     expect([status, json.error]).toEqual([400, expect.stringContaining(error)]);
