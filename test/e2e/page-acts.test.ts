@@ -1,7 +1,11 @@
 /** Operators act on the page: who is signed in and may act reads the cost first, and all visitors see what came of it. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keyPair } from '../fake/ssh-host.ts';
 import { layoutWith } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
@@ -31,12 +35,17 @@ describeOnChromium('acts on the page', executablePath => {
 
   async function withGate(play: (stage: Stage) => Promise<void>): Promise<void> {
     await using provider = await startProvider();
+    const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-acts-'));
+    const nodes = path.join(folder, 'nodes.yaml');
+    await writeFile(path.join(folder, 'key'), keyPair().private, { mode: 0o600 });
+    const host = `{name: big-1, address: 127.0.0.1, username: ci, host-key: ${keyPair().public}, labels: [big]}`;
+    await writeFile(nodes, `private-key: ${folder}/key\nhosts:\n  - ${host}\n`);
     const world = await openWorld(
       {
         layout,
         tenantOptions: ['admin-rules: [ci]'],
         tenantStanzas: '- authorization-rule: {name: ci, conditions: [{groups: ci}]}\n',
-        sections: authSection(provider.issuer),
+        sections: [...authSection(provider.issuer), `[nodes]\nconfig = ${nodes}\n`],
       },
       { kind: 'embedded' },
     );
@@ -63,6 +72,7 @@ describeOnChromium('acts on the page', executablePath => {
     } finally {
       for (const context of contexts) await context.close();
       await world[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true });
     }
   }
 
@@ -191,6 +201,43 @@ describeOnChromium('acts on the page', executablePath => {
         await world.runs('unit: A', 'lint: A');
         world.free();
         await world.leaves('A', 'SUCCESS');
+        // Autoholds, and a host for all tenants: asked for, seen by the visitor, and ended.
+        await page.goto(`${board(world)}/autoholds`);
+        await page.getByRole('button', { name: 'Request an autohold' }).click();
+        await dialog.getByLabel('Project').fill('org/project');
+        await dialog.getByLabel('Job').fill('unit');
+        await dialog.getByLabel('Reason, for all to read').fill('why does it fail?');
+        await dialog.getByLabel('Each').selectOption('for an hour');
+        await dialog.getByRole('button', { name: 'Next' }).click();
+        await dialog.getByText('are kept as they are').waitFor();
+        expect(await axeFindings(page)).toEqual([]);
+        await dialog.getByRole('button', { name: 'Request' }).click();
+        await dialog.getByText('Its hosts are held when it fails.').waitFor();
+        await dialog.getByRole('button', { name: 'Close' }).click();
+        const row = 'tbody tr';
+        await page.locator(row, { hasText: 'why does it fail?' }).waitFor();
+        await visitor.goto(`${board(world)}/autoholds`);
+        await visitor.locator(row, { hasText: 'for 1h 00m each' }).waitFor();
+        expect(await visitor.locator('button.act').count()).toBe(0);
+        await page.getByRole('button', { name: 'Delete the autohold of unit' }).click();
+        await dialog.getByRole('button', { name: 'Delete' }).click();
+        await dialog.getByText('It is gone').waitFor();
+        await dialog.getByRole('button', { name: 'Close' }).click();
+        await page.getByRole('heading', { name: 'No autoholds' }).waitFor();
+        await page.goto(`${board(world)}/nodes`);
+        await page.getByRole('button', { name: 'Hold node big-1' }).click();
+        await dialog.getByLabel('Reason, for all to read').fill('new disks');
+        await dialog.getByRole('button', { name: 'Next' }).click();
+        await dialog.getByRole('button', { name: 'Hold' }).click();
+        await dialog.getByRole('button', { name: 'Close' }).click();
+        await visitor.goto(`${board(world)}/nodes`);
+        await visitor.locator(row, { hasText: 'new disks' }).waitFor();
+        expect(await visitor.locator('button.act').count()).toBe(0);
+        await page.getByRole('button', { name: 'Release node big-1' }).click();
+        await dialog.getByText('It serves again, for builds of all tenants.').waitFor();
+        await dialog.getByRole('button', { name: 'Release' }).click();
+        await dialog.getByRole('button', { name: 'Close' }).click();
+        await page.getByRole('button', { name: 'Hold node big-1' }).waitFor();
       }),
   );
 });

@@ -15,6 +15,7 @@ import { describeOnChromium } from '../setup/chromium.ts';
 import { busyMoment } from '../unit/forecast/busy-days.ts';
 import { type FakeOptions, type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
 import { checkItems, gateItems, NOW } from '../unit/web/sample-gate.ts';
+import { SAMPLE_HOLDS, sampleNodes } from '../unit/web/sample-hosts.ts';
 import { at, sampleChange, sampleItem, uuidOf } from '../unit/web/sample-item.ts';
 import { launchBrowser, STILL } from './browser.ts';
 
@@ -54,7 +55,12 @@ describeOnChromium('the page', executablePath => {
       sse,
       clock: runningClock(),
       limits: { closeTimeout: 200 },
-      overrides: { spansOf: item => itemSpans(item), describe: async (_tenant, thing) => described(thing) },
+      overrides: {
+        spansOf: item => itemSpans(item),
+        describe: async (_tenant, thing) => described(thing),
+        nodes: async () => sampleNodes(),
+        holds: async () => SAMPLE_HOLDS,
+      },
     });
   }
 
@@ -270,6 +276,21 @@ describeOnChromium('the page', executablePath => {
     expect(await page.locator('.numbers tbody tr').first().innerText()).toMatch(/^running\s+/);
     expect(await page.getByRole('region', { name: 'By job' }).innerText()).toMatch(/unit-tests\s+4×/);
     expect(await page.locator('.load-column .run').count()).toBeGreaterThan(0);
+    // The whole gate: a row for each item, lines from the culprits, and the ghost of the one that landed.
+    const rows = page.getByRole('list', { name: 'Items over time' }).getByRole('listitem');
+    expect(await rows.count()).toBe(8);
+    expect(
+      await rows.filter({ hasText: 'master/metrics' }).getByRole('img').getAttribute('aria-label'),
+    ).toMatch(
+      /tested again 1 time, passed after 3m 58s, without acme\/app master\/schema,.* landed 1m 30s earlier$/,
+    );
+    expect(await page.locator('.gate-arrow').count()).toBe(2);
+    expect(await page.locator('.gate .gate-ghost-mark').count()).toBe(1);
+    const worst = page.getByRole('group', { name: 'Worst culprits' }).locator('tbody tr');
+    expect(await worst.first().innerText()).toMatch(
+      /unit-tests of acme\/app master\/schema,\w+\s+\S+\s+1m 30s\s+1 item\s+1\s/,
+    );
+    expect(await page.getByRole('group', { name: 'Executors' }).innerText()).toMatch(/executor-1\s+\d+/);
     // Who reset whom: each names the build that did it, and the item that paid.
     const cases = page.getByRole('list', { name: 'Resets' }).getByRole('listitem');
     expect(await cases.count()).toBe(4);
@@ -548,13 +569,43 @@ describeOnChromium('the page', executablePath => {
     },
   );
 
-  test('lists the semaphores of a tenant, with how many builds may hold each', async () => {
+  test('lists semaphores, nodes, labels and autoholds of a tenant, and finds what is searched', async () => {
     await page.goto(`${web.url}/t/main/semaphores`);
     await page.getByRole('heading', { name: '2 semaphores' }).waitFor();
     // Its stylesheet may come after it.
     await expect
       .poll(() => page.locator('.errors > li').allInnerTexts(), { timeout: 15_000 })
       .toEqual(['db\n0 of 2 held', 'licence\nglobal 0 of 1 held']);
+    await page.getByLabel('Search the semaphores').fill('LIC');
+    expect(await page.locator('.errors > li:visible').allInnerTexts()).toEqual([
+      'licence\nglobal 0 of 1 held',
+    ]);
+    expect(new URL(page.url()).search).toBe('?q=LIC');
+
+    const links = page.getByRole('navigation', { name: 'Pages' });
+    const row = (text: string) => page.locator('tbody tr', { hasText: text });
+    await links.getByRole('link', { name: 'Nodes' }).click();
+    await page.getByRole('heading', { name: '4 nodes' }).waitFor();
+    expect(await row('arm-1').innerText()).toMatch(
+      /held\s+arm\s+0 of 2\s.*\d\d:57:00\s+why does it fail\? · build [0-9a-f]{8} · until .*\d\d:57:00/s,
+    );
+    expect(await row('arm-2').innerText()).toMatch(/held for another tenant\s*$/);
+    expect(await row('big-1').innerText()).toMatch(
+      /failed\s+big, debian\s.*does not answer · looked at again at/s,
+    );
+    await page.getByLabel('Search the nodes').fill('failed');
+    expect(await page.locator('tbody tr:visible').count()).toBe(1);
+    await links.getByRole('link', { name: 'Labels' }).click();
+    await page.getByRole('heading', { name: '4 labels' }).waitFor();
+    expect(await row('arm').innerText()).toMatch(/arm\s+2\s+–\s+–\s+2\s+–/);
+    expect(await row('linux').innerText()).toContain('executors only');
+    await links.getByRole('link', { name: 'Autoholds' }).click();
+    await page.getByRole('heading', { name: '1 autohold' }).waitFor();
+    expect(await row('unit-tests').innerText()).toMatch(
+      /any change\s+1 of 2\s+arm-1 of build [0-9a-f]{8} since .*, until .*why does it fail\?.* by ada \(company\), for 1h 00m each/s,
+    );
+    await row('unit-tests').getByRole('link', { name: 'build' }).click();
+    await page.getByRole('heading', { name: 'unit-tests' }).waitFor();
   });
 
   test('lists what is wrong in the configuration', async () => {
@@ -645,6 +696,8 @@ describeOnChromium('the page', executablePath => {
   test.each([
     '/',
     '/t/main/pipeline/gate',
+    '/t/main/nodes',
+    '/t/main/autoholds',
     `/t/main/item/${uuidOf('dark-mode')}`,
     `/t/main/build/${uuidOf('retry-budget', 'build', '1', 'integration', '2')}`,
   ])('%s fits 390 pixels', async path => {
@@ -658,7 +711,7 @@ describeOnChromium('the page', executablePath => {
     web.change(sampleSnapshot({ gate: [first!, second!, long, ...rest], check: checkItems() }));
     await page.goto(web.url + path);
     await page.locator('.live.is-on').waitFor();
-    await page.locator('.item, .span-row, .log-output, .slowest li').first().waitFor();
+    await page.locator('.item, .span-row, .log-output, .slowest li, table.list').first().waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
 
@@ -745,6 +798,9 @@ const ACCESSIBLE = [
   '/t/main/job/unit-tests',
   '/t/main/projects',
   '/t/main/project/acme/app',
+  '/t/main/nodes',
+  '/t/main/labels',
+  '/t/main/autoholds',
   '/t/main/semaphores',
   '/t/main/config-errors',
   `/t/main/item/${uuidOf('dark-mode')}`,

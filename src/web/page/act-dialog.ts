@@ -3,11 +3,13 @@
  *
  *     fields ─ Next ─► cost ─ verb ─► answer          an act without fields begins with its cost
  *
+ * An act that resets nothing says itself what it does, in place of the cost.
+ *
  * A refusal is shown in the service's words, wherever it comes.
  */
 import type { ActCostDocument } from '../../api/act-cost.ts';
 import type { Act, ActField, Filled } from './acts.ts';
-import { api, type Posted, postJson } from './address.ts';
+import { api, base, type Posted, sendJson } from './address.ts';
 import { type Child, element, show } from './dom.ts';
 
 /** Buttons that open the dialogs of acts. @param place makes their ids unique in the document. */
@@ -49,7 +51,9 @@ class ActDialog {
   }
 
   #askFields(): void {
-    const inputs = this.#act.fields.map(field => inputOf(field, this.#filled[field.name] ?? ''));
+    const inputs = this.#act.fields.map(field =>
+      inputOf(field, this.#filled[field.name] ?? field.preset ?? ''),
+    );
     const form = element(
       'form',
       { method: 'dialog' },
@@ -71,16 +75,27 @@ class ActDialog {
   }
 
   async #askCost(): Promise<void> {
+    const { effect } = this.#act;
+    if (effect !== undefined) return this.#offer(effect);
     this.#say('Asking what it costs …');
-    const found = await this.#post<ActCostDocument>('/dry-run');
+    const found = await this.#send<ActCostDocument>('/dry-run');
     if (found.kind === 'refused') return this.#refused(found.text);
+    if (found.answer === undefined) return this.#refused('the service did not say what it costs');
     const { items, refusals, text } = found.answer;
     if (items.length === 0 && refusals.length > 0) return this.#refused(refusals.join('; '));
+    this.#offer(
+      `This ${text}.`,
+      refusals.map(each => element('p', { class: 'quiet' }, each)),
+      items.length > 1 && costList(items),
+    );
+  }
+
+  #offer(effect: string, before: Child = null, after: Child = null): void {
     const go = button(this.#act.verb, () => void this.#perform(), { class: 'act is-main' });
     this.#show(
-      refusals.map(each => element('p', { class: 'quiet' }, each)),
-      element('p', { class: 'act-cost', role: 'status' }, `This ${text}.`),
-      items.length > 1 && costList(items),
+      before,
+      element('p', { class: 'act-cost', role: 'status' }, effect),
+      after,
       element('p', { class: 'act-buttons' }, this.#cancel('Cancel'), go),
     );
     go.focus();
@@ -88,14 +103,16 @@ class ActDialog {
 
   async #perform(): Promise<void> {
     this.#say('Asking the service …');
-    const found = await this.#post<unknown>('');
+    const found = await this.#send<unknown>('');
     if (found.kind === 'refused') return this.#refused(found.text);
     this.#end(element('p', { class: 'act-done', role: 'status' }, this.#act.done));
   }
 
-  #post<Answer>(more: string): Promise<Posted<Answer>> {
-    const path = `${this.#act.path(this.#filled)}${more}`;
-    return postJson(api(this.#tenant, path), this.#act.body(this.#filled));
+  #send<Answer>(more: string): Promise<Posted<Answer | undefined>> {
+    const { path, body, method, isOfAll } = this.#act;
+    const wanted = `${path(this.#filled)}${more}`;
+    const address = isOfAll === true ? `${base}/api/${wanted}` : api(this.#tenant, wanted);
+    return sendJson(address, body(this.#filled), method);
   }
 
   #refused(text: string): void {
@@ -142,7 +159,7 @@ const EFFECTS: { readonly [effect in ActCostDocument['items'][number]['effect']]
 };
 
 function inputOf(
-  { name, label, choices, placeholder, longest }: ActField,
+  { name, label, choices, placeholder, longest, optional }: ActField,
   value: string,
 ): {
   readonly name: string;
@@ -152,7 +169,10 @@ function inputOf(
   const id = `act-field-${name}`;
   const input =
     choices === undefined
-      ? element('input', { id, placeholder, maxlength: longest, required: true, autocomplete: 'off', value })
+      ? element('input', {
+          ...{ id, placeholder, maxlength: longest, required: optional !== true },
+          ...{ autocomplete: 'off', value },
+        })
       : element(
           'select',
           { id },

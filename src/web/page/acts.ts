@@ -1,4 +1,4 @@
-/** What who is signed in may do to items and pipelines: one table for the buttons, the requests and the words. */
+/** What who is signed in may do to items and pipelines, hosts aside (hold-acts.ts): one table for the buttons, the requests and the words. */
 import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline } from '../../api/live-view.ts';
 import { itemTitle } from './format.ts';
@@ -11,6 +11,10 @@ export interface ActField {
   readonly choices?: readonly (readonly [value: string, text: string])[];
   readonly placeholder?: string;
   readonly longest?: number;
+  /** What is there at first; absent: nothing. */
+  readonly preset?: string;
+  /** May stay empty. */
+  readonly optional?: boolean;
 }
 
 /** What the person filled in, by name of the field. */
@@ -23,9 +27,15 @@ export interface Act {
   /** What it is done to. */
   readonly subject: string;
   readonly fields: readonly ActField[];
+  /** Default `POST`. */
+  readonly method?: 'DELETE';
+  /** The path is below the API itself: it concerns all tenants. */
+  readonly isOfAll?: boolean;
   /** Path below the tenant, encoded. */
   readonly path: (filled: Filled) => string;
   readonly body: (filled: Filled) => object;
+  /** What it does, a sentence. Absent: the service is asked what it costs. */
+  readonly effect?: string;
   /** When the service has taken it. */
   readonly done: string;
 }
@@ -56,7 +66,7 @@ function dequeue(item: LiveItem, subject: string): Act {
   const [change] = item.changes;
   return {
     ...{ verb: 'Dequeue', subject, fields: [] },
-    path: () => `project/${encoded(change?.project ?? '')}/dequeue`,
+    path: () => `project/${encodedProject(change?.project ?? '')}/dequeue`,
     body: () => ({ pipeline: item.pipeline, change: nameOf(item) }),
     done: 'It leaves shortly.',
   };
@@ -98,7 +108,7 @@ function enqueue(pipeline: string): Act {
       { name: 'project', label: 'Project', placeholder: 'acme/app' },
       { name: 'change', label: 'Change, or ref', placeholder: 'master/login, 12 or refs/heads/master' },
     ],
-    path: ({ project = '' }) => `project/${encoded(project)}/enqueue`,
+    path: ({ project = '' }) => `project/${encodedProject(project)}/enqueue`,
     body: ({ change = '' }) => ({ pipeline, ...(change.startsWith('refs/') ? { ref: change } : { change }) }),
     done: 'It enters shortly, if it may.',
   };
@@ -133,6 +143,6 @@ function statePath(pipeline: string): string {
 }
 
 /** Each part of a project's name. */
-function encoded(project: string): string {
+export function encodedProject(project: string): string {
   return project.split('/').map(encodeURIComponent).join('/');
 }

@@ -37,21 +37,25 @@ export async function fetchJson<Answer>(address: string): Promise<Answer | undef
   return response.json();
 }
 
-/** The answer to what was sent; a refusal is for people. */
+/** The answer to what was sent, undefined if it has no body; a refusal is for people. */
 export type Posted<Answer> =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'refused'; readonly text: string };
 
 /** Sends JSON, as who is signed in. The token is in a header: no other site's page can send it. */
-export async function postJson<Answer>(address: string, body: object): Promise<Posted<Answer>> {
+export async function sendJson<Answer>(
+  address: string,
+  body: object,
+  method: 'POST' | 'DELETE' = 'POST',
+): Promise<Posted<Answer | undefined>> {
   try {
     const response = await fetch(address, {
-      method: 'POST',
+      method,
       headers: { 'Content-Type': 'application/json', Accept: 'application/json', ...authorization() },
       body: JSON.stringify(body),
     });
     if (response.status === 401) forgetSession();
-    const answer = await response.json();
+    const answer = response.status === 204 ? undefined : await response.json();
     if (response.ok) return { kind: 'answer', answer };
     return { kind: 'refused', text: answer?.error ?? `the service answered ${response.status}` };
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Where the time of a pipeline went: its load, its states, causes of resets, and the slowest items. */
+/** Where the time of a pipeline went: the whole gate over time, its load, its states, causes of resets, and the slowest items. */
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { api, errorTextOf, fetchJson, pages } from './address.ts';
@@ -16,19 +16,23 @@ import {
 } from './format.ts';
 import { loadChart } from './load-chart.ts';
 import type { Changed, View } from './messages.ts';
+import { usePanel, worstPanel } from './night-panels.ts';
 import { flakyPanel, resetCasesPanel } from './reset-cases.ts';
+import { wholeGate } from './whole-gate.ts';
 
-const PERIODS = ['1h', '8h', '24h', '7d', '30d'];
+const PERIODS = ['1h', '8h', '12h', '24h', '7d', '30d'];
 const DEFAULT_PERIOD = '24h';
 /** Milliseconds between two updates: a pipeline changes all the time, figures over a day do not. */
 const REFRESH_MS = 15_000;
 
-/** Fetched again at most every 15 s while the pipeline changes. The period comes from `?since=` of the page's address. */
+/** Fetched again at most every 15 s while the pipeline changes. Period and rows come from `?since=` and `?skip=` of the page's address. */
 export class DelaysView implements View {
   readonly title: string;
   readonly #tenant: string;
   readonly #pipeline: string;
   readonly #since: string;
+  /** Of the newest rows of the picture. */
+  readonly #skip: string;
   #body = element('div', { class: 'delays' });
   #timer: number | undefined;
   #closed = false;
@@ -37,7 +41,9 @@ export class DelaysView implements View {
   constructor(root: Element, tenant: string, pipeline: string, pipelines: readonly string[]) {
     this.#tenant = tenant;
     this.#pipeline = pipeline;
-    this.#since = new URLSearchParams(location.search).get('since') ?? DEFAULT_PERIOD;
+    const given = new URLSearchParams(location.search);
+    this.#since = given.get('since') ?? DEFAULT_PERIOD;
+    this.#skip = given.get('skip') ?? '0';
     this.title = `Delays in ${pipeline}`;
     show(root, element('h1', {}, this.title), this.#pipelines(pipelines), this.#periods(), this.#body);
     show(this.#body, element('p', { class: 'quiet' }, 'Loading …'));
@@ -73,6 +79,11 @@ export class DelaysView implements View {
     return `${pages.pipeline(this.#tenant, pipeline)}${query}`;
   }
 
+  #rowsAddress(skip: number): string {
+    const query = new URLSearchParams({ since: this.#since, ...(skip === 0 ? {} : { skip: `${skip}` }) });
+    return `${pages.pipeline(this.#tenant, this.#pipeline)}?${query}`;
+  }
+
   #choice(
     label: string,
     options: readonly string[],
@@ -99,14 +110,17 @@ export class DelaysView implements View {
   async #load(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const path = `pipeline/${encodeURIComponent(this.#pipeline)}/delays?since=${encodeURIComponent(this.#since)}`;
+    const query = new URLSearchParams({ since: this.#since, skip: this.#skip });
+    const path = `pipeline/${encodeURIComponent(this.#pipeline)}/delays?${query}`;
     try {
       const delays = await fetchJson<DelaysAnswer>(api(this.#tenant, path));
       if (this.#closed) return;
       if (delays === undefined) return show(this.#body, this.#empty('There is no such pipeline.'));
       show(
         this.#body,
-        delays.items === 0 ? this.#empty('The pipeline had no items in this period.') : sections(delays),
+        delays.items === 0
+          ? this.#empty('The pipeline had no items in this period.')
+          : sections(delays, skip => this.#rowsAddress(skip)),
       );
     } catch (error) {
       if (this.#closed) return;
@@ -120,7 +134,7 @@ export class DelaysView implements View {
   }
 }
 
-function sections(delays: DelaysAnswer): readonly Child[] {
+function sections(delays: DelaysAnswer, rowsAddress: (skip: number) => string): readonly Child[] {
   return [
     delays.truncated &&
       element(
@@ -129,11 +143,14 @@ function sections(delays: DelaysAnswer): readonly Child[] {
         `Too many items to count: the figures cover items that left since ${dateAndClock(millisecondsOf(delays.covered))}.`,
       ),
     tiles(delays),
+    wholeGate(delays, rowsAddress),
+    worstPanel(delays),
     loadChart(delays),
     statePanel(delays),
     delays.resets.count > 0 && culpritPanel(delays),
     resetCasesPanel(delays),
     flakyPanel(delays),
+    usePanel(delays),
     slowPanel(delays),
   ];
 }

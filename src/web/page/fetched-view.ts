@@ -14,6 +14,8 @@ interface FetchedPage<Shown> {
   readonly missing?: string;
   /** Whether the document may be another one after a message of the live stream. Default: never. */
   readonly concerns?: (changed: Changed) => boolean;
+  /** Milliseconds after which it is loaded again in any case, while the page is seen. Absent: never. */
+  readonly everyMs?: number;
 }
 
 /** Milliseconds between two loads, so that a busy tenant does not make every reader load all the time. */
@@ -26,6 +28,7 @@ export class FetchedView<Shown> implements View {
   readonly #root: Element;
   readonly #page: FetchedPage<Shown>;
   #timer: number | undefined;
+  #interval: number | undefined;
   #isLoading = false;
   #isShown = false;
   #closed = false;
@@ -36,6 +39,10 @@ export class FetchedView<Shown> implements View {
     this.title = page.title;
     show(root, element('p', { class: 'quiet' }, 'Loading …'));
     void this.#load();
+    if (page.everyMs !== undefined)
+      this.#interval = window.setInterval(() => {
+        if (!document.hidden) this.#loadIn(0);
+      }, page.everyMs);
   }
 
   update(changed: Changed): void {
@@ -47,6 +54,7 @@ export class FetchedView<Shown> implements View {
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
+    clearInterval(this.#interval);
   }
 
   #loadIn(ms: number): void {

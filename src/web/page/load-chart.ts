@@ -53,6 +53,7 @@ export function loadChart({ load, covered, until }: DelaysAnswer): HTMLElement {
       element('span', { class: 'load-most', 'aria-hidden': 'true' }, round(most)),
       columns.map((column, index) => columnOf(column, all[index] ?? 0, most, span)),
     ),
+    ...buildsChart(columns, span),
     element(
       'p',
       { class: 'load-axis', 'aria-hidden': 'true' },
@@ -70,6 +71,32 @@ interface Column {
   readonly left: number;
   readonly succeeded: number;
   readonly resets: number;
+  readonly builds: number;
+}
+
+/** What executors did meanwhile, to a scale of its own. */
+function buildsChart(columns: readonly Column[], span: number): readonly HTMLElement[] {
+  const most = Math.max(...columns.map(({ builds }) => builds));
+  if (!(most > 0)) return [];
+  const bars = columns.map(({ at, builds }) => {
+    const column = element('span', {
+      class: 'load-column',
+      title: `${when(at, span)}\n${round(builds)} builds at a time`,
+    });
+    const part = element('i', { class: 'load-part run' });
+    part.style.height = `${(builds / most) * 100}%`;
+    column.append(part);
+    return column;
+  });
+  const text = `builds that executors had, at most ${round(most)} at a time`;
+  return [
+    element(
+      'div',
+      { class: 'load load-builds', role: 'img', 'aria-label': text },
+      element('span', { class: 'load-most', 'aria-hidden': 'true' }, `${round(most)} builds`),
+      bars,
+    ),
+  ];
 }
 
 function columnOf(

@@ -12,10 +12,10 @@
  *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
  *     log-view.ts                       a build with its log: log-buffer.ts (log-sections.ts, ansi.ts) has it, log-reader.ts brings it, log-tools.ts and log-list.ts
  *                                       (log-rows.ts, log-search.ts, pacer.ts) show it; artifact-list.ts, kept-files.ts
- *     delays-view.ts                    a pipeline's delays: load-chart.ts, culprits.ts, reset-cases.ts
- *     fetched-view.ts                   views of one document: errors-view.ts, semaphores-view.ts, components-view.ts, builds-view.ts (list-filter.ts)
- *                                       jobs-view.ts and projects-view.ts; table.ts; queues-view.ts is live
- *     acts.ts                           what who is signed in may do (right-to-act.ts): act-dialog.ts asks, and says what it costs
+ *     delays-view.ts                    a pipeline's delays: whole-gate.ts, night-panels.ts, load-chart.ts, culprits.ts, reset-cases.ts
+ *     fetched-view.ts                   views of one document: errors-view.ts, components-view.ts, builds-view.ts (list-filter.ts)
+ *                                       jobs-view.ts and projects-view.ts; semaphores-view.ts, nodes-view.ts and autoholds-view.ts (list-search.ts); table.ts; queues-view.ts is live
+ *     acts.ts, hold-acts.ts             what who is signed in may do (right-to-act.ts): act-dialog.ts asks, and says what it costs
  *     account.ts                        signing in and out: sign-in.ts, session.ts; token-source.ts and event-lines.ts: a stream with a token
  *
  * A view is a {@link View}; it draws from live documents and fetches the rest. Nothing here uses `innerHTML` or inline styles in

@@ -19,8 +19,11 @@ const ENTRIES: readonly Entry[] = [
   { path: 'buildsets', text: 'Buildsets', pages: ['buildsets'] },
   { path: 'jobs', text: 'Jobs', pages: ['jobs', 'job'] },
   { path: 'projects', text: 'Projects', pages: ['projects', 'project'] },
+  { path: 'nodes', text: 'Nodes', pages: ['nodes'] },
+  { path: 'labels', text: 'Labels', pages: ['labels'] },
+  { path: 'autoholds', text: 'Autoholds', pages: ['autoholds'] },
   { path: 'semaphores', text: 'Semaphores', pages: ['semaphores'] },
-  { path: 'delays', text: 'Delays', pages: ['delays', 'pipeline'] },
+  { path: 'delays', text: 'Delays', pages: ['delays', 'night', 'pipeline'] },
   { path: 'components', text: 'Components', pages: ['components'] },
   { path: 'config-errors', text: 'Config errors', pages: ['errors'] },
 ];

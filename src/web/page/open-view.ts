@@ -3,6 +3,7 @@ import type { BuildsetDocument } from '../../api/builds.ts';
 import type { PipelinesDocument } from '../../api/service.ts';
 import type { Place } from '../../model/page-place.ts';
 import { api, errorTextOf, fetchJson, pages } from './address.ts';
+import { autoholdsView } from './autoholds-view.ts';
 import { Board } from './board.ts';
 import { buildsetsView, buildsView } from './builds-view.ts';
 import { componentsView } from './components-view.ts';
@@ -15,6 +16,7 @@ import { jobsView, jobView } from './jobs-view.ts';
 import type { Live } from './live.ts';
 import { LogView } from './log-view.ts';
 import type { View } from './messages.ts';
+import { labelsView, nodesView } from './nodes-view.ts';
 import { projectsView, projectView } from './projects-view.ts';
 import { QueuesView } from './queues-view.ts';
 import type { RightToAct } from './right-to-act.ts';
@@ -45,6 +47,8 @@ export async function openView(place: Place, opening: Opening): Promise<View> {
       return openDelays(place.name, opening);
     case 'delays':
       return openDelays(undefined, opening);
+    case 'night':
+      return openDelays(undefined, opening, '?since=12h');
     case 'queues':
       return new QueuesView(root, tenant, live);
     case 'builds':
@@ -61,6 +65,12 @@ export async function openView(place: Place, opening: Opening): Promise<View> {
       return jobView(root, tenant, place.name);
     case 'errors':
       return errorsView(root, tenant);
+    case 'nodes':
+      return nodesView(root, tenant, right);
+    case 'labels':
+      return labelsView(root, tenant);
+    case 'autoholds':
+      return autoholdsView(root, tenant, right);
     case 'semaphores':
       return semaphoresView(root, tenant);
     case 'components':
@@ -99,7 +109,7 @@ async function openBuildset(uuid: string, opening: Opening): Promise<View> {
 }
 
 /** @param wanted undefined: the first that merges changes, or else the first. */
-async function openDelays(wanted: string | undefined, { root, tenant }: Opening): Promise<View> {
+async function openDelays(wanted: string | undefined, { root, tenant }: Opening, query = ''): Promise<View> {
   let pipelines: PipelinesDocument;
   try {
     pipelines = (await fetchJson<PipelinesDocument>(api(tenant, 'pipelines'))) ?? [];
@@ -109,7 +119,7 @@ async function openDelays(wanted: string | undefined, { root, tenant }: Opening)
   const usual = pipelines.find(({ manager }) => manager === 'dependent') ?? pipelines[0];
   const name = wanted ?? usual?.name;
   if (name === undefined) return stillView(root, 'Delays', 'This tenant has no pipelines.');
-  if (wanted === undefined) window.history.replaceState(null, '', pages.pipeline(tenant, name));
+  if (wanted === undefined) window.history.replaceState(null, '', `${pages.pipeline(tenant, name)}${query}`);
   return new DelaysView(
     root,
     tenant,

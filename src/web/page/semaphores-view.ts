@@ -3,22 +3,29 @@ import type { SemaphoresDocument } from '../../api/semaphores.ts';
 import { api, fetchJson, pages } from './address.ts';
 import { element } from './dom.ts';
 import { FetchedView } from './fetched-view.ts';
-import { count } from './format.ts';
+import { clock, count } from './format.ts';
+import { ListSearch } from './list-search.ts';
 import type { View } from './messages.ts';
 
 /** Fetched again with each change of the tenant's documents: items of any pipeline may hold one. */
 export function semaphoresView(root: Element, tenant: string): View {
+  const search = new ListSearch('semaphores');
   return new FetchedView<SemaphoresDocument>(root, {
     title: 'Semaphores',
     load: () => fetchJson<SemaphoresDocument>(api(tenant, 'semaphores')),
     draw: semaphores => [
       element('h1', {}, semaphores.length === 0 ? 'No semaphores' : count(semaphores.length, 'semaphore')),
-      semaphores.length > 0 &&
-        element(
-          'ol',
-          { class: 'panel errors' },
-          semaphores.map(semaphore => semaphoreRow(tenant, semaphore)),
+      semaphores.length > 0 && [
+        search.root,
+        search.over(
+          element(
+            'ol',
+            { class: 'panel errors' },
+            semaphores.map(semaphore => semaphoreRow(tenant, semaphore)),
+          ),
+          'li',
         ),
+      ],
     ],
     concerns: () => true,
   });
@@ -49,8 +56,8 @@ function semaphoreRow(tenant: string, semaphore: SemaphoresDocument[number]): HT
 function place(
   tenant: string,
   how: string,
-  { item, job, change, pipeline }: SemaphoresDocument[number]['gatehouse']['waiting'][number],
+  { item, job, change, pipeline, since }: SemaphoresDocument[number]['gatehouse']['waiting'][number],
 ): HTMLElement {
   const link = element('a', { 'data-route': true, href: pages.item(tenant, item) }, change);
-  return element('span', {}, `${how} ${job} of `, link, ` in ${pipeline}`);
+  return element('span', {}, `${how} ${job} of `, link, ` in ${pipeline} since ${clock(since)}`);
 }
