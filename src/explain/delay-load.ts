@@ -16,6 +16,8 @@ export interface LoadPoint {
   readonly resets: number;
   /** Mean number of builds of these items that executors had. */
   readonly builds: number;
+  /** The narrowest window that an item entered in the period; null: none had to wait for its place. */
+  readonly window: number | null;
 }
 
 const POINTS = 48;
@@ -26,6 +28,7 @@ interface Bucket {
   succeeded: number;
   resets: number;
   builds: number;
+  window: number | null;
 }
 
 /** 48 points, or none for an empty period. What the items did before `covered` is left out. */
@@ -38,18 +41,19 @@ export function loadOf(
   if (width <= 0n) return [];
   const buckets = Array.from(
     { length: POINTS },
-    (): Bucket => ({ states: new Map(), left: 0, succeeded: 0, resets: 0, builds: 0 }),
+    (): Bucket => ({ states: new Map(), left: 0, succeeded: 0, resets: 0, builds: 0, window: null }),
   );
   // In widths of a bucket: a chart needs no nanoseconds.
   const place = (time: Nanoseconds) => Number(BigInt(time) - start) / Number(width);
   for (const item of items) addItem(buckets, item, place);
-  return buckets.map(({ states, left, succeeded, resets, builds }, index) => ({
+  return buckets.map(({ states, left, succeeded, resets, builds, window }, index) => ({
     at: parseNanoseconds((start + width * BigInt(index)).toString()),
     states: Object.fromEntries([...states].map(([state, items]) => [state, hundredths(items)])),
     left,
     succeeded,
     resets,
     builds: hundredths(builds),
+    window,
   }));
 }
 
@@ -70,6 +74,10 @@ function addItem(buckets: readonly Bucket[], item: DelayedItem, place: (time: Na
   for (const reset of item.resets) {
     const bucket = bucketAt(buckets, place(reset.at));
     if (bucket !== undefined) bucket.resets += 1;
+  }
+  for (const { at, window } of item.windows) {
+    const bucket = bucketAt(buckets, place(at));
+    if (bucket !== undefined) bucket.window = Math.min(window, bucket.window ?? window);
   }
   const end = item.ended === null ? undefined : bucketAt(buckets, place(item.until));
   if (end === undefined) return;

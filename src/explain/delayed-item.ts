@@ -26,6 +26,8 @@ export type DelayedItem = Pick<
   /** Key of its change queue. */
   readonly queue: string;
   readonly flakes: readonly Flakes[];
+  /** Windows of its queue when it entered them after waiting outside; without those that have no limit. */
+  readonly windows: readonly { readonly at: Nanoseconds; readonly window: number }[];
   /** Of each buildset, oldest first. */
   readonly tries: readonly Try[];
   /** Of each build that an executor took, once. */
@@ -68,9 +70,16 @@ export function delayedItem(item: QueueItem, now: Nanoseconds): DelayedItem {
     buildTime,
     queue: item.queue,
     flakes: flakesOf(explained.builds, testedStates(item)),
+    windows: windowsOf(item),
     tries: buildsetsOf(item).map(tryOf),
     work: workOf(item, until),
   };
+}
+
+function windowsOf({ events }: QueueItem): DelayedItem['windows'] {
+  return events.flatMap(({ name, at, facts: { window } }) =>
+    name === 'window-entered' && typeof window === 'number' && window > 0 ? [{ at, window }] : [],
+  );
 }
 
 function tryOf(buildset: BuildSet): Try {

@@ -10,7 +10,7 @@ import { isFailure } from '../tracing/status.ts';
 import type { Blamed } from './delay-culprits.ts';
 import type { LoadPoint } from './delay-load.ts';
 import type { Delays, SlowItem, StateDelays } from './delays.ts';
-import { costliestResets, flakyLines } from './night-text.ts';
+import { costliestResets, flakyLines, worstLines } from './night-text.ts';
 
 /** From the terminal and the command's arguments; a width below 60 counts as 60. */
 export interface DelaysTextOptions {
@@ -29,6 +29,7 @@ export function delaysLines(delays: Delays, { width, colour, title }: DelaysText
     headLines(delays, title, paint),
     delays.items === 0 ? [] : loadLines(delays, drawing),
     delays.items === 0 ? [] : stateLines(delays, drawing),
+    worstLines(delays, drawing),
     delays.resets.count === 0 ? [] : [...resetLines(delays, drawing), ...costliestResets(delays, drawing)],
     flakyLines(delays, drawing),
     delays.items === 0 ? [] : slowLines(delays, drawing),

@@ -81,6 +81,8 @@ export interface StateDelays extends Spread {
   readonly perItem: Nanoseconds;
   /** Number of items that were in this state. */
   readonly items: number;
+  /** The one that was in it for `longest`. */
+  readonly item: Uuid;
 }
 
 interface ResetDelays extends CulpritDelays {
@@ -162,17 +164,18 @@ function resultsOf(left: readonly DelayedItem[]): Delays['results'] {
 
 function statesOf(items: readonly DelayedItem[], time: Nanoseconds): readonly StateDelays[] {
   const byState = Map.groupBy(
-    items.flatMap(item => item.totals),
+    items.flatMap(({ item, totals }) => totals.map(total => ({ ...total, item }))),
     total => total.state,
   );
   const states = [...byState].flatMap(([state, totals]): readonly StateDelays[] => {
     const spread = spreadOf(totals.map(total => total.duration));
-    const [first] = totals;
+    const [first] = totals.toSorted((a, b) => longerFirst(a.duration, b.duration));
     if (spread === null || first === undefined) return [];
     const duration = sum(totals.map(total => total.duration));
     const share = time === '0' ? 0 : Number(duration) / Number(time);
     const perItem = shareOut(duration, items.length);
-    return [{ state, kind: first.kind, duration, share, perItem, items: totals.length, ...spread }];
+    const { kind, item } = first;
+    return [{ state, kind, duration, share, perItem, items: totals.length, item, ...spread }];
   });
   return states.sort((a, b) => longerFirst(a.duration, b.duration));
 }

@@ -1,4 +1,4 @@
-/** What cost most and which jobs are flaky, for people at a terminal: part of {@link import('./delays-text.ts').delaysLines}. */
+/** Who stole most time, what cost most and which jobs are flaky, for people at a terminal: part of {@link import('./delays-text.ts').delaysLines}. */
 import type { Paint } from '../lib/ansi.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
 import { durationText } from '../lib/duration-text.ts';
@@ -12,6 +12,25 @@ interface Drawing {
 }
 
 const SHOWN = 5;
+
+/** Culprits by how much earlier others would have landed without each; empty: none delayed a landing. */
+export function worstLines({ resets }: Delays, { width, paint }: Drawing): readonly string[] {
+  const stealing = resets.worst.filter(({ delayed }) => delayed > 0);
+  if (stealing.length === 0) return [];
+  const room = width - 31;
+  return [
+    `${paint('Worst culprits', 'bold')} ${paint('without each, others would have landed earlier', 'dim')}`,
+    paint(
+      `  ${toWidth('change', room)} ${toWidth('items', 7, 'right')} ${toWidth('by', 8, 'right')}  e.g.`,
+      'dim',
+    ),
+    ...stealing.slice(0, SHOWN).map(({ change, job, delayed, stolen, item }) => {
+      const who = toWidth(printable(job === null ? change : `${change}: ${job}`), room);
+      const time = paint(toWidth(textOf(stolen), 8, 'right'), 'yellow');
+      return `  ${who} ${toWidth(String(delayed), 7, 'right')} ${time}  ${paint(item.slice(0, 8), 'dim')}`;
+    }),
+  ];
+}
 
 /** The costliest resets, in the order of time. */
 export function costliestResets({ resets }: Delays, { width, paint }: Drawing): readonly string[] {

@@ -82,10 +82,15 @@ function startMerge(draft: TurnDraft, item: QueueItem): QueueItem {
     ? withEvent(item, {
         at: draft.input.now,
         name: 'window-entered',
-        facts: { buildset: item.buildset.uuid },
+        facts: { buildset: item.buildset.uuid, window: windowOf(draft, item) },
       })
     : item;
   return requestMerge(draft, entered);
+}
+
+/** Of its queue, as it is now; 0: no limit. */
+function windowOf(draft: TurnDraft, item: QueueItem): number {
+  return draft.queues.find(({ key }) => key === item.queue)?.window ?? 0;
 }
 
 function requestMerge(draft: TurnDraft, item: QueueItem): QueueItem {

@@ -283,6 +283,7 @@ export const EVENT_FACTS: ReadonlyMap<string, string> = new Map([
     'behind',
     'before',
     'position',
+    'window',
     'from',
     'to',
     'code',

@@ -273,7 +273,14 @@ describeOnChromium('the page', executablePath => {
     await page.locator('.tiles').waitFor();
     expect(new URL(page.url()).pathname).toBe('/t/main/pipeline/gate');
     expect(await page.locator('.tiles').innerText()).toMatch(/in the queue\s+6\s+window 5/);
-    expect(await page.locator('.numbers tbody tr').first().innerText()).toMatch(/^running\s+/);
+    const longest = page.locator('.numbers tbody tr').first();
+    expect(await longest.innerText()).toMatch(/^running\s+/);
+    expect(await longest.getByRole('link').getAttribute('href')).toBe(
+      `/t/main/item/${uuidOf('retry-budget')}`,
+    );
+    expect(await page.locator('.tiles a').first().getAttribute('href')).toBe(
+      '/t/main/buildsets?pipeline=gate&result=SUCCESS',
+    );
     expect(await page.getByRole('region', { name: 'By job' }).innerText()).toMatch(/unit-tests\s+4×/);
     expect(await page.locator('.load-column .run').count()).toBeGreaterThan(0);
     // The whole gate: a row for each item, lines from the culprits, and the ghost of the one that landed.

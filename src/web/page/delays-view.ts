@@ -3,6 +3,7 @@ import type { DelaysAnswer } from '../../api/delays.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { api, errorTextOf, fetchJson, pages } from './address.ts';
 import { culpritPanel } from './culprits.ts';
+import { tiles } from './delay-tiles.ts';
 import { type Child, element, externalLink, show } from './dom.ts';
 import {
   count,
@@ -155,34 +156,7 @@ function sections(delays: DelaysAnswer, rowsAddress: (skip: number) => string): 
   ];
 }
 
-function tiles({ left, queued, results, succeededPerHour, took, resets, queues }: DelaysAnswer): HTMLElement {
-  const failed = results
-    .filter(({ result }) => resultKind(result) === 'bad')
-    .reduce((sum, { items }) => sum + items, 0);
-  const passed = results.find(({ result }) => result === 'SUCCESS')?.items ?? 0;
-  const windows = queues.filter(({ window }) => window > 0).map(({ window }) => window);
-  return element(
-    'dl',
-    { class: 'tiles' },
-    tile('succeeded', passed, `${succeededPerHour} per hour`),
-    tile('failed', failed, `of ${left} finished`),
-    tile('in the queue', queued, windows.length === 0 ? null : `window ${windows.join(', ')}`),
-    took !== null && tile('median duration', durationOf(took.p50), `95 %: ${durationOf(took.p95)}`),
-    tile('tested again', resets.count, `${count(resets.items, 'item')}`),
-    tile('build time lost', durationOf(resets.lostBuildTime), `${percent(resets.lostShare)} of all`),
-  );
-}
-
-function tile(word: string, value: string | number, more: string | null): HTMLElement {
-  return element(
-    'div',
-    {},
-    element('dt', {}, word),
-    element('dd', {}, element('b', {}, value), more !== null && element('small', {}, more)),
-  );
-}
-
-function statePanel({ states, time: total, items }: DelaysAnswer): HTMLElement {
+function statePanel({ tenant, states, time: total, items }: DelaysAnswer): HTMLElement {
   const most = Math.max(...states.map(({ share }) => share));
   return element(
     'section',
@@ -200,7 +174,7 @@ function statePanel({ states, time: total, items }: DelaysAnswer): HTMLElement {
         'table',
         { class: 'numbers' },
         head(
-          ['state', '', 'share', 'per item', 'p50', 'p95', 'items'],
+          ['state', '', 'share', 'per item', 'p50', 'p95', 'longest', 'items'],
           [
             '',
             '',
@@ -208,6 +182,7 @@ function statePanel({ states, time: total, items }: DelaysAnswer): HTMLElement {
             'average over all items; the column adds up to the mean duration',
             'median of the items that were in this state',
             '95th percentile of the items that were in this state',
+            'leads to the item',
             'items that were in this state',
           ],
         ),
@@ -224,6 +199,15 @@ function statePanel({ states, time: total, items }: DelaysAnswer): HTMLElement {
               element('td', {}, element('b', {}, durationOf(state.perItem))),
               element('td', {}, durationOf(state.p50)),
               element('td', {}, durationOf(state.p95)),
+              element(
+                'td',
+                {},
+                element(
+                  'a',
+                  { 'data-route': true, href: pages.item(tenant, state.item) },
+                  durationOf(state.longest),
+                ),
+              ),
               element('td', {}, state.items),
             ),
           ),

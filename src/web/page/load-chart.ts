@@ -46,6 +46,8 @@ export function loadChart({ load, covered, until }: DelaysAnswer): HTMLElement {
       ),
       columns.some(({ resets }) => resets > 0) &&
         element('li', {}, element('i', { class: 'load-reset', 'aria-hidden': 'true' }), 'resets'),
+      columns.some(({ window }) => window !== null && window <= most) &&
+        element('li', {}, element('i', { class: 'load-window', 'aria-hidden': 'true' }), 'window'),
     ),
     element(
       'div',
@@ -72,6 +74,8 @@ interface Column {
   readonly succeeded: number;
   readonly resets: number;
   readonly builds: number;
+  /** Items; null: not known, for none waited outside. */
+  readonly window: number | null;
 }
 
 /** What executors did meanwhile, to a scale of its own. */
@@ -100,7 +104,7 @@ function buildsChart(columns: readonly Column[], span: number): readonly HTMLEle
 }
 
 function columnOf(
-  { at, layers, left, succeeded, resets }: Column,
+  { at, layers, left, succeeded, resets, window }: Column,
   items: number,
   most: number,
   span: number,
@@ -110,6 +114,7 @@ function columnOf(
     `${round(items)} items on average`,
     left > 0 && `${left} finished, ${succeeded} of them succeeded`,
     resets > 0 && count(resets, 'reset'),
+    window !== null && `window ${window}`,
   ];
   const column = element('span', { class: 'load-column', title: words.filter(Boolean).join('\n') });
   for (const [index, height] of layers.entries()) {
@@ -117,6 +122,11 @@ function columnOf(
     const part = element('i', { class: `load-part ${LAYERS[index]?.role}` });
     part.style.height = `${(height / most) * 100}%`;
     column.append(part);
+  }
+  if (window !== null && window <= most) {
+    const line = element('i', { class: 'load-window' });
+    line.style.bottom = `${(window / most) * 100}%`;
+    column.append(line);
   }
   if (resets > 0) column.append(element('i', { class: 'load-reset' }));
   return column;

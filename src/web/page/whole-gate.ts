@@ -155,10 +155,10 @@ function rowLine(tenant: string, row: Row, scale: Scale): HTMLElement {
   );
 }
 
-/** Of little room, the project goes first. */
+/** Of little room, project and branch go first. */
 function nameOf(change: string): Child {
-  const [project = '', ...rest] = change.split(' ');
-  return [element('span', { class: 'gate-project' }, `${project} `), rest.join(' ')];
+  const [, where = '', name = change] = /^(.*[ /])([^ /]+)$/.exec(change) ?? [];
+  return [element('span', { class: 'gate-place' }, where), name];
 }
 
 function parts({ states, until }: Row, scale: Scale): readonly HTMLElement[] {

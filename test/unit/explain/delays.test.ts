@@ -210,6 +210,10 @@ describe('the delays of a pipeline', () => {
         merging          █                             <1%     34ms     30ms     62ms
         choosing jobs    █                             <1%      2ms      2ms      3ms
 
+      Worst culprits without each, others would have landed earlier
+        change                                              items       by  e.g.
+        acme/app master/broken,deadbeef: unit-tests             1      38s  666603c5
+
       Tested again once, 1 of the items: 45s of build time lost, 21% of all
         by job                                             resets   items     lost
         unit-tests                                              1       1      45s

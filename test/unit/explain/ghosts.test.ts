@@ -7,6 +7,7 @@ import { ghostsWithout, landingsOf } from '../../../src/explain/ghosts.ts';
 import { worstCulprits } from '../../../src/explain/worst-culprits.ts';
 import type { ResetCause } from '../../../src/model/cause.ts';
 import type { ItemStateName } from '../../../src/model/item-states.ts';
+import { itemStory, at as later } from '../../fake/queue-item.ts';
 import { finishedItems, gateItems, NOW } from '../web/sample-gate.ts';
 import { at, sampleItem, uuidOf } from '../web/sample-item.ts';
 
@@ -160,4 +161,16 @@ it('executors are used by the builds of the period, and no longer than it lasts'
   expect(use.executors).toMatchObject([{ name: 'executor-1' }]);
   const mean = load.reduce((sum, { builds }) => sum + builds, 0) / load.length;
   expect(mean).toBeCloseTo(use.executors[0]?.mean ?? 0, 1);
+});
+
+it('the load has the narrowest window that an item entered, where one had to wait for it', () => {
+  const stories = [5, 3, 0].map((window, index) =>
+    itemStory({ seed: `waits-${index}` })
+      .wait(1_000)
+      .note('window-entered', { window })
+      .merge(),
+  );
+  const items = stories.map(({ item }) => delayedItem(item, later(48_000)));
+  const { load } = delaysOf(items, { since: later(0), covered: later(0), until: later(48_000) });
+  expect(load.map(({ window }) => window)).toEqual(load.map((_, index) => (index === 1 ? 3 : null)));
 });

@@ -60,6 +60,27 @@ describe('a new item', () => {
   });
 });
 
+describe('an item that waited for its place', () => {
+  it('says how wide the window was that it entered, after one ahead narrowed it', () => {
+    const script = new Script();
+    script.run([
+      'pipeline gate dependent window=2 floor=1 ceiling=2',
+      'jobs app unit',
+      'changes app A B C',
+      'approve A B C',
+      'merges',
+      'build A unit FAILURE',
+      'report A',
+      'merges',
+      'release B .*',
+      'report B',
+    ]);
+    const gate = script.world.pipelines.get('gate');
+    expect(gate?.item('C').events).toMatchObject([{ name: 'window-entered', facts: { window: 2 } }]);
+    expect(gate?.item('C').timeline.map(({ state }) => state)).toContain('window');
+  });
+});
+
 describe('a build', () => {
   it('is a trace of its own when its job is expected to run long, or is configured so', () => {
     const world = new World();
