@@ -1,6 +1,6 @@
 /** `GET …/autohold` and `…/autohold/<id>`, in Zuul's form: requests to hold the hosts of failed builds. */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
-import { expiryOf, filterText, type HoldRequest } from '../model/hold-request.ts';
+import { filterText, type HoldRequest, heldUntil } from '../model/hold-request.ts';
 import { type Document, document, list, nullable, text, uuid, whole } from './schema.ts';
 
 /** One request. */
@@ -51,7 +51,7 @@ export function holdDocument(id: string, hold: HoldRequest): HoldDocument {
       by: hold.by,
       at: seconds(hold.at),
       held: hold.held.map(each => {
-        const until = expiryOf(hold, each);
+        const until = heldUntil(hold, each);
         return {
           build: each.build,
           since: seconds(each.at),

@@ -1,6 +1,6 @@
 /** `GET …/nodes`, `…/labels` and `…/nodeset-requests`, as Zuul has them: hosts of `nodes.yaml`, what is offered, and who waits. */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
-import { expiryOf, type HoldRequest } from '../model/hold-request.ts';
+import { type HoldRequest, heldUntil } from '../model/hold-request.ts';
 import { type HostState, isInService } from '../model/static-host.ts';
 import { type NodesNow, nodeWaitsNow } from './node-waits.ts';
 import { type Document, document, list, nullable, oneOf, text, uuid, whole } from './schema.ts';
@@ -121,7 +121,7 @@ function heldJson({ since, request }: Held, own: OwnHolds): NodesDocument[number
   const hold = request === undefined ? undefined : own.get(request.id);
   if (request === undefined || hold === undefined)
     return { since: seconds(since), request: null, build: null, until: null };
-  const until = expiryOf(hold, { at: since });
+  const until = heldUntil(hold, { at: since });
   return {
     since: seconds(since),
     request: request.id,

@@ -28,7 +28,7 @@ interface Landing {
 }
 
 /** Those of one queue, in the order of time. */
-export type Landings = readonly Landing[];
+export type QueueLandings = readonly Landing[];
 
 /** An item that landed, and when it would have. */
 export interface Ghost {
@@ -39,12 +39,12 @@ export interface Ghost {
 }
 
 /** Of each queue, what it landed. */
-export function landingsOf(items: readonly DelayedItem[]): readonly Landings[] {
+export function landedByQueue(items: readonly DelayedItem[]): readonly QueueLandings[] {
   const landed = items.filter(({ ended }) => ended?.reason === 'reported' && ended.result === 'SUCCESS');
   return [...Map.groupBy(landed, ({ queue }) => queue).values()].map(ofQueue);
 }
 
-function ofQueue(items: readonly DelayedItem[]): Landings {
+function ofQueue(items: readonly DelayedItem[]): QueueLandings {
   let before = Number.NEGATIVE_INFINITY;
   return items
     .map(item => ({ item, landed: toMilliseconds(item.until) }))
@@ -64,7 +64,7 @@ function ofQueue(items: readonly DelayedItem[]): Landings {
 }
 
 /** Those that would have landed at least a millisecond earlier. */
-export function ghostsWithout(queues: readonly Landings[], culprit: Uuid): readonly Ghost[] {
+export function ghostsWithout(queues: readonly QueueLandings[], culprit: Uuid): readonly Ghost[] {
   return queues.flatMap(landings => {
     let before = Number.NEGATIVE_INFINITY;
     return landings.flatMap(landing => {

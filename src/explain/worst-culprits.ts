@@ -3,7 +3,7 @@ import { fromMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { isBefore, sum } from '../lib/time-window.ts';
 import type { DelayedItem } from './delayed-item.ts';
-import { type Ghost, ghostsWithout, landingsOf } from './ghosts.ts';
+import { type Ghost, ghostsWithout, landedByQueue } from './ghosts.ts';
 
 /** One item whose failure, leaving or move had others tested again. */
 export interface WorstCulprit {
@@ -38,7 +38,7 @@ export function worstCulprits(items: readonly DelayedItem[]): {
   readonly culprits: readonly WorstCulprit[];
   readonly ghosts: ReadonlyMap<Uuid, WorstGhost>;
 } {
-  const queues = landingsOf(items);
+  const queues = landedByQueue(items);
   const ghosts = new Map<Uuid, WorstGhost>();
   const culprits = candidates(items).map(candidate => {
     const found = ghostsWithout(queues, candidate.item);

@@ -86,7 +86,7 @@ export function withHeld(hold: HoldRequest, build: HeldBuild): HoldRequest {
 }
 
 /** When one of its builds expires; undefined: when it is deleted. */
-export function expiryOf(
+export function heldUntil(
   { expiration }: Pick<HoldRequest, 'expiration'>,
   { at }: Pick<HeldBuild, 'at'>,
 ): Nanoseconds | undefined {
@@ -96,7 +96,7 @@ export function expiryOf(
 /** When its first build expires; undefined: none does. */
 export function firstExpiry(hold: HoldRequest): Nanoseconds | undefined {
   const [first] = hold.held;
-  return first === undefined ? undefined : expiryOf(hold, first);
+  return first === undefined ? undefined : heldUntil(hold, first);
 }
 
 /** It holds nothing, and will hold nothing more. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { delayedItem } from '../../../src/explain/delayed-item.ts';
 import { delaysOf } from '../../../src/explain/delays.ts';
 import { gatePicture } from '../../../src/explain/gate-picture.ts';
-import { ghostsWithout, landingsOf } from '../../../src/explain/ghosts.ts';
+import { ghostsWithout, landedByQueue } from '../../../src/explain/ghosts.ts';
 import { worstCulprits } from '../../../src/explain/worst-culprits.ts';
 import type { ResetCause } from '../../../src/model/cause.ts';
 import type { ItemStateName } from '../../../src/model/item-states.ts';
@@ -45,7 +45,7 @@ function lived({ name, tries, by = [], ready, landed, queue = 'q' }: Life) {
 
 const secondsOf = (time: string) => Number((BigInt(time) - BigInt(at(0))) / 1_000_000n) / 1000;
 const ghosts = (culprit: string, ...lives: readonly Life[]) =>
-  ghostsWithout(landingsOf(lives.map(lived)), uuidOf(culprit)).map(each => [
+  ghostsWithout(landedByQueue(lives.map(lived)), uuidOf(culprit)).map(each => [
     lives.find(({ name }) => uuidOf(name) === each.item)?.name,
     secondsOf(each.at),
   ]);
