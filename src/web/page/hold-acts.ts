@@ -36,6 +36,7 @@ export function nodeActs({ id, state, gatehouse }: NodesDocument[number]): reado
 }
 
 const EXPIRATIONS = [
+  ['', 'as long as is usual here'],
   ['86400', 'for a day'],
   ['3600', 'for an hour'],
   ['604800', 'for a week'],
@@ -58,8 +59,9 @@ export function requestHold(): Act {
       { name: 'expiration', label: 'Each', choices: EXPIRATIONS },
     ],
     path: ({ project = '' }) => `project/${encodedProject(project)}/autohold`,
-    body: ({ job = '', change = '', reason = '', count = '', expiration = '0' }) => ({
-      ...{ job, reason, count: Number(count), node_hold_expiration: Number(expiration) },
+    body: ({ job = '', change = '', reason = '', count = '', expiration = '' }) => ({
+      ...{ job, reason, count: Number(count) },
+      node_hold_expiration: expiration === '' ? null : Number(expiration),
       ...(change === '' ? {} : change.startsWith('refs/') ? { ref: change } : { change }),
     }),
     effect:
