@@ -31,7 +31,7 @@ export interface WorstGhost {
 
 const MOST_ROWS = 20;
 /** For each the landings are replayed: of more culprits those that cost most build time. */
-const MOST_REPLAYS = 100;
+const MOST_REPLAYS = 30;
 
 /** `culprits`: the one that stole most first, at most {@link MOST_ROWS}. `ghosts`: by the item that would have landed earlier. */
 export function worstCulprits(items: readonly DelayedItem[]): {

@@ -90,7 +90,7 @@ function startMerge(draft: TurnDraft, item: QueueItem): QueueItem {
 
 /** Of its queue, as it is now; 0: no limit. */
 function windowOf(draft: TurnDraft, item: QueueItem): number {
-  return draft.queues.find(({ key }) => key === item.queue)?.window ?? 0;
+  return draft.queues.get(item.queue)?.window ?? 0;
 }
 
 function requestMerge(draft: TurnDraft, item: QueueItem): QueueItem {
