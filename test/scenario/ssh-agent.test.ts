@@ -1,0 +1,61 @@
+/** The ssh key of a project goes from the keystore to the agent of those builds that may use it. */
+import { describe, expect, inject } from 'vitest';
+import { KEYSTORE_PASSWORD, SSH_PUBLIC_KEY, ZUUL_KEYS } from '../fake/project-keys.ts';
+import { ON_OPENSSH } from '../setup/provided.ts';
+import { layoutWith } from './layouts.ts';
+import { story } from './story.ts';
+
+const AGENT = `#!/bin/sh
+echo "agent: \${SSH_AUTH_SOCK:-none}"
+test -z "$SSH_AUTH_SOCK" || ssh-add -L
+`;
+
+describe.skipIf(inject('openSsh').kind === 'none')(`with OpenSSH ${ON_OPENSSH}`, () => {
+  story(
+    'the stored ssh key of a project is in the agent of its builds after review, and builds before review have no agent',
+    {
+      layout: layoutWith(
+        `
+- job: {name: trusted, run: playbooks/agent.sh}
+- project: {name: org/project, check: {jobs: [trusted]}, gate: {jobs: [trusted]}}
+`,
+        { check: true, gate: { more: ['post-review: true'] } },
+      ),
+      configFiles: { 'playbooks/agent.sh': AGENT },
+      projects: {
+        'org/project': {
+          '.zuul.yaml': `- job: {name: untrusted, run: playbooks/agent.sh}
+- project: {check: {jobs: [untrusted]}, gate: {jobs: [untrusted]}}
+`,
+          'playbooks/agent.sh': AGENT,
+        },
+      },
+      sections: ['[keystore]', `password = ${KEYSTORE_PASSWORD.reveal()}`],
+      keys: ZUUL_KEYS,
+    },
+    async world => {
+      await world.propose('A');
+      await world.leaves('A', 'SUCCESS', 'check');
+      await world.approve('A');
+      await world.leaves('A', 'SUCCESS', 'gate');
+      const builds = await world.api.get<readonly BuildRow[]>('/api/tenant/tenant-one/builds');
+      const seen = builds.map(async ({ uuid, job_name, pipeline }) => {
+        const log = await world.api.text(`/api/tenant/tenant-one/build/${uuid}/log`);
+        const key = log.includes(`${SSH_PUBLIC_KEY} org/project`) ? 'the key' : 'no key';
+        return `${pipeline} ${job_name}: ${/agent: none/.test(log) ? 'no agent' : key}`;
+      });
+      expect((await Promise.all(seen)).toSorted()).toEqual([
+        'check trusted: no agent',
+        'check untrusted: no agent',
+        'gate trusted: the key',
+        'gate untrusted: the key',
+      ]);
+    },
+  );
+});
+
+interface BuildRow {
+  readonly uuid: string;
+  readonly job_name: string;
+  readonly pipeline: string;
+}
