@@ -28,6 +28,9 @@ export function frozenJobDocument(job: FrozenJob, canonical: (project: ProjectKe
     timeout: job.timeout ?? null,
     post_timeout: job.postTimeout ?? null,
     override_checkout: job.overrideCheckout ?? null,
+    ansible_version: job.ansibleVersion ?? null,
+    // Whatever it says: Ansible's own modules never join the outputs of a command.
+    ansible_split_streams: true,
     failure_output: [...(job.failureOutput ?? [])],
     dependencies: job.dependencies.map(({ name, soft }) => ({ name, soft })),
     pre_playbooks: playbooks(job.preRun),

@@ -85,6 +85,14 @@ export const QUERIES = {
       description: 'Items of each pipeline to skip',
     },
   },
+  configErrors: {
+    project: { kind: 'text' },
+    branch: { kind: 'text' },
+    severity: { kind: 'text', description: 'error or warning' },
+    name: { kind: 'text', description: 'Code' },
+    limit: { kind: 'integer', min: 1, max: MAX_LIMIT, description: 'Of those that fit; all by default' },
+    skip: { ...skip, default: 0 },
+  },
   events: {
     'last-event-id': {
       kind: 'text',

@@ -23,7 +23,7 @@ import { changeChecksSchema } from './change-checks-schema.ts';
 import { componentsSchema, requestedStateSchema, STATE_ACTIONS } from './components.ts';
 import { connectionsSchema } from './connections.ts';
 import { delaysSchema } from './delays.ts';
-import { jobSchema, projectSchema } from './described.ts';
+import { jobSchema, jobsSchema, projectSchema } from './described.ts';
 import { explanationSchema } from './explanation.ts';
 import { calibrationSchema, forecastSchema } from './forecast.ts';
 import { frozenJobSchema, frozenJobsSchema } from './frozen-jobs-schema.ts';
@@ -44,7 +44,6 @@ import {
   healthSchema,
   indexSchema,
   infoSchema,
-  jobsSchema,
   pipelinesSchema,
   projectsSchema,
   refusalSchema,
@@ -263,7 +262,12 @@ const READ: readonly RouteDescription[] = [
   read(`${TENANT}/nodeset-requests`, 'Builds that wait for hosts or have them', {
     document: 'NodesetRequests',
   }),
-  read(`${TENANT}/config-errors`, 'Errors in the configuration', { document: 'ConfigErrors' }),
+  read(
+    `${TENANT}/config-errors`,
+    'Errors in the configuration',
+    { document: 'ConfigErrors' },
+    { query: QUERIES.configErrors },
+  ),
   read(
     `${TENANT}/items`,
     'Finished items, newest first',

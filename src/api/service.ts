@@ -103,11 +103,6 @@ export const projectsSchema = list(
 /** Read by the list of projects. */
 export type ProjectsDocument = Document<typeof projectsSchema>;
 
-/** `GET …/jobs`, by name. */
-export const jobsSchema = list(document({ name: text(), description: optional(text()) }));
-/** Read by the list of jobs. */
-export type JobsDocument = Document<typeof jobsSchema>;
-
 /** `GET …/config-errors`: errors and warnings of the current configuration. */
 export const configErrorsSchema = list(
   document({
@@ -115,6 +110,7 @@ export const configErrorsSchema = list(
     error: text(),
     short_error: text('Code'),
     severity: oneOf(['error', 'warning']),
+    name: text('Code'),
     gatehouse: document({ line: nullable(whole()), column: nullable(whole()), text: text() }),
   }),
 );
@@ -162,6 +158,31 @@ export function configErrorsDocument({
   return [...configErrors.map(configErrorDocument), ...hostFaults.map(hostFaultDocument)];
 }
 
+/** Which errors are asked for; undefined: any. */
+interface ErrorFilter {
+  readonly project: string | undefined;
+  readonly branch: string | undefined;
+  readonly severity: string | undefined;
+  readonly name: string | undefined;
+  readonly limit: number | undefined;
+  readonly skip: number;
+}
+
+/** Zuul's filter, in the given order. */
+export function configErrorsPage(all: ConfigErrorsDocument, filter: ErrorFilter): ConfigErrorsDocument {
+  const { project, branch, severity, name, limit, skip } = filter;
+  const fits = (wanted: string | undefined, given: string | null) => wanted === undefined || wanted === given;
+  return all
+    .filter(
+      each =>
+        fits(project, each.source_context.project) &&
+        fits(branch, each.source_context.branch) &&
+        fits(severity, each.severity) &&
+        fits(name, each.name),
+    )
+    .slice(skip, limit === undefined ? undefined : skip + limit);
+}
+
 function configErrorDocument(error: ConfigError): ConfigErrorsDocument[number] {
   return {
     source_context: {
@@ -172,6 +193,7 @@ function configErrorDocument(error: ConfigError): ConfigErrorsDocument[number] {
     error: configErrorText(error),
     short_error: error.code,
     severity: error.severity,
+    name: error.code,
     gatehouse: { line: error.line, column: error.column, text: error.text },
   };
 }
@@ -188,6 +210,7 @@ function hostFaultDocument({
     error: `${path}: ${text}`,
     short_error: 'refused-by-host',
     severity,
+    name: 'refused-by-host',
     gatehouse: { line: null, column: null, text },
   };
 }
@@ -202,11 +225,6 @@ export function projectsDocument({ projects }: TenantSnapshot): ProjectsDocument
       type: trusted ? ('config' as const) : ('untrusted' as const),
     }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-/** Encodes a tenant's jobs, by name. */
-export function jobsDocument({ jobs }: TenantSnapshot): JobsDocument {
-  return jobs.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Encodes decisions about a change. @param decisions oldest first. */

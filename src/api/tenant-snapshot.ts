@@ -66,7 +66,7 @@ export interface TenantSnapshot {
   }[];
   /** Defined ones. */
   readonly semaphores: readonly ({ readonly name: string } & SemaphoreRule)[];
-  readonly jobs: readonly { readonly name: string; readonly description?: string }[];
+  readonly jobs: readonly { readonly name: string }[];
   /** What its jobs may ask for. Absent: not known. */
   readonly labels?: LabelNames;
   /** Null: tracing is off. */

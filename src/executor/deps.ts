@@ -164,6 +164,8 @@ export interface ExecutorOptions {
   readonly sandbox: 'auto' | 'bubblewrap' | 'none';
   /** Node labels it offers; a job that names none runs anywhere. */
   readonly labels: readonly string[];
+  /** `ansible-playbook` of each installed version that jobs may name. Default: none, jobs use the one on their PATH. */
+  readonly ansibles?: ReadonlyMap<string, string>;
   /** The trace context jobs get while tracing is off: see inbound-trace.ts. Default none. */
   readonly inboundTrace?: { readonly [name: string]: string };
   /** Builds at a time, but for those that pause: see `build-slots.ts`. */

@@ -46,6 +46,7 @@ export function jobVariables(
   return {
     zuul: {
       ...request.zuul,
+      ...(request.job.ansibleVersion === undefined ? {} : { ansible_version: request.job.ansibleVersion }),
       executor: {
         hostname,
         src_root: `${view.work}/src`,

@@ -1,4 +1,5 @@
 /** Determines how each playbook of a build is started, before the first one runs. */
+import { dirname } from 'node:path';
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import { isInventoryName } from '../model/inventory-name.ts';
 import {
@@ -38,6 +39,8 @@ export interface PlanFacts {
   readonly places: BuildPlaces;
   readonly view: JobView;
   readonly variables: JobVariables;
+  /** `ansible-playbook` by version, as {@link ExecutorOptions.ansibles}. */
+  readonly ansibles: ReadonlyMap<string, string>;
 }
 
 /** @returns the plan, or the first problem: one line for the author of the job. */
@@ -67,6 +70,18 @@ export async function planPlaybooks(facts: PlanFacts): Promise<PlaybookPlan | st
 type AnsiblePlaybook = Extract<ResolvedPlaybook, { kind: 'ansible' }>;
 type Start = Pick<PlannedPlaybook, 'argv' | 'environment' | 'reader'>;
 
+/** @throws Error the version that the job takes is not there any more: the machine's fault, another one may have it. */
+async function programOf(
+  { ansibleVersion }: BuildRequest['job'],
+  ansibles: ReadonlyMap<string, string>,
+  { path }: JobView,
+): Promise<string | undefined> {
+  if (ansibleVersion === undefined) return findAnsible(path);
+  const program = ansibles.get(ansibleVersion);
+  if (program !== undefined && (await findAnsible(dirname(program))) === program) return program;
+  throw new Error(`Ansible ${ansibleVersion} is not there any more; restart this executor`);
+}
+
 /** Located and prepared for the first playbook that needs it. */
 function ansibleOnce({
   request,
@@ -74,12 +89,13 @@ function ansibleOnce({
   view,
   places,
   variables,
+  ansibles,
 }: PlanFacts): (found: AnsiblePlaybook, playbook: BuildPlaybook) => Promise<Start | string> {
   let program: string | undefined;
   const rolesOf = placedRoles({ roles: request.roles ?? [], info: places.info, view, workspace });
   return async ({ path, name }, playbook) => {
     if (program === undefined) {
-      program = await findAnsible(view.path);
+      program = await programOf(request.job, ansibles, view);
       if (program === undefined)
         return `playbook ${name} is one for Ansible, and this executor has no ansible-playbook (looked for in ${view.path})`;
       const unusable = [...variables.hosts.keys()].find(host => !isInventoryName(host));

@@ -182,6 +182,7 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
   if (request.job.nodes.length > 0) await log.line(nodesText(request.job, context.hosts));
   const refused = refusal(context);
   if (refused !== undefined) return { result: 'ERROR', detail: refused };
+  if (request.job.ansibleVersion !== undefined) await log.line(`Ansible ${request.job.ansibleVersion}`);
   if (request.job.network) await log.line('network: that of the host, its loopback services included');
 
   const workspace = await runner.prepare(context, steps);
@@ -197,7 +198,8 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
       const given = { ...request, zuul, parentData: included.vars };
       const variables = jobVariables(given, runner.view(places), options.hostname, way.connections);
       await writeFile(join(places.info, VARIABLES_FILE), variablesFile(variables));
-      return planPlaybooks({ request, workspace, places, variables, view: runner.view(places) });
+      const { ansibles = new Map() } = options;
+      return planPlaybooks({ request, workspace, places, variables, ansibles, view: runner.view(places) });
     },
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
   );

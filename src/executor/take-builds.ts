@@ -30,7 +30,7 @@ const UNGOVERNED: GovernorOptions = {
 /** @param execute runs a build in a slot; never rejects. */
 export function takeBuilds(
   deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room' | 'secretKeys' | 'dataSeal'>,
-  options: Pick<ExecutorOptions, 'labels' | 'maxBuilds' | 'governor'>,
+  options: Pick<ExecutorOptions, 'labels' | 'maxBuilds' | 'governor' | 'ansibles'>,
   gate: WorkGate,
   execute: (taken: TakenBuild, slot: Occupied) => Promise<void>,
 ): BuildTaker {
@@ -51,6 +51,7 @@ export function takeBuilds(
       warned = true;
       return false;
     }
+    if (job.ansibleVersion !== undefined && options.ansibles?.has(job.ansibleVersion) !== true) return false;
     return hasHosts || job.nodes.every(({ label }) => options.labels.includes(label));
   }
 

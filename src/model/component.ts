@@ -22,6 +22,8 @@ export interface ComponentRecord {
   readonly startedAt: Nanoseconds;
   /** Node labels it offers; only executors have any. */
   readonly labels: readonly string[];
+  /** Versions of Ansible that its jobs may name; only executors have any. Absent: none. */
+  readonly ansibleVersions?: readonly string[];
   /** `http://host:port` at which it answers others; null when it does not. */
   readonly address: string | null;
   /** Why it takes no work although it runs, e.g. a full disk. For people; absent: no trouble. */

@@ -190,6 +190,8 @@ export interface FrozenJob extends FrozenNodeset {
   readonly requires?: readonly string[];
   /** Expressions of RE2: the build has failed as soon as one matches the beginning of a line that run prints. Absent: none. */
   readonly failureOutput?: readonly string[];
+  /** Of Ansible, one that the site has. Absent: it has no playbooks of Ansible, or takes the one on the PATH of jobs. */
+  readonly ansibleVersion?: string;
   /** Where its variants were defined, `project@branch:file:line`, parent first. */
   readonly definedAt: readonly string[];
 }

@@ -76,8 +76,18 @@ export interface Tenant {
   readonly globalSemaphores?: { readonly [name: string]: number };
   /** Who may read and operate it. Absent: all read, and only the claim `zuul.admin` lets a user operate. */
   readonly access?: TenantAccess;
+  /** What `ansible-version` of its jobs may name. Absent: it has no effect, there is one Ansible. */
+  readonly ansible?: AnsibleChoice;
   /** Everything runs and nothing is written at a host, see src/scheduler/report/right-to-act.ts. Absent: results are reported. */
   readonly shadowMode?: true;
+}
+
+/** The versions of Ansible that a site has, under the names that jobs use. */
+export interface AnsibleChoice {
+  /** At least one. */
+  readonly versions: readonly string[];
+  /** One of them, for jobs that name none. Absent: the `ansible-playbook` on the PATH of jobs. */
+  readonly usual?: string;
 }
 
 /** A frozen job or why there is none, per job the project-pipeline lists. */

@@ -24,6 +24,7 @@ export function readScheduler(read: OptionReader, alone: boolean): SchedulerSett
     stateDir: read.path('state_dir', '/var/lib/gatehouse'),
     relativePriority: read.boolean('relative_priority', false),
     ...holdExpirationsOf(read),
+    ...ansibleOf(read),
     ...hostNameOf(read, read.string('host_name', '')),
   };
 }
@@ -51,6 +52,17 @@ function tenantConfigOf(
   if (read.has('tenant_config') || (alone && script === undefined)) read.required('tenant_config');
   const file = read.path('tenant_config');
   return script === undefined ? { tenantConfig: file } : { tenantConfig: script, tenantConfigIsScript: true };
+}
+
+/** A default alone does nothing: a zuul.conf may have one. */
+function ansibleOf(read: OptionReader): Pick<SchedulerSettings, 'ansible'> {
+  const versions = read.words('ansible_versions');
+  const usual = read.string('default_ansible_version', '');
+  if (versions.length === 0) return {};
+  if (usual === '') return { ansible: { versions } };
+  if (!versions.includes(usual))
+    read.refuse('default_ansible_version', `it is not one of ansible_versions (${versions.join(', ')})`);
+  return { ansible: { versions, usual } };
 }
 
 /** It is part of names and addresses in traces, and of a scheduler's own name. */
@@ -191,6 +203,7 @@ export function readExecutor(
     allowHostNetwork: read.boolean('allow_host_network', false),
     otlpRelay: readRelay(read),
     labels: read.words('labels'),
+    ansibleRoot: read.string('ansible_root', '') === '' ? undefined : read.path('ansible_root'),
     maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),
     ...readGovernor(read),
     outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),

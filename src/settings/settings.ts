@@ -64,6 +64,8 @@ export interface SchedulerSettings {
   readonly defaultHoldExpiration: number;
   /** The most that a request may ask for; 0: no bound. Default 0. */
   readonly maxHoldExpiration: number;
+  /** Versions of Ansible that jobs may name, and `default_ansible_version`. Undefined: none, `ansible-version` has no effect. */
+  readonly ansible?: { readonly versions: readonly string[]; readonly usual?: string };
   /** What this process calls its machine. Undefined: the machine's own name. */
   readonly hostName?: string;
 }
@@ -190,6 +192,8 @@ export interface ExecutorSettings {
   readonly otlpRelay: null | { readonly spans: number; readonly bytes: number };
   /** Node labels offered here: a job whose nodeset names labels runs only where all of them are. Default none. */
   readonly labels: readonly string[];
+  /** A folder with one of each version of Ansible, named like it. Undefined: jobs use the one on their PATH. */
+  readonly ansibleRoot: string | undefined;
   /** Seconds after a build ended that its log is kept. Undefined: for ever. */
   readonly keepLogs: number | undefined;
   /** Builds running at a time. Default 4. */

@@ -31,7 +31,7 @@ const refused = (advice: string): OptionFate => ({ kind: 'refused', advice });
 const LOG = ignored('the log goes to standard error, see [log]');
 const PROCESS = ignored('the service runs in the foreground; signals and the command line control it');
 const STATISTICS = ignored('metrics are at /metrics of the web, and at the port of [metrics]');
-const ANSIBLE = ignored('playbooks run with the Ansible of the executor');
+const ANSIBLE = ignored('Ansible is installed by the administrator, see [executor] ansible_root');
 const LOAD = ignored('an executor takes no builds while a disk has less than 32 MiB or 500 inodes');
 const SANDBOX = refused(
   'remove it and let the job bring what it needs: the sandbox shows jobs a read-only system and their own directory',
@@ -50,7 +50,6 @@ export const OPTIONS_OF_ZUUL: { readonly [section: string]: Fates } = {
   scheduler: {
     ...EVERYWHERE,
     command_socket: PROCESS,
-    default_ansible_version: ANSIBLE,
   },
   merger: {
     ...EVERYWHERE,
@@ -72,7 +71,6 @@ export const OPTIONS_OF_ZUUL: { readonly [section: string]: Fates } = {
     winrm_operation_timeout_sec: ignored('jobs run on the executor'),
     winrm_read_timeout_sec: ignored('jobs run on the executor'),
     manage_ansible: ANSIBLE,
-    ansible_root: ANSIBLE,
     ansible_setup_timeout: ANSIBLE,
     min_avail_hdd: LOAD,
     min_avail_inodes: LOAD,

@@ -111,14 +111,21 @@ async function findOwn(store: Store, base: string, data: Uint8Array): Promise<st
 /** What the scheduler knows of executors before it requests a build. */
 export interface ExecutorLabels extends Disposable {
   /**
-   * Whether one registered executor offers all of `labels` (none: any executor does).
+   * Whether one registered executor offers all of `labels` (none: any executor does), and has that version of Ansible.
    *
    * `no-such-label`: executors are registered and none offers them. `no-executor`: unknown, because no executor is
    * registered, or only executors whose records this process cannot read.
    */
-  canRun(labels: readonly string[]): 'yes' | 'no-such-label' | 'no-executor';
+  canRun(labels: readonly string[], ansible?: string): 'yes' | 'no-such-label' | 'no-executor';
   /** All labels of all executors, sorted. */
   offered(): readonly string[];
+  /** Likewise their versions of Ansible. */
+  ansibleVersions(): readonly string[];
+}
+
+interface Offer {
+  readonly labels: ReadonlySet<string>;
+  readonly ansible: ReadonlySet<string>;
 }
 
 /**
@@ -132,12 +139,13 @@ export async function openExecutorLabels(
   onError: (error: unknown) => void,
 ): Promise<ExecutorLabels> {
   const base = paths.components('executor');
-  /** One entry per executor; undefined when its labels are unknown. */
-  let executors: readonly (ReadonlySet<string> | undefined)[] = [];
+  /** One entry per executor; undefined when its offer is unknown. */
+  let executors: readonly (Offer | undefined)[] = [];
 
-  function labelsOf(data: Uint8Array): ReadonlySet<string> | undefined {
+  function offerOf(data: Uint8Array): Offer | undefined {
     try {
-      return new Set(componentCodec.decode(data).labels);
+      const { labels, ansibleVersions } = componentCodec.decode(data);
+      return { labels: new Set(labels), ansible: new Set(ansibleVersions) };
     } catch (error) {
       onError(error);
       return undefined;
@@ -150,19 +158,21 @@ export async function openExecutorLabels(
     async () => {
       const names = (await store.children(base)) ?? [];
       const nodes = await store.getMany(names.map(name => `${base}/${name}`));
-      executors = nodes.filter(node => node !== undefined).map(({ data }) => labelsOf(data));
+      executors = nodes.filter(node => node !== undefined).map(({ data }) => offerOf(data));
     },
     { onError },
   );
   await copy.touch();
 
   return {
-    canRun(labels) {
-      if (executors.some(offered => offered !== undefined && labels.every(label => offered.has(label))))
-        return 'yes';
+    canRun(labels, ansible) {
+      const can = ({ labels: offered, ansible: installed }: Offer) =>
+        labels.every(label => offered.has(label)) && (ansible === undefined || installed.has(ansible));
+      if (executors.some(offer => offer !== undefined && can(offer))) return 'yes';
       return executors.length === 0 || executors.includes(undefined) ? 'no-executor' : 'no-such-label';
     },
-    offered: () => [...new Set(executors.flatMap(labels => [...(labels ?? [])]))].sort(),
+    offered: () => [...new Set(executors.flatMap(offer => [...(offer?.labels ?? [])]))].sort(),
+    ansibleVersions: () => [...new Set(executors.flatMap(offer => [...(offer?.ansible ?? [])]))].sort(),
     [Symbol.dispose]: copy[Symbol.dispose],
   };
 }

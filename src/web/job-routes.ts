@@ -3,7 +3,7 @@
  * at a time, and of the history a bounded number of builds is read.
  */
 import type { Router } from 'express';
-import { jobDocument, projectDocument } from '../api/described.ts';
+import { type JobsDocument, jobDocument, jobsDocument, projectDocument } from '../api/described.ts';
 import { jobStatistics, jobsStatistics } from '../api/job-statistics.ts';
 import type { DescribedThing, LayoutDescription } from '../model/layout-description.ts';
 import { type Answer, type HttpRefusal, jsonAnswer, notFound } from './answer.ts';
@@ -30,6 +30,17 @@ export function addJobRoutes(router: Router, deps: WebDeps): void {
       const found = await deps.describe(tenant.name, thing);
       return found.kind === 'costly' ? askLater(found.text) : show(found);
     });
+  router.get(
+    '/jobs',
+    inTenant(deps, async tenant =>
+      answer([tenant.name, 'jobs'], async () => {
+        const found = await deps.describe(tenant.name, { kind: 'jobs' });
+        // Their names are always there.
+        const all = found.kind === 'jobs' ? jobsDocument(found.jobs) : namesOf(tenant);
+        return jsonAnswer(all);
+      }),
+    ),
+  );
   router.get(
     '/job/:job',
     inTenant(deps, async (tenant, { parameter }) => {
@@ -74,6 +85,10 @@ export function addJobRoutes(router: Router, deps: WebDeps): void {
       });
     }),
   );
+}
+
+function namesOf({ snapshot: { jobs } }: FoundTenant): JobsDocument {
+  return jobs.map(({ name }) => ({ name })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function noJob(name: string): HttpRefusal {

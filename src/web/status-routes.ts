@@ -5,8 +5,8 @@ import { QUERIES } from '../api/queries.ts';
 import { semaphoresDocument } from '../api/semaphores.ts';
 import {
   configErrorsDocument,
+  configErrorsPage,
   type InfoDocument,
-  jobsDocument,
   type PipelinesDocument,
   projectsDocument,
   type TenantsDocument,
@@ -78,7 +78,11 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
   );
   router.get(
     '/config-errors',
-    inTenant(deps, async ({ snapshot }) => jsonAnswer(configErrorsDocument(snapshot))),
+    inTenant(deps, async ({ snapshot }, { query }) => {
+      const read = readQuery(query, QUERIES.configErrors);
+      if (read.kind === 'refused') return read;
+      return jsonAnswer(configErrorsPage(configErrorsDocument(snapshot), read.values));
+    }),
   );
   router.get(
     '/pipelines',
@@ -97,10 +101,6 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
   router.get(
     '/projects',
     inTenant(deps, async ({ snapshot }) => jsonAnswer(projectsDocument(snapshot))),
-  );
-  router.get(
-    '/jobs',
-    inTenant(deps, async ({ snapshot }) => jsonAnswer(jobsDocument(snapshot))),
   );
 }
 

@@ -50,6 +50,25 @@ export function siteIn(base: string): ReturnType<typeof fixturesBelow> {
   return { cases: casesIn(base, path.basename(base)), connections: connectionsIn(base) };
 }
 
+/** Of sites of which only this is there. No driver is known of the connections that they name. */
+export function tenantFiles(files: readonly string[]): ReturnType<typeof fixturesBelow> {
+  const cases = files.map(name => {
+    const tenantFile = readFileSync(name, 'utf8');
+    return { name, kind: 'tenants', tenantFile, projects: {} } as const;
+  });
+  const names = cases.flatMap(({ tenantFile }) => sourcesIn(tenantFile));
+  const connections = names.map(name => [name, { driver: '', section: '', host: name }] as const);
+  return { cases, connections: new Map(connections) };
+}
+
+function sourcesIn(tenantFile: string): readonly string[] {
+  const yaml = parseYaml(tenantFile);
+  const stanzas = yaml.kind === 'invalid' || yaml.root === undefined ? [] : jsonOf(yaml.root);
+  return (Array.isArray(stanzas) ? stanzas : []).flatMap(stanza =>
+    Object.keys(record(record(record(stanza).tenant).source)),
+  );
+}
+
 function tenantCases(root: string): readonly CompatCase[] {
   const folders = readdirSync(path.join(root, 'config')).sort();
   return folders.flatMap(folder => {

@@ -1,7 +1,7 @@
 /**
  * `npm run compat -- --zuul DIR [--oracle PYTHON]`: how much of the configuration that Zuul's own tests use loads here, and whether it means
  * the same. DIR is a source tree of Zuul, PYTHON one with Zuul installed; you fetch both, nothing of them is part of Gatehouse.
- * `--site DIR`: the same for a site's own tenants.
+ * `--site DIR`: the same for a site's own tenants; `--tenants FILE…`: tenant files alone, whose connections are all stubs.
  *
  *     fixtures.ts    what there is to load
  *     load.ts        loads it
@@ -16,7 +16,7 @@ import { Command } from 'commander';
 import { messengers, drivers as ourDrivers } from '../../drivers/index.ts';
 import type { Languages } from '../../src/layout/build/build-pipeline.ts';
 import { differencesOf, graphsOf } from './compare.ts';
-import { type CompatCase, type FixtureConnection, fixturesBelow, siteIn } from './fixtures.ts';
+import { type CompatCase, type FixtureConnection, fixturesBelow, siteIn, tenantFiles } from './fixtures.ts';
 import { ANY_DRIVER, type Loaded, loadCase } from './load.ts';
 import { askOracle, type OracleAnswer, refusedByZuul } from './oracle.ts';
 
@@ -26,6 +26,7 @@ const program = new Command('compat')
     '--site <dir>',
     'a site: its tenant file, zuul.conf, and git/ with a folder for each repository, / written as _',
   )
+  .option('--tenants <file...>', 'tenant files of sites, without their repositories')
   .option('--oracle <python>', 'a Python with Zuul installed, whose loader says what is right')
   .option('--all', 'print every reason of every refusal, not the first one', false)
   .parse();
@@ -33,6 +34,7 @@ const program = new Command('compat')
 interface Options {
   readonly zuul?: string;
   readonly site?: string;
+  readonly tenants?: readonly string[];
   readonly oracle?: string;
   readonly all: boolean;
 }
@@ -45,11 +47,12 @@ interface Result {
   readonly answer: OracleAnswer | undefined;
 }
 
-async function compat({ zuul, site, oracle, all }: Options): Promise<number> {
+async function compat({ zuul, site, tenants, oracle, all }: Options): Promise<number> {
   if (zuul === undefined) {
-    if (site === undefined || oracle !== undefined)
-      throw new Error('give --zuul, or --site without --oracle');
-    return report(siteIn(site), undefined, all);
+    if (oracle !== undefined) throw new Error('--oracle needs --zuul');
+    if (site !== undefined) return report(siteIn(site), undefined, all);
+    if (tenants !== undefined) return report(tenantFiles(tenants), undefined, all);
+    throw new Error('give --zuul, --site or --tenants');
   }
   const fixtures = fixturesBelow(zuul);
   if (oracle === undefined) return report(fixtures, undefined, all);
@@ -63,7 +66,10 @@ async function report(
   answers: readonly OracleAnswer[] | undefined,
   all: boolean,
 ): Promise<number> {
-  const real = await languagesOf(connections);
+  const ours = await languagesOf(connections);
+  // What names no driver is a stub in either case.
+  const stubs = [...connections].filter(([, { driver }]) => driver === '').map(([name]) => name);
+  const real = new Map([...ours, ...stubs.map(name => [name, ANY_DRIVER] as const)]);
   const stub = new Map([...[...connections.keys()].map(name => [name, ANY_DRIVER] as const), ...real]);
   const results = cases.map((each, index): Result => {
     const { kind } = each;

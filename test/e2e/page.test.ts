@@ -766,12 +766,28 @@ function described(thing: DescribedThing): LayoutDescription {
     provides: [],
     requires: [],
     preRun: [],
-    run: ['ci/test.sh'],
+    run: [{ path: 'ci/test.sh', cleanup: false, semaphores: [], secrets: [] }],
     postRun: [],
+    cleanupRun: [],
+    roles: [],
     nodeset: undefined,
     vars: {},
+    extraVars: {},
+    hostVars: {},
+    groupVars: {},
+    includeVars: [],
+    failureOutput: [],
+    matchOnConfigUpdates: undefined,
+    deduplicate: undefined,
+    ansibleVersion: undefined,
+    workspaceScheme: undefined,
+    workspaceCheckout: undefined,
   };
   if (thing.kind === 'job') return { kind: 'job', variants: [job] };
+  if (thing.kind === 'jobs') {
+    const summary = { description: 'Tests of units', tags: [], variants: [] };
+    return { kind: 'jobs', jobs: ['lint', 'unit-tests'].map(name => ({ name, ...summary })) };
+  }
   const config = {
     place,
     isTemplate: false,

@@ -38,6 +38,13 @@ story(
           },
         ],
       });
+    expect(await ask('../jobs')).toEqual({
+      status: 200,
+      body: [
+        { name: 'base', variants: [] },
+        ...['deploy', 'docs', 'unit'].map(name => ({ name, variants: [{ parent: 'base' }] })),
+      ],
+    });
     expect(await ask(`${branch}/freeze-job/unit`)).toMatchObject({
       status: 200,
       body: {

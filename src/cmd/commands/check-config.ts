@@ -72,7 +72,7 @@ export async function checkConfig({
     repositories: noRepositories('checking settings opens no repository'),
   });
   for (const connection of opened.connections.values()) await connection.close();
-  const { tenantConfig, tenantConfigIsScript = false } = settings.scheduler;
+  const { tenantConfig, tenantConfigIsScript = false, ansible } = settings.scheduler;
   const tenantFile =
     tenantConfig === undefined
       ? NO_TENANTS
@@ -80,6 +80,7 @@ export async function checkConfig({
           shownPath(tenantConfig),
           tenantConfigIsScript,
           hostsOf(settings.connections, opened),
+          ansible,
         );
   const errors = [
     ...opened.errors,

@@ -99,8 +99,13 @@ function cellsOf(
     printable(hostname),
     paint(`pid ${gatehouse.pid}`, 'dim'),
     ...(versions.size > 1 ? [version] : []),
-    paint(gatehouse.labels.map(printable).join(' '), 'dim'),
+    paint([...gatehouse.labels, ...ansibleOf(gatehouse)].map(printable).join(' '), 'dim'),
   ];
+}
+
+/** Absent in answers of a web of 0.3. */
+function ansibleOf({ ansible_versions: versions = [] }: ComponentJson['gatehouse']): readonly string[] {
+  return versions.length === 0 ? [] : [`Ansible ${versions.join(', ')}`];
 }
 
 function wallLines({ gatehouse: { walls = [] } }: ComponentJson, paint: Paint): readonly string[] {

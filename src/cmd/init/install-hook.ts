@@ -128,13 +128,13 @@ async function realPathOf(file: string): Promise<string> {
 }
 
 async function isInTenant(
-  { tenantConfig, tenantConfigIsScript }: SchedulerSettings,
+  { tenantConfig, tenantConfigIsScript, ansible }: SchedulerSettings,
   connections: readonly ConnectionSection[],
   place: PlacedProject,
 ): Promise<boolean | undefined> {
   if (tenantConfig === undefined || tenantConfigIsScript === true) return undefined;
   const hosts = new Map(connections.map(section => [section.connection, hostOf(section)]));
-  const read = await readTenants(tenantConfig, false, hosts);
+  const read = await readTenants(tenantConfig, false, hosts, ansible);
   if (read.kind === 'invalid') return undefined;
   const key = projectKey({ connection: place.connection, name: place.project });
   return read.tenants.some(tenant => tenant.projects.some(each => each.project === key));

@@ -71,7 +71,7 @@ export interface Component {
   /** Why it does not work yet, for people; undefined: it works. */
   readonly notReady: () => string | undefined;
   /** Published in the registry; absent: only its existence is. */
-  readonly offers?: Pick<ComponentRecord, 'labels' | 'address' | 'walls'>;
+  readonly offers?: Pick<ComponentRecord, 'labels' | 'address' | 'walls' | 'ansibleVersions'>;
   /**
    * Takes no new work; work in progress continues: a scheduler releases its locks after the current turn, mergers and executors
    * claim nothing. Idempotent, never fails.

@@ -174,6 +174,7 @@ class ManagedComponent<C extends Component> implements Managed<C> {
       labels: offers?.labels ?? [],
       address: offers?.address ?? null,
       ...(offers?.walls === undefined ? {} : { walls: offers.walls }),
+      ...(offers?.ansibleVersions === undefined ? {} : { ansibleVersions: offers.ansibleVersions }),
     };
   }
 

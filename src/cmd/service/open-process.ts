@@ -112,8 +112,9 @@ async function tenantsFor(
   opening: Parameters<typeof hostsOf>[1],
 ): Promise<ReadTenants> {
   if (!components.has('scheduler')) return { kind: 'tenants', tenants: [], warnings: [] };
-  const { tenantConfig, tenantConfigIsScript = false } = settings.scheduler;
+  const { tenantConfig, tenantConfigIsScript = false, ansible } = settings.scheduler;
   if (tenantConfig === undefined)
     return { kind: 'invalid', errors: ['[scheduler] tenant_config: missing; schedulers require it'] };
-  return readTenants(tenantConfig, tenantConfigIsScript, hostsOf(settings.connections, opening));
+  const hosts = hostsOf(settings.connections, opening);
+  return readTenants(tenantConfig, tenantConfigIsScript, hosts, ansible);
 }

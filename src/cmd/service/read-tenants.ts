@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseTenantFile } from '../../layout/tenant/tenant-file.ts';
 import { configErrorText } from '../../model/config-error.ts';
-import type { Tenant } from '../../model/layout.ts';
+import type { AnsibleChoice, Tenant } from '../../model/layout.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import { runTenantScript, type ScriptOutput } from './run-tenant-script.ts';
 
@@ -22,18 +22,20 @@ export type ReadTenants =
  *
  * @param file as errors shall show it.
  * @param connections those that tenants may use, with the host part of canonical project names.
+ * @param ansible the versions of Ansible that they may name.
  */
 export async function readTenants(
   file: string,
   isScript: boolean,
   connections: ReadonlyMap<ConnectionName, string>,
+  ansible?: AnsibleChoice,
 ): Promise<ReadTenants> {
   const read = isScript ? await runTenantScript(path.resolve(file)) : await readText(file);
   if (read.kind === 'failed') {
     const option = isScript ? 'tenant_config_script' : 'tenant_config';
     return { kind: 'invalid', errors: [`${file}: ${read.reason}; see [scheduler] ${option}`] };
   }
-  const parsed = parseTenantFile(read.text, isScript ? `output of ${file}` : file, connections);
+  const parsed = parseTenantFile(read.text, isScript ? `output of ${file}` : file, connections, ansible);
   if (parsed.kind === 'tenants') return { ...parsed, warnings: parsed.warnings.map(configErrorText) };
   return { kind: 'invalid', errors: parsed.errors.map(configErrorText) };
 }

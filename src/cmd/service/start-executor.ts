@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import { installedAnsibles } from '../../executor/ansible/installed-ansibles.ts';
 import type { ExecutorOptions } from '../../executor/deps.ts';
 import { createExecutor } from '../../executor/executor.ts';
 import { lookAgain } from '../../executor/hosts/look-again.ts';
@@ -59,6 +60,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   const room = workerRoom(disks, log, text => trouble('disk', text));
   const governor = intakeGovernor(settings, log, text => trouble('sensor', text));
   const holders = countPlaybookHolders();
+  const ansibles = await installedAnsibles(settings.ansibleRoot, log);
   const executor = await createExecutor(
     {
       clock: core.clock,
@@ -72,7 +74,12 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       ...(keystore === undefined ? {} : { secretKeys: keystore, sshKeys: keystore, dataSeal: keystore }),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
     },
-    { ...executorOptions(core), governor: governor.options },
+    {
+      ...executorOptions(core),
+      ansibles,
+      readOnlyPaths: settings.ansibleRoot === undefined || ansibles.size === 0 ? [] : [settings.ansibleRoot],
+      governor: governor.options,
+    },
   );
   opening.defer(() => executor.stop('immediate'));
   builds = () => executor.running().length;
@@ -88,7 +95,10 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     name: 'executor',
     ended: executor.ended,
     notReady: () => undefined,
-    offers: { labels: settings.labels, address, walls: executor.walls },
+    offers: {
+      ...{ labels: settings.labels, address, walls: executor.walls },
+      ...(ansibles.size === 0 ? {} : { ansibleVersions: [...ansibles.keys()] }),
+    },
     sandboxReport: executor.sandboxReport,
     isolated: executor.isolated,
     pause: () => executor.pause(),

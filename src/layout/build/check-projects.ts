@@ -13,7 +13,7 @@ import { PROJECT_KEYS } from '../stanzas/parse-project.ts';
 import type { JobStanza } from '../stanzas/stanzas.ts';
 import { referenceError, unknownDependencies } from './check-jobs.ts';
 import type { CollectContext, Collected } from './collected.ts';
-import { attributeError } from './job-variant.ts';
+import { attributeError, attributeWarnings } from './job-variant.ts';
 import { missingNameHint } from './missing-name.ts';
 
 /**
@@ -60,6 +60,7 @@ function variantErrors(
     }
     for (const job of jobs) {
       collected.errors.push(...unknownDependencies(job, file, collected));
+      collected.errors.push(...attributeWarnings(job, file, context));
       const error = listedJobError(job, file, collected, context);
       if (error !== undefined) errors.push(error);
     }

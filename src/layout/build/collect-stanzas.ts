@@ -31,7 +31,7 @@ import {
 import { buildPipeline } from './build-pipeline.ts';
 import { collectBroken, untrustedPipeline } from './collect-broken.ts';
 import type { CollectContext, Collected } from './collected.ts';
-import { jobVariant } from './job-variant.ts';
+import { attributeWarnings, jobVariant } from './job-variant.ts';
 import { collectPattern } from './project-patterns.ts';
 
 /** @param kinds kinds of stanzas loaded from this project; undefined: all. */
@@ -150,6 +150,7 @@ function collectJob(stanza: JobStanza, file: LayoutFile, into: Collected, contex
   // The mistake of a pragma is reported once, as that.
   const known = unknownScopeError(file.implied);
   if (variant.broken !== undefined && variant.broken !== known) into.errors.push(variant.broken);
+  into.errors.push(...attributeWarnings(stanza, file, context));
   append(into.jobs, stanza.name, variant);
 }
 

@@ -93,11 +93,29 @@ export function attributeError(
     if (forbidden !== undefined)
       return refuse('nodeset', 'not-permitted', `nodeset of job ${name} cannot be used: ${forbidden}`);
   }
+  const { ansibleVersion } = attributes;
+  const { ansible } = tenant;
+  if (ansibleVersion !== undefined && ansible !== undefined && !ansible.versions.includes(ansibleVersion)) {
+    const text = `job ${name} wants Ansible ${ansibleVersion}, which this site does not have; it has ${ansible.versions.join(', ')}`;
+    return refuse('ansible-version', 'unknown-ansible', text);
+  }
   if (attributes.network === true && !file.trusted) {
     const text = `job ${name} cannot set "network" in an untrusted project; inherit from a job of a config-project that sets it`;
     return refuse('network', 'not-permitted', text);
   }
   return undefined;
+}
+
+/** What a definition, or a project's override, says that does nothing in this tenant. */
+export function attributeWarnings(
+  { attributes, offset, offsets }: JobStanza,
+  file: LayoutFile,
+  { tenant }: CollectContext,
+): readonly ConfigError[] {
+  if (attributes.ansibleVersion === undefined || tenant.ansible !== undefined) return [];
+  const text =
+    '"ansible-version" has no effect: playbooks run with the one Ansible of the executor ([scheduler] ansible_versions names others)';
+  return [errorAt(file, offsets.get('ansible-version') ?? offset, 'no-effect', text, 'warning')];
 }
 
 /** A clause that says so; undefined: it may have that many. */

@@ -1,4 +1,5 @@
 /** One listed job → whether it runs for this change and why, with all its variants and overrides applied. */
+import { isAnsiblePlaybook } from '../../model/ansible-playbook.ts';
 import type { ConfigError } from '../../model/config-error.ts';
 import type { FrozenJob, Variables } from '../../model/job.ts';
 import { mergeVars } from '../../model/merge-vars.ts';
@@ -236,8 +237,19 @@ export function frozenJob(
     ...(draft.provides.length === 0 ? {} : { provides: draft.provides }),
     ...(draft.requires.length === 0 ? {} : { requires: draft.requires }),
     ...(draft.failureOutput.length === 0 ? {} : { failureOutput: draft.failureOutput }),
+    ...ansibleOf(draft, layout.tenant),
     definedAt: draft.definedAt,
   };
+}
+
+/** Jobs whose playbooks are all programs run on any executor. */
+function ansibleOf(
+  { settings, preRun, run, postRun }: JobDraft,
+  { ansible }: Layout['tenant'],
+): Pick<FrozenJob, 'ansibleVersion'> {
+  const version = ansible === undefined ? undefined : (settings.ansibleVersion ?? ansible.usual);
+  const hasPlaybook = [...preRun, ...run, ...postRun].some(({ path }) => isAnsiblePlaybook(path));
+  return version === undefined || !hasPlaybook ? {} : { ansibleVersion: version };
 }
 
 function workspaceOf({

@@ -40,6 +40,7 @@ type Overridden = Pick<
   | 'deduplicate'
   | 'workspaceScheme'
   | 'workspaceCheckout'
+  | 'ansibleVersion'
 >;
 
 /** The values after the definitions applied so far; `frozenJob` adds defaults for those that none sets. */
@@ -208,6 +209,7 @@ const EXECUTION_KEYS = [
   'override-branch',
   'workspace-scheme',
   'workspace-checkout',
+  'ansible-version',
   'semaphore',
   'semaphores',
   'network',
@@ -289,6 +291,7 @@ function overridden(attributes: JobAttributes): Overridden {
     'deduplicate',
     'workspaceScheme',
     'workspaceCheckout',
+    'ansibleVersion',
   ] as const satisfies readonly (keyof Overridden)[];
   return Object.fromEntries(
     keys.flatMap(key => (attributes[key] === undefined ? [] : [[key, attributes[key]]])),

@@ -65,6 +65,8 @@ const noEffect: Attribute = { type: 'any', noEffect: true };
 const JOB: AttributeTable = {
   abstract: of('boolean'),
   'allowed-projects': of('names'),
+  'ansible-split-streams': of('boolean'),
+  'ansible-version': of('name'),
   attempts: of('count'),
   'attribute-control': of('attribute-control'),
   'cleanup-run': of('playbooks'),

@@ -15,8 +15,6 @@ import type { DependencyEntry, JobAttributes, JobStanza, RequiredProjectEntry } 
 
 /** Attributes of Zuul's jobs that do nothing, with the reason. */
 const WITHOUT_EFFECT = {
-  'ansible-split-streams': 'commands of Ansible keep their two outputs apart, always',
-  'ansible-version': 'playbooks run with the one Ansible of the executor',
   'failure-url': 'reports link to the page of the build',
   'image-build-name': 'nothing here starts nodes, so no image is used or uploaded',
   'success-url': 'reports link to the page of the build',
@@ -42,6 +40,7 @@ export function parseJob(
     read.refuse(read.offsetOf('intermediate'), 'invalid-value', text);
   }
   refuseSharedSemaphores(read, name, attributes);
+  warnOfJoinedStreams(read, context);
   read.withoutEffect(WITHOUT_EFFECT);
   read.finish();
   if (name === '') return undefined;
@@ -114,6 +113,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     failureOutput: parseFailureOutput(read, subject, context),
     controls: parseControls(read, context),
     finalAttributes: parseAttributeControl(read, subject, context),
+    ansibleVersion: read.string('ansible-version'),
     workspaceScheme: read.oneOf('workspace-scheme', ['golang', 'flat', 'unique']),
     workspaceCheckout: parseBooleanOrAuto(read, 'workspace-checkout'),
   };
@@ -158,6 +158,14 @@ function parseBooleanOrAuto(
   if (node?.kind === 'scalar' && typeof node.value === 'boolean') return node.value;
   const choice = read.oneOf(key, ['auto', 'true', 'false']);
   return choice === undefined || choice === 'auto' ? choice : choice === 'true';
+}
+
+/** Zuul's own modules can join the two outputs of a command; those of Ansible, which run here, never do. */
+function warnOfJoinedStreams(read: MappingReader, context: ParseContext): void {
+  if (read.boolean('ansible-split-streams') !== false) return;
+  const text = '"ansible-split-streams: false" has no effect: commands keep their two outputs apart, always';
+  const offset = read.offsetOf('ansible-split-streams');
+  context.problem({ offset, code: 'no-effect', text, severity: 'warning' });
 }
 
 /** Its build would wait for what it holds itself. */

@@ -222,6 +222,7 @@ export interface JobAttributes {
   readonly controls?: AttributeControls | undefined;
   /** Names of attributes, as in the file, that `attribute-control` makes final. */
   readonly finalAttributes?: readonly string[] | undefined;
+  readonly ansibleVersion?: string | undefined;
   readonly workspaceScheme?: WorkspaceScheme | undefined;
   /** `auto`: where the job has no nodes. */
   readonly workspaceCheckout?: boolean | 'auto' | undefined;

@@ -13,7 +13,7 @@
 
 import { didYouMean, hintBudget } from '../../lib/nearest-name.ts';
 import type { ConfigError } from '../../model/config-error.ts';
-import type { Tenant, TenantProject } from '../../model/layout.ts';
+import type { AnsibleChoice, Tenant, TenantProject } from '../../model/layout.ts';
 import { type ConnectionName, projectIdOf } from '../../model/project.ts';
 import { mappingReader } from '../reading/mapping-reader.ts';
 import { type ParseContext, regexBudget } from '../reading/parse-context.ts';
@@ -52,7 +52,6 @@ const KINDS = ['tenant', ...SHARED_KINDS];
 
 /** Of Zuul's tenants, with the reason. */
 const WITHOUT_EFFECT = {
-  'default-ansible-version': 'playbooks run with the Ansible of the executor',
   'report-build-page': 'reports always link to the pages of builds',
   'web-root': 'links lead to [web] root',
   'allow-circular-dependencies': 'a queue decides that, by the attribute of this name',
@@ -62,11 +61,13 @@ const WITHOUT_EFFECT = {
 /**
  * @param file the name shown in errors.
  * @param connections the configured ones, with the host part of canonical project names.
+ * @param ansible the versions of Ansible that jobs may choose from.
  */
 export function parseTenantFile(
   text: string,
   file: string,
   connections: ReadonlyMap<ConnectionName, string>,
+  ansible?: AnsibleChoice,
 ): ParsedTenantFile {
   const place = (
     at: { line: number; column: number },
@@ -77,11 +78,15 @@ export function parseTenantFile(
   const yaml = parseYaml(text);
   if (yaml.kind === 'invalid') return { kind: 'invalid', errors: [place(yaml, yaml)] };
   const problems: YamlProblem[] = [...yaml.problems];
-  const tenants = parseTenants(yaml, connections, {
-    regexes: regexBudget(),
-    hints: hintBudget(),
-    problem: problem => problems.push(problem),
-  });
+  const tenants = parseTenants(
+    yaml,
+    { connections, ansible },
+    {
+      regexes: regexBudget(),
+      hints: hintBudget(),
+      problem: problem => problems.push(problem),
+    },
+  );
   // A group of projects is read once per project in it; its mistakes are reported once.
   const unique = new Map(problems.map(problem => [`${problem.offset} ${problem.text}`, problem]));
   const sorted = [...unique.values()].toSorted((a, b) => a.offset - b.offset);
@@ -103,9 +108,15 @@ function joinedWarnings(problems: readonly YamlProblem[]): readonly YamlProblem[
   });
 }
 
+/** What tenants may name that the file does not define. */
+interface SiteFacts {
+  readonly connections: ReadonlyMap<ConnectionName, string>;
+  readonly ansible: AnsibleChoice | undefined;
+}
+
 function parseTenants(
   { root, positionOf }: YamlDocument,
-  connections: ReadonlyMap<ConnectionName, string>,
+  site: SiteFacts,
   context: ParseContext,
 ): readonly Tenant[] {
   if (root?.kind !== 'sequence') {
@@ -124,7 +135,7 @@ function parseTenants(
   };
   for (const stanza of root.elements) {
     const value = tenantOf(stanza, context);
-    const tenant = value === undefined ? undefined : parseTenant(value, connections, shared, context);
+    const tenant = value === undefined ? undefined : parseTenant(value, site, shared, context);
     if (tenant === undefined) continue;
     const first = tenants.get(tenant.name);
     if (first === undefined) {
@@ -178,7 +189,7 @@ interface SharedStanzas {
 
 function parseTenant(
   value: YamlMapping,
-  connections: ReadonlyMap<ConnectionName, string>,
+  { connections, ansible }: SiteFacts,
   shared: SharedStanzas,
   context: ParseContext,
 ): Tenant | undefined {
@@ -191,17 +202,14 @@ function parseTenant(
     read.refuse(nameNode?.offset ?? value.offset, 'invalid-name', text);
   }
   const rules = {
-    ...readTenantRules(read, context),
+    ...readTenantRules(read, context, ansible),
     ...readGlobalSemaphores(read, subject, shared.semaphores, context),
     ...readTenantAccess(read, subject, shared.access, context),
   };
   const source = read.mapping('source');
   if (source === undefined && !read.has('source')) {
-    read.refuse(
-      value.offset,
-      'missing-key',
-      `${subject} lacks "source": the connections and projects it consists of`,
-    );
+    const text = `${subject} lacks "source", the connections and projects it consists of: it is empty`;
+    context.problem({ offset: value.offset, code: 'missing-key', text, severity: 'warning' });
   }
   const exclude = readBranchExclusions(read);
   read.withoutEffect(WITHOUT_EFFECT);

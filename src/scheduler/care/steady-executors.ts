@@ -13,7 +13,7 @@ import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 
 /** Where the nodes of a job may come from. Absent `hosts`: executors alone have labels. */
-export interface NodeOffers extends Pick<ExecutorLabels, 'canRun' | 'offered'> {
+export interface NodeOffers extends Pick<ExecutorLabels, 'canRun' | 'offered' | 'ansibleVersions'> {
   readonly hosts?: HostOffers;
 }
 
@@ -43,11 +43,12 @@ export function steadyExecutors(
   const remaining = () => changedAt + patience - clock.monotonic();
 
   return {
-    canRun(labels) {
-      const answer = executors.canRun(labels);
+    canRun(labels, ansible) {
+      const answer = executors.canRun(labels, ansible);
       return answer === 'no-such-label' && remaining() > 0 ? 'no-executor' : answer;
     },
     offered: () => executors.offered(),
+    ansibleVersions: () => executors.ansibleVersions(),
     ...(hosts === undefined ? {} : { hosts }),
     async steady(signal) {
       while (remaining() > 0 && !signal.aborted) await pause(remaining(), signal);

@@ -1,6 +1,6 @@
 /**
  * Waiting builds that no executor will take: they were requested while no executor was registered, or the only one that could run
- * them is gone for good. Checked whenever executors come and go; a build whose labels no executor offers ends as NODE_FAILURE, as a
+ * them is gone for good. Checked whenever executors come and go; a build whose labels, or whose version of Ansible, no executor offers ends as NODE_FAILURE, as a
  * new one does (`commands.ts`), and one whose job has an alternative that is offered is requested again with that.
  */
 import { derivedUuid } from '../../lib/ids.ts';
@@ -16,7 +16,7 @@ import { removalOf, type StoredRequest } from '../../store/stored-request.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { buildLogFacts } from '../../tracing/log-facts.ts';
 import { buildSpanOf } from '../../tracing/span-ids.ts';
-import { canBeHad, isBetterElsewhere, labelProblem } from '../turn/node-labels.ts';
+import { canBeHad, isBetterElsewhere, labelProblem, lacksAnsible } from '../turn/node-labels.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 import type { SteadyExecutors } from './steady-executors.ts';
 
@@ -58,8 +58,10 @@ export async function watchUnservableBuilds(
 /** One pass over all that wait. */
 export async function endUnservableBuilds(deps: UnservableDeps, fence: Committer): Promise<void> {
   for (const request of await deps.buildRequests.list()) {
-    if (request.state.kind !== 'requested' || request.granted !== undefined) continue;
+    if (request.state.kind !== 'requested') continue;
     const { job } = request.value;
+    // A build with hosts waits for an executor that can use them.
+    if (request.granted !== undefined && !lacksAnsible(job, deps.executors)) continue;
     const problem = labelProblem(job, deps.executors);
     if (problem !== undefined) await end(request, { result: 'NODE_FAILURE', detail: problem }, deps, fence);
     else if (isBetterElsewhere(job, request.wanted !== undefined, deps.executors))

@@ -1,8 +1,7 @@
 /** The jobs of a tenant, and one of them: how often they pass, how long they take, how flaky they are. */
 import type { BuildDocument } from '../../api/builds.ts';
-import type { JobDocument } from '../../api/described.ts';
+import type { JobDocument, JobsDocument } from '../../api/described.ts';
 import type { JobStatisticsDocument, JobsStatisticsDocument } from '../../api/job-statistics.ts';
-import type { JobsDocument } from '../../api/service.ts';
 import { api, fetchJson, pages } from './address.ts';
 import { buildTable } from './builds-view.ts';
 import { element } from './dom.ts';

@@ -16,6 +16,7 @@ function component(
     pid: 4711,
     started_at: NOW - 7_380_000,
     labels: [],
+    ansible_versions: [],
     address: null,
     wanted: null,
     trouble: null,

@@ -1,13 +1,15 @@
 /** Playbooks for Ansible, run by a real ansible-playbook where there is one. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CORE_SCHEMA, defineScalarTag, load } from 'js-yaml';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { installedAnsibles } from '../../../src/executor/ansible/installed-ansibles.ts';
 import { variablesYaml } from '../../../src/executor/ansible/variables-yaml.ts';
 import type { BuildRequest, BuildRole } from '../../../src/model/build-request.ts';
 import { parseCommitId } from '../../../src/model/project.ts';
 import type { Step } from '../../../src/model/step.ts';
+import { SILENT } from '../../fake/silent-log.ts';
 import { describeOnAnsible } from '../../setup/ansible.ts';
 import { buildRequest, openBench, script } from './fixture.ts';
 
@@ -49,6 +51,70 @@ describe('variables for Ansible', () => {
 
   test('lose what is no character', () => {
     expect(read(variablesYaml('a\ud800'))).toEqual({ data: 'a\ufffd' });
+  });
+});
+
+/** Of versions that are all the same program, which says by which name it was started. Jobs have a `/tmp` of their own. */
+async function ansibleRoot(
+  program: string,
+  versions: readonly string[],
+  folder = '/var/tmp',
+): Promise<string> {
+  const root = await mkdtemp(join(folder, 'gatehouse-ansibles-'));
+  onTestFinished(() => rm(root, { recursive: true, force: true }));
+  await chmod(root, 0o755);
+  for (const version of versions) {
+    await mkdir(join(root, version, 'bin'), { recursive: true });
+    const text = script(`echo "this is Ansible ${version}"; exec ${program} "$@"`);
+    await writeFile(join(root, version, 'bin/ansible-playbook'), text, { mode: 0o755 });
+  }
+  return root;
+}
+
+describe('the versions of Ansible of an executor', () => {
+  test('are the folders that have it, and what cannot be used is named in its log', async () => {
+    const root = await ansibleRoot('/bin/true', ['8', '11']);
+    await mkdir(join(root, 'empty'));
+    await mkdir(join(root, 'away/bin'), { recursive: true });
+    await writeFile(join(root, 'a file'), '');
+    const elsewhere = await ansibleRoot('/bin/true', ['9']);
+    await symlink(join(elsewhere, '9/bin/ansible-playbook'), join(root, 'away/bin/ansible-playbook'));
+    const warnings: unknown[] = [];
+    const log = { info: () => {}, warn: (facts: object) => void warnings.push(facts) };
+    expect([...(await installedAnsibles(root, log))]).toEqual([
+      ['11', join(root, '11/bin/ansible-playbook')],
+      ['8', join(root, '8/bin/ansible-playbook')],
+    ]);
+    expect(warnings).toEqual([{ version: 'away', reason: expect.stringContaining(`leads to ${elsewhere}`) }]);
+  });
+
+  test('are none without a folder, where it cannot be read, and where jobs have a folder of their own', async () => {
+    expect(await installedAnsibles(undefined, SILENT)).toEqual(new Map());
+    const hidden = await ansibleRoot('/bin/true', ['8'], '/tmp');
+    expect(await installedAnsibles(hidden, SILENT)).toEqual(new Map());
+    const warnings: string[] = [];
+    const log = { info: () => {}, warn: (_: object, text: string) => void warnings.push(text) };
+    expect(await installedAnsibles('/nowhere/at/all', log)).toEqual(new Map());
+    expect(warnings[0]).toBe('[executor] ansible_root cannot be read');
+  });
+
+  test('decide which builds it takes, and one that has vanished since is no verdict', async () => {
+    const root = await ansibleRoot('/bin/true', ['8']);
+    const ansibles = await installedAnsibles(root, SILENT);
+    await using bench = await openBench({ sandbox: 'none', ansibles });
+    const commit = await bench.commit({ 'ci/play.yaml': playbook('- hosts: all') });
+    const wants = (ansibleVersion: string) =>
+      buildRequest(commit, { run: ['ci/play.yaml'] }, { jobFacts: { ansibleVersion } });
+    const other = bench.submit(wants('9'));
+    await rm(join(root, '8'), { recursive: true });
+    const { result } = await bench.submit(wants('8')).ended;
+    expect(result).toMatchObject({
+      result: 'RETRY',
+      detail: 'Ansible 8 is not there any more; restart this executor',
+    });
+    // Neither taken nor ended.
+    expect(bench.executor.running().map(each => each.build)).not.toContain(other.request.uuid);
+    expect(await Promise.race([other.ended, 'waits'])).toBe('waits');
   });
 });
 
@@ -120,6 +186,34 @@ const DRAWN = [
   'AnsiblePlay Second: FAILURE',
   '  AnsibleTask Fails: failed',
 ];
+
+describeOnAnsible('a job that names a version of Ansible', () => {
+  for (const mode of ['none', 'auto'] as const) {
+    test(`runs with that one, and one that names none with the one on its PATH (sandbox = ${mode})`, async () => {
+      const found = inject('ansible');
+      const root = await ansibleRoot(found.kind === 'found' ? found.program : '', ['8', '9']);
+      const ansibles = await installedAnsibles(root, SILENT);
+      await using bench = await openBench({ sandbox: mode, ansibles, readOnlyPaths: [root] });
+      const commit = await bench.commit({
+        'ci/play.yaml': playbook(
+          '- hosts: all',
+          '  gather_facts: false',
+          '  tasks: [debug: {msg: "told {{ zuul.ansible_version | default(\'nothing\') }}"}]',
+        ),
+      });
+      const logOf = async (jobFacts: { readonly ansibleVersion?: string }) => {
+        const { result, log } = await bench.submit(
+          buildRequest(commit, { run: ['ci/play.yaml'] }, { jobFacts }),
+        ).ended;
+        expect(result.result, log).toBe('SUCCESS');
+        return /this is Ansible \d+|"msg": "told \w+"/g[Symbol.match](log);
+      };
+      expect(await logOf({ ansibleVersion: '9' })).toEqual(['this is Ansible 9', '"msg": "told 9"']);
+      expect(await logOf({ ansibleVersion: '8' })).toEqual(['this is Ansible 8', '"msg": "told 8"']);
+      expect(await logOf({})).toEqual(['"msg": "told nothing"']);
+    });
+  }
+});
 
 describeOnAnsible('a playbook for Ansible', () => {
   for (const mode of ['none', 'auto'] as const) {

@@ -136,6 +136,15 @@ describe('a tenant file', () => {
   });
 });
 
+it('takes a tenant without projects, as Zuul does, with a warning', () => {
+  const parsed = parse('- tenant:\n    name: a\n');
+  if (parsed.kind === 'invalid') return expect.unreachable(parsed.errors.map(configErrorText).join('\n'));
+  expect(parsed.tenants).toMatchObject([{ name: 'a', projects: [] }]);
+  expect(parsed.warnings.map(configErrorText)).toEqual([
+    'tenants.yaml:2:5: tenant a lacks "source", the connections and projects it consists of: it is empty',
+  ]);
+});
+
 it('takes options of Zuul that do nothing here, with one warning for each', () => {
   const text = `- tenant:
     name: a
@@ -158,7 +167,7 @@ it('takes options of Zuul that do nothing here, with one warning for each', () =
   expect(parsed.warnings.map(configErrorText)).toEqual([
     'tenants.yaml:3:5: "web-root" has no effect: links lead to [web] root (and at 1 more place)',
     'tenants.yaml:4:5: "report-build-page" has no effect: reports always link to the pages of builds',
-    'tenants.yaml:5:5: "default-ansible-version" has no effect: playbooks run with the Ansible of the executor',
+    'tenants.yaml:5:5: "default-ansible-version" has no effect: playbooks run with the Ansible of the executor ([scheduler] ansible_versions names others)',
     'tenants.yaml:6:5: "use-nodepool" has no effect: there is no nodepool; executors offer labels',
     'tenants.yaml:7:5: "allow-circular-dependencies" has no effect: a queue decides that, by the attribute of this name',
     'tenants.yaml:10:31: "include-provider-config" has no effect: there are no providers of nodes; executors offer labels (and at 2 more places)',
@@ -223,11 +232,6 @@ describe('mistakes refuse the file', () => {
       [
         'tenants.yaml:2:11: "a/b" is not a valid tenant name (it appears in URLs); use letters, digits, ".", "_" and "-"',
       ],
-    ],
-    [
-      'no source',
-      '- tenant:\n    name: a\n',
-      ['tenants.yaml:2:5: tenant a lacks "source": the connections and projects it consists of'],
     ],
     [
       'an unknown key',

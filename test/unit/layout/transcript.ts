@@ -77,13 +77,19 @@ export function replay(given: TranscriptCase): TranscriptCase {
 
 type Refused = { readonly kind: 'invalid'; readonly errors: readonly ConfigError[] };
 
+/** Of a file with the versions of Ansible that the site has, in one line. */
+const SITE_ANSIBLE = 'site ansible';
+
 function tenantFrom({
   files,
 }: TranscriptCase): Refused | { readonly kind: 'tenant'; readonly tenant: Tenant } {
   const file = files.find(({ header }) => header.startsWith('tenant '));
-  if (file === undefined) return { kind: 'tenant', tenant: TENANT };
+  const installed = files.find(({ header }) => header === SITE_ANSIBLE)?.text.trim();
+  const ansible = installed === undefined ? undefined : { versions: installed.split(' ') };
+  if (file === undefined)
+    return { kind: 'tenant', tenant: { ...TENANT, ...(ansible === undefined ? {} : { ansible }) } };
   const hosts = new Map(Object.entries(TENANT.hosts ?? {}));
-  const parsed = parseTenantFile(file.text, file.header.slice('tenant '.length), hosts);
+  const parsed = parseTenantFile(file.text, file.header.slice('tenant '.length), hosts, ansible);
   if (parsed.kind === 'invalid') return parsed;
   const [tenant, other] = parsed.tenants;
   if (tenant === undefined || other !== undefined) throw new Error('the tenant file must have one tenant');
@@ -98,7 +104,7 @@ function layoutFrom({ files }: TranscriptCase, tenant: Tenant): Layout {
   ]);
   for (const { header, text } of files) {
     const [place = '', path = ''] = header.split(' ');
-    if (place === 'tenant') continue;
+    if (place === 'tenant' || header === SITE_ANSIBLE) continue;
     const key = place.includes('@') ? place : `${place}@master`;
     branches.set(key, { ...branches.get(key), [path]: text });
   }

@@ -90,6 +90,7 @@ describe('defaults', () => {
         allowUnsandboxed: false,
         allowHostNetwork: false,
         labels: [],
+        ansibleRoot: undefined,
         otlpRelay: null,
         maxBuilds: 4,
         loadMultiplier: undefined,
@@ -115,6 +116,23 @@ describe('defaults', () => {
       auth: [],
       connections: [],
     });
+  });
+
+  it('versions of Ansible are a list, of which the default is one', () => {
+    const { scheduler, executor } = settingsOf(
+      '[scheduler]\ntenant_config = main.yaml\nansible_versions = 9, 11\ndefault_ansible_version = 11\n[executor]\nansible_root = ansible\n',
+    );
+    expect(scheduler.ansible).toEqual({ versions: ['9', '11'], usual: '11' });
+    expect(executor.ansibleRoot).toBe('/srv/etc/ansible');
+    const alone = settingsOf('[scheduler]\ntenant_config = main.yaml\ndefault_ansible_version = 11\n');
+    expect(alone.scheduler.ansible).toBeUndefined();
+    expect(
+      errorsOf(
+        '[scheduler]\ntenant_config = main.yaml\nansible_versions = 9, 11\ndefault_ansible_version = 8\n',
+      ),
+    ).toEqual([
+      'gatehouse.conf:4: [scheduler] default_ansible_version: it is not one of ansible_versions (9, 11)',
+    ]);
   });
 
   it('paths that are not set follow state_dir, paths that are set count from the directory of the file', () => {

@@ -194,7 +194,7 @@ describe('the small lists', () => {
         },
       ],
     ],
-    ['/api/tenant/main/jobs', [{ name: 'lint', description: 'Style' }, { name: 'unit-tests' }]],
+    ['/api/tenant/main/jobs', [{ name: 'lint' }, { name: 'unit-tests' }]],
     [
       '/api/tenant/main/projects',
       [
@@ -228,6 +228,7 @@ describe('the small lists', () => {
           error: 'local/acme/lib@master:.zuul.yaml:4:3: unknown key "tiemout", did you mean "timeout"?',
           short_error: 'unknown-key',
           severity: 'error',
+          name: 'unknown-key',
           gatehouse: { line: 4, column: 3, text: 'unknown key "tiemout", did you mean "timeout"?' },
         },
         {
@@ -235,6 +236,7 @@ describe('the small lists', () => {
           error: 'connection local: lands changes of a cycle one by one',
           short_error: 'refused-by-host',
           severity: 'warning',
+          name: 'refused-by-host',
           gatehouse: { line: null, column: null, text: 'lands changes of a cycle one by one' },
         },
       ],
@@ -243,6 +245,24 @@ describe('the small lists', () => {
     const { json, status } = await get(path);
     expect(status).toBe(200);
     expect(json).toEqual(expected);
+  });
+
+  test.each([
+    ['', ['unknown-key', 'refused-by-host']],
+    ['?project=acme/lib&branch=master&severity=error&name=unknown-key', ['unknown-key']],
+    ['?project=acme/lib&branch=devel', []],
+    ['?severity=warning', ['refused-by-host']],
+    ['?skip=1', ['refused-by-host']],
+    ['?limit=1', ['unknown-key']],
+    ['?limit=1&skip=2', []],
+  ])('errors of the configuration are filtered as Zuul does it: %s', async (query, expected) => {
+    const { json } = await get(`/api/tenant/main/config-errors${query}`);
+    expect(json).toEqual(expected.map(name => expect.objectContaining({ name })));
+  });
+
+  test('a filter that is none is refused', async () => {
+    expect((await get('/api/tenant/main/config-errors?sverity=error')).status).toBe(400);
+    expect((await get('/api/tenant/main/config-errors?limit=0')).status).toBe(400);
   });
 
   test('the index names every path', async () => {

@@ -160,7 +160,7 @@ export function sampleSnapshot(
       { name: 'db', scope: 'tenant', max: 2 },
       { name: 'licence', scope: 'global', max: 1 },
     ],
-    jobs: [{ name: 'unit-tests' }, { name: 'lint', description: 'Style' }],
+    jobs: [{ name: 'unit-tests' }, { name: 'lint' }],
     tracing: { waiting: 12, oldestWaiting: at(299), delivered: 4031, lost: {}, problem: null, sender: null },
   };
 }

@@ -129,6 +129,7 @@ const frozenJobSchema = object<FrozenJob>({
   provides: optional(list(text)),
   requires: optional(list(text)),
   failureOutput: optional(list(text)),
+  ansibleVersion: optional(text),
   definedAt: list(text),
 });
 

@@ -1,6 +1,6 @@
 /** What is stored of a tenant's layout. */
 import type { AuthorizationRule, RootAccess, TenantAccess } from '../../authorization.ts';
-import type { LayoutSources, LayoutSummary, Tenant, TenantProject } from '../../layout.ts';
+import type { AnsibleChoice, LayoutSources, LayoutSummary, Tenant, TenantProject } from '../../layout.ts';
 import type { DriverConfig, ManagerName, Pipeline, WindowPolicy } from '../../pipeline.ts';
 import type { SemaphoreScope } from '../../semaphore.ts';
 import {
@@ -124,6 +124,7 @@ const tenant = object<Tenant>({
   disallowedLabels: optional(list(text)),
   globalSemaphores: optional(byName(whole)),
   access: optional(access),
+  ansible: optional(object<AnsibleChoice>({ versions: list(text), usual: optional(text) })),
   shadowMode: optional(mark),
 });
 

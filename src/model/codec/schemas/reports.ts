@@ -119,6 +119,7 @@ export const componentSchema = object<ComponentRecord>({
   address: nullable(text),
   trouble: optional(text),
   walls: optional(list(wall)),
+  ansibleVersions: optional(list(text)),
   wanted: optional(componentState),
 });
 

@@ -37,7 +37,6 @@ describe('a script prints the tenant file', () => {
       kind: 'invalid',
       errors: [
         `output of ${file}:1:11: tenant lacks "name"`,
-        `output of ${file}:1:11: tenant lacks "source": the connections and projects it consists of`,
         `output of ${file}:1:12: unknown key "nam" of tenant, did you mean "name"?`,
       ],
     });

@@ -63,6 +63,10 @@ async function open(patience = 0) {
 
 /** An executor of its own session. */
 async function executor(...labels: string[]): Promise<Store> {
+  return executorWith(labels);
+}
+
+async function executorWith(labels: readonly string[], ansibleVersions?: readonly string[]): Promise<Store> {
   const session = server.connect();
   const record = {
     host: 'ci',
@@ -72,6 +76,7 @@ async function executor(...labels: string[]): Promise<Store> {
     startedAt: clock.now(),
     labels,
     address: null,
+    ...(ansibleVersions === undefined ? {} : { ansibleVersions }),
   } as const;
   await registerComponent(session, paths, 'executor', record);
   return session;
@@ -106,6 +111,38 @@ describe('a build that waits for a label', () => {
       },
     ]);
     expect((await builds.list()).map(each => each.uuid)).toEqual([gpu.uuid, any.uuid]);
+  });
+
+  it('ends as NODE_FAILURE where no executor with its labels has the version of Ansible that it takes', async () => {
+    const wants = async (ansibleVersion: string, ...labels: string[]) => {
+      const nodes = labels.map(label => ({ name: label, label }));
+      const jobFacts = { nodes, ansibleVersion };
+      const made = buildRequest('a'.repeat(40), { run: ['run.yaml'] }, { jobFacts });
+      await builds.submitNow(made);
+      return made;
+    };
+    const [nine, elsewhere, eight] = [await wants('9'), await wants('11', 'gpu'), await wants('8', 'gpu')];
+    const deps = await open();
+    await endUnservableBuilds(deps, fence);
+    expect(await results()).toEqual([]);
+    await executorWith(['gpu'], ['8']);
+    await executorWith([], ['11']);
+    await vi.waitUntil(() => deps.executors.ansibleVersions().length === 2, { timeout: 10_000 });
+    await endUnservableBuilds(deps, fence);
+    expect(await results()).toEqual([
+      {
+        build: nine.uuid,
+        result: 'NODE_FAILURE',
+        detail: 'no executor has Ansible 9 (installed: 11, 8); see [executor] ansible_root',
+      },
+      {
+        build: elsewhere.uuid,
+        result: 'NODE_FAILURE',
+        detail:
+          'no executor with its node labels has Ansible 11 (installed: 11, 8); see [executor] ansible_root',
+      },
+    ]);
+    expect((await builds.list()).map(each => each.uuid)).toEqual([eight.uuid]);
   });
 
   it('is requested again with an alternative that is offered, at the cost of no attempt', async () => {

@@ -92,7 +92,7 @@ async function open(stand: Stand, share = createFairShare()) {
     },
     mergeRequests,
     buildRequests,
-    executors: { canRun: () => 'yes', offered: () => [] },
+    executors: { canRun: () => 'yes', offered: () => [], ansibleVersions: () => [] },
     eventsOf: () => undefined,
     mergeMessage: change => change.id,
     mergeMode: () => 'merge',
