@@ -1,12 +1,14 @@
 /**
  * `trigger: {github: [{event: pull_request, action: comment, comment: (?i)^recheck$}, {event: push, ref: ^refs/tags/v}]}`
  *
- * The words are Zuul's. Where Zuul takes a combination that no event can match, with a warning or without, it is refused here.
+ * The words are Zuul's. Where Zuul takes a combination that no event can match, with a warning or without, it is refused here; a state that
+ * no review has is a warning, as in Zuul, and matches none.
  * Ours are the actions `edited`, `ready_for_review` and `converted_to_draft`, the event `merge_group`, and `ignore-deletes`.
  */
 import type { ParseResult } from '../../../src/driver/parse-result.ts';
 import type { Pattern } from '../../../src/driver/pattern.ts';
 import { isMapping, type Mapping, readMapping } from '../../../src/driver/read-mapping.ts';
+import { didYouMean } from '../../../src/lib/nearest-name.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { GithubEventFacts } from './event-facts.ts';
 import { type GithubRequirement, parseGithubRequirement } from './requirement-config.ts';
@@ -59,7 +61,8 @@ export type GithubTrigger = {
   readonly comment: readonly Pattern[];
   readonly label: readonly string[];
   readonly unlabel: readonly string[];
-  readonly state: readonly (typeof STATES)[number][];
+  /** Also states that no review has. */
+  readonly state: readonly string[];
   readonly status: readonly Pattern[];
   readonly check: readonly Pattern[];
   readonly ref: readonly Pattern[];
@@ -90,7 +93,7 @@ export function parseGithubTrigger(value: Json): ParseResult<GithubTrigger> {
     comment: mapping.patterns('comment'),
     label: mapping.strings('label'),
     unlabel: mapping.strings('unlabel'),
-    state: mapping.choices('state', STATES),
+    state: statesOf(mapping),
     status: mapping.patterns('status'),
     check: mapping.patterns('check'),
     ref: mapping.patterns('ref'),
@@ -98,6 +101,17 @@ export function parseGithubTrigger(value: Json): ParseResult<GithubTrigger> {
     ...condition(mapping, 'require'),
     ...condition(mapping, 'reject'),
   });
+}
+
+/** Sites have `request_changes` here, in triggers beside others that work. */
+function statesOf(mapping: Mapping): readonly string[] {
+  const states = mapping.strings('state');
+  for (const state of states) {
+    if (STATES.some(each => each === state)) continue;
+    const hint = didYouMean(state, STATES) || `; there are: ${STATES.join(', ')}`;
+    mapping.warn(['state'], 'unknown-value', `no review has the state "${state}", so it matches none${hint}`);
+  }
+  return states;
 }
 
 /** Zuul's former words in those of today: `requested`, and `require-status`, which `require` replaces. */

@@ -153,6 +153,12 @@ describe('a trigger takes', () => {
       'yes: event pull_request_review submitted, state approved matches approved',
     ],
     [
+      'no review by a state that none has',
+      { event: 'pull_request_review', action: 'submitted', state: 'request_changes' },
+      submitted,
+      'no: state approved does not match request_changes',
+    ],
+    [
       'a check run that is to run again',
       { event: 'check_run', action: 'requested', check: '.*/check:.*' },
       rerun,
@@ -265,4 +271,19 @@ test('what is parsed parses to itself', () => {
     { event: 'check_run', action: 'requested', check: '.*' },
   ];
   for (const trigger of triggers) expect(parsed(parsed(trigger))).toEqual(parsed(trigger));
+});
+
+test('a state that no review has is a warning', () => {
+  const value = { event: 'pull_request_review', action: 'submitted', state: 'request_changes' };
+  expect(parseGithubTrigger(value)).toMatchObject({
+    kind: 'ok',
+    value: { state: ['request_changes'] },
+    warnings: [
+      {
+        path: ['state'],
+        code: 'unknown-value',
+        text: expect.stringContaining('no review has the state "request_changes", so it matches none'),
+      },
+    ],
+  });
 });
