@@ -26,10 +26,11 @@ export function frozenJobDocument(job: FrozenJob, canonical: (project: ProjectKe
     voting: job.voting,
     attempts: job.attempts,
     timeout: job.timeout ?? null,
+    pre_timeout: job.preTimeout ?? null,
     post_timeout: job.postTimeout ?? null,
     override_checkout: job.overrideCheckout ?? null,
     ansible_version: job.ansibleVersion ?? null,
-    // Whatever it says: Ansible's own modules never join the outputs of a command.
+    // In any case: Ansible's own modules never join the outputs of a command.
     ansible_split_streams: true,
     failure_output: [...(job.failureOutput ?? [])],
     dependencies: job.dependencies.map(({ name, soft }) => ({ name, soft })),

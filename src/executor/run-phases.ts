@@ -80,8 +80,10 @@ export async function runPhases(
     ...{ reached: undefined, over: false, early: undefined, orders: NO_ORDERS },
   };
   const { ends } = phases;
-  const deadline = deadlineIn(context, context.request.job.timeout);
-  await runInOrder(phases, 'pre-run', deadline);
+  const { timeout, preTimeout } = context.request.job;
+  const deadline = deadlineIn(context, timeout);
+  const early = preTimeout === undefined ? deadline : deadlineIn(context, preTimeout);
+  await runInOrder(phases, 'pre-run', Math.min(deadline, early));
   if (ends['pre-run'] === undefined) await runInOrder(phases, 'run', deadline);
   phases.orders = (await noteReturned(context)).orders;
   if (phases.orders.pause && hasPassed(phases)) await pauseAfterRun(phases);

@@ -148,6 +148,8 @@ export interface FrozenJob extends FrozenNodeset {
   readonly roles?: readonly JobRole[];
   /** Seconds for pre-run and run together; undefined: the executor's default. */
   readonly timeout?: number;
+  /** Seconds within those, for pre-run. Absent: no others. */
+  readonly preTimeout?: number;
   /** Seconds for post-run. */
   readonly postTimeout?: number;
   /** Times it is tried in all before an infrastructure failure becomes RETRY_LIMIT. Default 3. */

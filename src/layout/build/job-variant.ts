@@ -81,6 +81,7 @@ export function attributeError(
     errorAt(file, offsets.get(key) ?? offset, code, text);
   for (const [key, seconds] of [
     ['timeout', attributes.timeout],
+    ['pre-timeout', attributes.preTimeout],
     ['post-timeout', attributes.postTimeout],
   ] as const) {
     if (seconds === undefined || seconds <= tenant.maxJobTimeout) continue;

@@ -211,8 +211,7 @@ export function frozenJob(
     name: draft.name,
     ...(settings.description === undefined ? {} : { description: settings.description }),
     ...frozenPhases(draft),
-    ...(settings.timeout === undefined ? {} : { timeout: settings.timeout }),
-    ...(settings.postTimeout === undefined ? {} : { postTimeout: settings.postTimeout }),
+    ...timeoutsOf(settings),
     attempts: settings.attempts ?? 3,
     voting: settings.voting ?? true,
     dependencies,
@@ -239,6 +238,18 @@ export function frozenJob(
     ...(draft.failureOutput.length === 0 ? {} : { failureOutput: draft.failureOutput }),
     ...ansibleOf(draft, layout.tenant),
     definedAt: draft.definedAt,
+  };
+}
+
+function timeoutsOf({
+  timeout,
+  preTimeout,
+  postTimeout,
+}: JobDraft['settings']): Pick<FrozenJob, 'timeout' | 'preTimeout' | 'postTimeout'> {
+  return {
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(preTimeout === undefined ? {} : { preTimeout }),
+    ...(postTimeout === undefined ? {} : { postTimeout }),
   };
 }
 

@@ -26,6 +26,7 @@ type Overridden = Pick<
   JobAttributes,
   | 'description'
   | 'timeout'
+  | 'preTimeout'
   | 'postTimeout'
   | 'attempts'
   | 'voting'
@@ -195,6 +196,7 @@ const EXECUTION_KEYS = [
   'roles',
   'failure-output',
   'timeout',
+  'pre-timeout',
   'post-timeout',
   'attempts',
   'vars',
@@ -278,6 +280,7 @@ function overridden(attributes: JobAttributes): Overridden {
   const keys = [
     'description',
     'timeout',
+    'preTimeout',
     'postTimeout',
     'attempts',
     'voting',

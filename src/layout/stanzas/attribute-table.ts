@@ -95,6 +95,7 @@ const JOB: AttributeTable = {
   'post-run': of('post-playbooks'),
   'post-timeout': of('count'),
   'pre-run': of('playbooks'),
+  'pre-timeout': of('count'),
   protected: of('boolean'),
   provides: of('names'),
   'required-projects': of('required-projects'),

@@ -77,6 +77,7 @@ function parseAttributes(read: MappingReader, subject: string, context: ParseCon
     postRun: parsePlaybooks(read, 'post-run', subject, context),
     cleanupRun: parseCleanupRun(read, subject, context),
     timeout: read.integer('timeout', { min: 1 }),
+    preTimeout: read.integer('pre-timeout', { min: 1 }),
     postTimeout: read.integer('post-timeout', { min: 1 }),
     attempts: read.integer('attempts', { min: 1, max: 100 }),
     voting: read.boolean('voting'),

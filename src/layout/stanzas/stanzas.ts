@@ -180,6 +180,7 @@ export interface JobAttributes {
   readonly postRun?: readonly PlaybookEntry[] | undefined;
   readonly cleanupRun?: readonly PlaybookEntry[] | undefined;
   readonly timeout?: number | undefined;
+  readonly preTimeout?: number | undefined;
   readonly postTimeout?: number | undefined;
   readonly attempts?: number | undefined;
   readonly voting?: boolean | undefined;

@@ -40,10 +40,14 @@ export function readBranchExclusions(read: MappingReader): BranchExclusions {
 /** Kinds allowed in `include` and `exclude`. */
 const KINDS: readonly string[] = [...STANZA_KINDS, ...PROVIDER_KINDS].filter(kind => kind !== 'pragma');
 
+const NO_PROVIDERS = {
+  'include-provider-config': 'there are no providers of nodes; executors offer labels',
+};
+
 /** Of Zuul's projects in a tenant, with the reason. */
 const WITHOUT_EFFECT = {
   'allow-circular-dependencies': 'a queue decides that, by the attribute of this name',
-  'include-provider-config': 'there are no providers of nodes; executors offer labels',
+  ...NO_PROVIDERS,
 };
 const OF_UNTRUSTED = { 'allow-reporter-jobs': 'no job is of type reporter here' };
 const OF_ONE_BRANCH = {
@@ -100,6 +104,7 @@ function parseEntry(
     const projects = listOf(group, 'projects');
     group.names('include');
     group.names('exclude');
+    group.withoutEffect(NO_PROVIDERS);
     group.finish();
     return projects.flatMap(entry => parseEntry(entry, connection, trusted, [...groups, group], context));
   }

@@ -56,6 +56,8 @@ const WITHOUT_EFFECT = {
   'web-root': 'links lead to [web] root',
   'allow-circular-dependencies': 'a queue decides that, by the attribute of this name',
   'use-nodepool': 'there is no nodepool; executors offer labels',
+  'max-oidc-ttl': 'jobs get no tokens of OpenID Connect',
+  'allowed-oidc-issuers': 'jobs get no tokens of OpenID Connect',
 };
 
 /**

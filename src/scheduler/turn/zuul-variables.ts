@@ -54,6 +54,7 @@ export function zuulVariables(input: VariableInput): Variables {
     ),
     tenant: item.tenant,
     timeout: job.timeout ?? null,
+    pre_timeout: job.preTimeout ?? null,
     post_timeout: job.postTimeout ?? null,
     voting: job.voting,
     ...(job.overrideCheckout === undefined ? {} : { override_checkout: job.overrideCheckout }),

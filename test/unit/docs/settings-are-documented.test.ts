@@ -25,7 +25,7 @@ const SECTIONS = 'src/settings/read-sections.ts';
 const READ: readonly (readonly [section: string, options: readonly string[]])[] = [
   [
     'scheduler',
-    ['readScheduler', 'holdExpirationsOf', 'tenantConfigOf']
+    ['readScheduler', 'holdExpirationsOf', 'tenantConfigOf', 'ansibleOf']
       .flatMap(name => optionsIn(readerOf(SECTIONS, name)))
       .sort(),
   ],

@@ -198,7 +198,7 @@ describeOnAnsible('a job that names a version of Ansible', () => {
         'ci/play.yaml': playbook(
           '- hosts: all',
           '  gather_facts: false',
-          '  tasks: [debug: {msg: "told {{ zuul.ansible_version | default(\'nothing\') }}"}]',
+          '  tasks: [debug: {msg: "version {{ zuul.ansible_version | default(\'nothing\') }}"}]',
         ),
       });
       const logOf = async (jobFacts: { readonly ansibleVersion?: string }) => {
@@ -206,11 +206,11 @@ describeOnAnsible('a job that names a version of Ansible', () => {
           buildRequest(commit, { run: ['ci/play.yaml'] }, { jobFacts }),
         ).ended;
         expect(result.result, log).toBe('SUCCESS');
-        return /this is Ansible \d+|"msg": "told \w+"/g[Symbol.match](log);
+        return /this is Ansible \d+|"msg": "version \w+"/g[Symbol.match](log);
       };
-      expect(await logOf({ ansibleVersion: '9' })).toEqual(['this is Ansible 9', '"msg": "told 9"']);
-      expect(await logOf({ ansibleVersion: '8' })).toEqual(['this is Ansible 8', '"msg": "told 8"']);
-      expect(await logOf({})).toEqual(['"msg": "told nothing"']);
+      expect(await logOf({ ansibleVersion: '9' })).toEqual(['this is Ansible 9', '"msg": "version 9"']);
+      expect(await logOf({ ansibleVersion: '8' })).toEqual(['this is Ansible 8', '"msg": "version 8"']);
+      expect(await logOf({})).toEqual(['"msg": "version nothing"']);
     });
   }
 });

@@ -100,6 +100,21 @@ for (const mode of ['none', 'auto'] as const) {
       );
     });
 
+    test('a pre-run over the pre-timeout is tried again, and run has its own time', async () => {
+      const commit = await bench.commit({
+        'ci/slow.sh': script('sleep 600'),
+        'ci/quick.sh': script('sleep 1.5; echo ran'),
+      });
+      const jobFacts = { timeout: 60, preTimeout: 1 };
+      const slow = buildRequest(commit, { preRun: ['ci/slow.sh'], run: ['ci/quick.sh'] }, { jobFacts });
+      expect((await bench.submit(slow).ended).result).toMatchObject({
+        result: 'RETRY',
+        detail: 'pre-run playbook ci/slow.sh ran into the timeout of the job',
+      });
+      const quick = buildRequest(commit, { run: ['ci/quick.sh'] }, { jobFacts });
+      expect((await bench.submit(quick).ended).result.result).toBe('SUCCESS');
+    });
+
     test('a cancelled job gets SIGTERM, ends as CANCELED, and post-run stays out', async () => {
       const commit = await bench.commit({
         'ci/slow.sh': script(

@@ -93,6 +93,7 @@ const frozenJobSchema = object<FrozenJob>({
   postRun: playbooks,
   roles: optional(list(object<JobRole>({ ...roleFields, branch: optional(text) }))),
   timeout: optional(number),
+  preTimeout: optional(number),
   postTimeout: optional(number),
   attempts: whole,
   voting: flag,
