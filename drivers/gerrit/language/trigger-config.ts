@@ -74,6 +74,8 @@ export type GerritTrigger = {
   readonly reject?: GerritRequirement;
 };
 
+const NO_DEBUG = '"debug" has no effect: what decided is always kept, see gatehouse why';
+
 const KEYS = [
   'event',
   'branch',
@@ -81,6 +83,7 @@ const KEYS = [
   'ignore-deletes',
   'email',
   'username',
+  'debug',
   ...Object.keys(NEEDS),
   'require',
   'reject',
@@ -94,6 +97,7 @@ export function parseGerritTrigger(value: Json): ParseResult<GerritTrigger> {
   if (!isMapping(given) || isEmpty(given.event))
     mapping.refuse([], 'missing-key', `a trigger of a Gerrit connection needs "event": ${EVENTS.join(', ')}`);
   refuseUseless(mapping, given, event);
+  if (mapping.boolean('debug') === true) mapping.warn(['debug'], 'no-effect', NO_DEBUG);
   mapping.strings('uuid');
   mapping.strings('scheme');
   return mapping.result({

@@ -72,7 +72,18 @@ export type GithubTrigger = {
   readonly reject?: GithubRequirement;
 };
 
-const KEYS = ['event', 'action', 'branch', ...Object.keys(NEEDS), 'require-status', 'require', 'reject'];
+const NO_DEBUG = '"debug" has no effect: what decided is always kept, see gatehouse why';
+
+const KEYS = [
+  'event',
+  'action',
+  'branch',
+  'debug',
+  ...Object.keys(NEEDS),
+  'require-status',
+  'require',
+  'reject',
+];
 
 /** See `DriverConfigLanguage`; what it returns parses to itself. `event` is the only key that must be there. */
 export function parseGithubTrigger(value: Json): ParseResult<GithubTrigger> {
@@ -86,6 +97,7 @@ export function parseGithubTrigger(value: Json): ParseResult<GithubTrigger> {
     EVENTS.flatMap((each): readonly (typeof ACTIONS)[EventName][number][] => ACTIONS[each]),
   );
   refuseUseless(mapping, given, event, action);
+  if (mapping.boolean('debug') === true) mapping.warn(['debug'], 'no-effect', NO_DEBUG);
   return mapping.result({
     event,
     action,

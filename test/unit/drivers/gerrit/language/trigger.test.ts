@@ -352,3 +352,11 @@ test('of a label that is written twice the last value counts, as in Zuul', () =>
     approval: { A: 2, B: 1 },
   });
 });
+
+test("Zuul's debug of a trigger is taken with a warning", () => {
+  expect(parseGerritTrigger({ event: 'patchset-created', debug: true })).toMatchObject({
+    kind: 'ok',
+    warnings: [{ path: ['debug'], code: 'no-effect' }],
+  });
+  expect(parseGerritTrigger({ event: 'patchset-created', debug: false })).not.toHaveProperty('warnings');
+});

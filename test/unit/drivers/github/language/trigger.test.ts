@@ -287,3 +287,12 @@ test('a state that no review has is a warning', () => {
     ],
   });
 });
+
+test("Zuul's debug of a trigger is taken with a warning, and debug: false without one", () => {
+  expect(parseGithubTrigger({ event: 'push', debug: true })).toMatchObject({
+    kind: 'ok',
+    warnings: [{ path: ['debug'], code: 'no-effect' }],
+  });
+  expect(parseGithubTrigger({ event: 'push', debug: false })).not.toHaveProperty('warnings');
+  expect(parseGithubTrigger({ event: 'push', debug: 'yes' }).kind).toBe('invalid');
+});
