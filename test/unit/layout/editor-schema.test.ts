@@ -1,6 +1,6 @@
 /**
  * What an editor would say of real files: yaml-language-server checks them by the schema that `gatehouse schema` prints, with the tags that
- * the reference tells it to take. Every file that the service takes must be without a finding there; the files are those of the transcripts,
+ * the reference lists for it. Every file that the service takes must be without a finding there; the files are those of the transcripts,
  * of the demonstration, of `gatehouse init`, and of the scenarios' classic layout.
  */
 import { readdirSync, readFileSync } from 'node:fs';

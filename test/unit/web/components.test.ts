@@ -36,6 +36,7 @@ describe('/api/components', () => {
           pid: 12,
           started_at: expect.any(Number),
           labels: ['linux'],
+          ansible_versions: ['9', '11'],
           address: 'http://ci2:9443',
           wanted: 'paused',
           trouble: null,

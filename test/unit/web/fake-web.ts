@@ -367,6 +367,7 @@ function sampleComponents(): readonly RegisteredComponent[] {
       pid: 12,
       state: 'paused',
       labels: ['linux'],
+      ansibleVersions: ['9', '11'],
       address: 'http://ci2:9443',
       wanted: 'paused',
       walls: [{ name: 'cpu', state: 'missing', text: 'this system has no cgroup v2' }],
