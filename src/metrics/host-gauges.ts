@@ -1,6 +1,7 @@
 /** Items that wait for a code host, by connection and reason. */
 import type { PipelineState } from '../model/pipeline-state.ts';
 import { projectIdOf } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
 import type { Measurement } from './measurement.ts';
 
 interface Waiting {
@@ -26,10 +27,15 @@ export function hostGauges(
   );
 }
 
+/** It counts. */
+export function waitsForHost({ timeline }: QueueItem): boolean {
+  return timeline[timeline.length - 1]?.state === 'host';
+}
+
 function waiting({ items }: PipelineState): ReadonlyMap<string, Waiting> {
   const found = new Map<string, Waiting>();
   const reasons = new Map<string, string>();
-  const held = [...items.values()].filter(({ timeline }) => timeline.at(-1)?.state === 'host');
+  const held = [...items.values()].filter(waitsForHost);
   for (const { hostWait } of held)
     if (hostWait !== undefined) reasons.set(projectIdOf(hostWait.project).connection, hostWait.reason);
   for (const { hostWait, timeline } of held) {

@@ -36,6 +36,11 @@ function countsOf({ items }: PipelineState): Map<string, Counts> {
   return counts;
 }
 
+/** It counts. */
+export function concernsSemaphores(item: QueueItem): boolean {
+  return heldBy(item).length > 0 || awaitedBy(item).length > 0;
+}
+
 function heldBy({ buildset }: QueueItem): readonly string[] {
   return buildset.builds
     .filter(isOpen)

@@ -1,16 +1,16 @@
 /**
  * The measurements of a pipeline's turn: a pure function of the records before and after, like the spans of the same turn.
- * The cost depends on what changed: items and builds that are the same object in both are not compared.
+ * The cost depends on what changed: only items that are others are compared, and a gauge that has not changed is not set again.
  */
 
 import { HALT_MODES } from '../model/halt.ts';
 import { ITEM_STATES, RUN_STATES, type RunState } from '../model/item-states.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { hostGauges } from './host-gauges.ts';
+import { hostGauges, waitsForHost } from './host-gauges.ts';
 import { itemMeasurements } from './item-measurements.ts';
 import type { Measurement } from './measurement.ts';
-import { semaphoreGauges } from './semaphore-gauges.ts';
+import { concernsSemaphores, semaphoreGauges } from './semaphore-gauges.ts';
 
 /** A turn whose commit is stored. */
 export interface MeasuredTurn {
@@ -18,6 +18,10 @@ export interface MeasuredTurn {
   readonly pipeline: string;
   readonly before: PipelineState;
   readonly after: PipelineState;
+  /** Items of `after` that are new or others than before. */
+  readonly changed: readonly QueueItem[];
+  /** No turn of this holder was measured before it, so all gauges are set. */
+  readonly isFirst: boolean;
   /** With the decision whether their spans are exported, as they left. */
   readonly left: readonly QueueItem[];
   /** Spans are exported at all: only then can an exemplar lead to a trace. */
@@ -33,25 +37,25 @@ interface Place {
   readonly pipeline: string;
 }
 
-/** @returns the gauges of all queues, also of unchanged ones; the rest only for what changed. */
+/** @returns the gauges that may have changed; the rest only for what changed. */
 export function turnMeasurements(turn: MeasuredTurn): readonly Measurement[] {
-  const { before, after, left } = turn;
+  const { before, after, changed, left, isFirst } = turn;
   const place = { tenant: turn.tenant, pipeline: turn.pipeline };
   const measurements: Measurement[] = [
     { metric: 'gatehouse_turn_seconds', labels: place, value: turn.seconds },
     { metric: 'gatehouse_turn_operations', labels: place, value: turn.operations },
   ];
-  for (const items of [after.items.values(), left])
+  for (const items of [changed, left])
     for (const item of items)
       for (const measurement of itemMeasurements(before.items.get(item.uuid), item))
         measurements.push(turn.traced ? measurement : withoutTrace(measurement));
-  measurements.push(
-    ...queueGauges(place, before, after),
-    ...activeGauges(place, after),
-    ...haltGauges(place, after),
-    ...hostGauges(place, before, after),
-    ...semaphoreGauges(place, before, after),
-  );
+  const versions = [...changed, ...[...changed, ...left].flatMap(({ uuid }) => before.items.get(uuid) ?? [])];
+  const isDue = (concerns: (item: QueueItem) => boolean) => isFirst || versions.some(concerns);
+  if (isFirst || before.queues !== after.queues) measurements.push(...queueGauges(place, before, after));
+  if (isDue(() => true)) measurements.push(...activeGauges(place, after));
+  measurements.push(...haltGauges(place, after));
+  if (isDue(waitsForHost)) measurements.push(...hostGauges(place, before, after));
+  if (isDue(concernsSemaphores)) measurements.push(...semaphoreGauges(place, before, after));
   return measurements;
 }
 

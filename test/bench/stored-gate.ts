@@ -6,6 +6,7 @@ import { buildRequestCodec, mergerRequestCodec, queueItemCodec } from '../../src
 import type { MergerRequest } from '../../src/model/merge.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { decideWithNeeds } from '../../src/pipeline/decide-turn.ts';
+import { withChanged } from '../../src/scheduler/turn/changed-items.ts';
 import {
   type CommandContext,
   commandOperations,
@@ -77,9 +78,10 @@ export async function storedGate(
 
   return {
     async reset() {
-      const draft = decideWithNeeds(gate.input, () => {
+      const decided = decideWithNeeds(gate.input, () => {
         throw new Error('a reset needs no job graph');
       });
+      const draft = withChanged(gate.input.state, decided);
       expected = draft.state.items.size;
       const committing = {
         spans: () => (traced ? DEFAULT_SPAN_OPTIONS : undefined),

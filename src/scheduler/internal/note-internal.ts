@@ -15,10 +15,10 @@ import type { Pipeline } from '../../model/pipeline.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { PipelineName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
-import type { WholeTurn } from '../../pipeline/turn.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { Operation } from '../../store/port.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
+import type { ChangedTurn } from '../turn/changed-items.ts';
 import { landedItems } from '../turn/note-landed.ts';
 
 /** Of one pipeline. */
@@ -46,7 +46,7 @@ export function awaitedTypes(
 /** @param now time of the commit. */
 export function internalEventOperations(
   state: PipelineState,
-  { state: after, left }: Pick<WholeTurn, 'state' | 'left'>,
+  { changed, left }: Pick<ChangedTurn, 'changed' | 'left'>,
   events: readonly PipelineEvent[],
   deps: NoteInternalDeps,
   now: Nanoseconds,
@@ -62,7 +62,7 @@ export function internalEventOperations(
     });
   };
   const entered = deps.isAwaited('parent-change-enqueued')
-    ? [...after.items.values(), ...left].filter(({ uuid, role }) => role === 'live' && !state.items.has(uuid))
+    ? [...changed, ...left].filter(({ uuid, role }) => role === 'live' && !state.items.has(uuid))
     : [];
   const merged = deps.isAwaited('project-change-merged') ? landedItems(state, events) : [];
   return [

@@ -26,6 +26,7 @@ import { messageIntents } from '../report/message-intents.ts';
 import { itemReportIntent, refusalReportIntent } from '../report/report-intents.ts';
 import { reportedTrace } from '../report/reported-trace.ts';
 import { buildRequestFor } from './build-requests.ts';
+import type { ChangedTurn } from './changed-items.ts';
 import type { JobGraphs } from './job-graphs.ts';
 import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
 import { labelProblem, wantedOfHosts, withOfferedNodeset } from './node-labels.ts';
@@ -65,7 +66,7 @@ export interface CommandContext
  * Operations that withdraw requests, and let paused ones go on. They fail when a worker took or finished one meanwhile: then the turn is retried.
  */
 export async function withdrawOperations(
-  draft: Decided,
+  draft: Pick<ChangedTurn, 'commands' | 'changed' | 'left'>,
   { mergeRequests, buildRequests }: Pick<CommandContext, 'mergeRequests' | 'buildRequests'>,
 ): Promise<readonly Operation[]> {
   const merges = draft.commands.flatMap(command =>
@@ -83,9 +84,12 @@ export async function withdrawOperations(
 }
 
 /** The end of each cancelled build, from the item's record: spans that its executor reports later end by then. */
-function cancelMessages({ state, left }: Pick<WholeTurn, 'state' | 'left'>): (build: string) => Uint8Array {
+function cancelMessages({
+  changed,
+  left,
+}: Pick<ChangedTurn, 'changed' | 'left'>): (build: string) => Uint8Array {
   const times = new Map<string, Uint8Array>();
-  for (const item of [...state.items.values(), ...left]) {
+  for (const item of [...changed, ...left]) {
     for (const build of buildsetsOf(item).flatMap(({ builds }) => builds))
       if (build.state.state === 'cancelled')
         times.set(build.uuid, cancelMessageOf(endOfBuild(build) ?? build.state.at));

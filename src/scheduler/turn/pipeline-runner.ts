@@ -199,7 +199,7 @@ async function takeTurns(
     // From the time of the decision: a commit may take longer than the pause of a host.
     hostTimer(nextHostRetry(state.items.values(), decidedAt), now);
     recheckTimer(deps.context().rechecks.next(decidedAt), now);
-    deps.context().graphs.retain(new Set(blobsOf(state)));
+    deps.context().graphs.retain(blobsOf(state));
   }
 }
 
@@ -261,7 +261,7 @@ async function wakeRegularly(dirty: Dirty, signal: AbortSignal): Promise<void> {
 
 /** From the store, for a turn that looks at everything. */
 async function knownFromStore(deps: PipelineRunnerDeps, fence: Fence): Promise<KnownState> {
-  return { state: await storedState(deps, fence), memory: null };
+  return { state: await storedState(deps, fence), memory: null, isMeasured: false };
 }
 
 async function turn(

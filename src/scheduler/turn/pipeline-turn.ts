@@ -17,7 +17,7 @@
  *     holding      pipeline-runner (fence, wake-ups, one turn after the other) → stored-state, arrival, pipeline-context
  *     time         pipeline-clock, rechecks (verdicts that change by time alone)
  *     deciding     pending-freezes, freeze-buildset, job-graphs, needed-states, pipeline-semaphores → `src/pipeline/decide-turn.ts`
- *     operations   turn-operations, decision-rows, stored-item, note-landed, semaphore-operations, commands → turn-commit
+ *     operations   changed-items, turn-operations, decision-rows, stored-item, note-landed, semaphore-operations, commands → turn-commit
  *     commands     merge-requests, build-requests (build-projects, build-playbooks, build-vars-files, parent-data, zuul-variables, node-labels); reports in `report/`
  *     afterwards   revise-priorities, seen-successes → expected-durations
  *
@@ -44,6 +44,7 @@ import { lateExecutionRows } from '../care/late-executions.ts';
 import { gatherChangeFacts } from '../changes/change-facts.ts';
 import { effectRows } from '../events/event-effects.ts';
 import { internalEventOperations } from '../internal/note-internal.ts';
+import { type ChangedTurn, withChanged } from './changed-items.ts';
 import { commandOperations, withdrawOperations } from './commands.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
 import { landedChanges, landedConfiguration } from './note-landed.ts';
@@ -78,6 +79,8 @@ export interface KnownState {
   readonly state: PipelineState;
   /** Of the turn that ended so, decided with this very context; null: there was none. */
   readonly memory: TurnMemory | null;
+  /** A turn of this holder was measured, so all gauges have been set. */
+  readonly isMeasured: boolean;
 }
 
 /** What the runner has to do next. `more`: take another turn immediately. */
@@ -90,7 +93,7 @@ export type TurnEnd =
 /** @throws Fenced when the fence is lost. */
 export async function pipelineTurn(
   context: PipelineContext,
-  { state, memory }: KnownState,
+  { state, memory, isMeasured }: KnownState,
   arrival: Arrival,
   fence: Fence,
   limits: TurnLimits,
@@ -110,9 +113,10 @@ export async function pipelineTurn(
   const draft = withArrival(state, decided, arrival);
   if (taken.entries.length === 0 && draft.state === state && draft.commands.length === 0) {
     context.rechecks.note([], new Map(), timesOf(state, known));
-    return { kind: 'nothing-to-do', known: { state, memory: draft.memory } };
+    return { kind: 'nothing-to-do', known: { state, memory: draft.memory, isMeasured } };
   }
-  const commit = await turnOperations(context, taken, { state, draft, landed, takenAt });
+  const turn = withChanged(state, draft);
+  const commit = await turnOperations(context, taken, { state, draft: turn, landed, takenAt });
   try {
     await commitTurn(commit, { ...context, staged: context.nodes.staged, fence });
   } catch (error) {
@@ -123,7 +127,7 @@ export async function pipelineTurn(
   context.rechecks.note(taken.entries, draft.postponed, timesOf(draft.state, known));
   const isHaltedOtherwise = draft.state.halts !== state.halts;
   if (isHaltedOtherwise) context.rechecks.release();
-  for (const success of seenSuccesses(state, draft)) context.expected.learn(success, success.ms);
+  for (const success of seenSuccesses(state, turn)) context.expected.learn(success, success.ms);
   logDecisions(context, draft);
   context.metrics?.record(
     turnMeasurements({
@@ -131,6 +135,8 @@ export async function pipelineTurn(
       pipeline: context.pipeline.name,
       before: state,
       after: draft.state,
+      changed: turn.changed,
+      isFirst: !isMeasured,
       left: judgedDepartures(draft.left, context),
       traced: context.tracePolicy() !== undefined,
       seconds: (context.clock.monotonic() - begun) / 1000,
@@ -139,7 +145,7 @@ export async function pipelineTurn(
   );
   return {
     kind: 'committed',
-    known: { state: draft.state, memory: draft.memory },
+    known: { state: draft.state, memory: draft.memory, isMeasured: true },
     more: taken.more || isHaltedOtherwise || draft.state.takeovers !== undefined,
   };
 }
@@ -178,7 +184,7 @@ async function takeEvents(
 
 interface DecidedTurn {
   readonly state: PipelineState;
-  readonly draft: WholeTurn;
+  readonly draft: ChangedTurn;
   readonly landed: ReadonlyMap<ChangeKey, ChangeRecord>;
   readonly takenAt: Nanoseconds;
 }
@@ -235,7 +241,7 @@ type KnownChanges = ReturnType<typeof gatherChangeFacts>;
 
 function knownChanges(
   context: PipelineContext,
-  { state, memory }: KnownState,
+  { state, memory }: Pick<KnownState, 'state' | 'memory'>,
   events: readonly PipelineEvent[],
   landed: ReadonlyMap<ChangeKey, ChangeRecord>,
   now: Nanoseconds,
@@ -246,9 +252,13 @@ function knownChanges(
 
 /** When a requirement of a change in the pipeline may give another verdict. */
 function timesOf({ items }: PipelineState, changes: KnownChanges): readonly Nanoseconds[] {
-  return [...items.values()].flatMap(item =>
-    item.changes.flatMap(({ key }) => changes.get(key)?.requirements.recheckAt ?? []),
-  );
+  const times: Nanoseconds[] = [];
+  for (const item of items.values())
+    for (const { key } of item.changes) {
+      const time = changes.get(key)?.requirements.recheckAt;
+      if (time !== undefined) times.push(time);
+    }
+  return times;
 }
 
 type TurnFacts = Pick<TurnInput, 'state' | 'memory' | 'events' | 'now' | 'changes' | 'semaphores'> & {

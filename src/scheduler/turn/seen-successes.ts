@@ -4,18 +4,17 @@ import { millisecondsBetween } from '../../lib/clock.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { endOfBuild } from '../../model/build.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
-import type { WholeTurn } from '../../pipeline/turn.ts';
+import type { ChangedTurn } from './changed-items.ts';
 import type { RecordedDuration } from './expected-durations.ts';
 
 /** @param before what is stored; builds that are in it unchanged were seen by an earlier turn. */
 export function seenSuccesses(
   before: PipelineState,
-  draft: Pick<WholeTurn, 'state' | 'left'>,
+  draft: Pick<ChangedTurn, 'changed' | 'left'>,
 ): readonly RecordedDuration[] {
   const found: RecordedDuration[] = [];
-  for (const item of [...draft.state.items.values(), ...draft.left]) {
+  for (const item of [...draft.changed, ...draft.left]) {
     const old = before.items.get(item.uuid);
-    if (old === item) continue;
     const known = new Set(old?.buildset.builds);
     for (const build of item.buildset.builds) {
       const { state } = build;

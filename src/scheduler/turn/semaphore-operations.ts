@@ -13,9 +13,9 @@ import { semaphoreHolderCodec } from '../../model/codec/records.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { SemaphoreHolder } from '../../model/semaphore.ts';
-import type { WholeTurn } from '../../pipeline/turn.ts';
 import { create, type Operation, remove, set } from '../../store/port.ts';
 import { holderIn, slotPath } from '../../store/semaphore-slots.ts';
+import type { ChangedTurn } from './changed-items.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 
 /** `guards` may fail because of others, `own` may not. */
@@ -29,11 +29,12 @@ type Slots = ReadonlyMap<string, SemaphoreHolder>;
 /** Reads the slots that are left: one that is not ours any more (an operator removed it) stays as it is. */
 export async function semaphoreOperations(
   before: PipelineState,
-  { state }: Pick<WholeTurn, 'state'>,
+  { changed: items, left }: Pick<ChangedTurn, 'changed' | 'left'>,
   context: Pick<PipelineContext, 'store' | 'paths' | 'log'>,
 ): Promise<SemaphoreOperations> {
-  const old = slotsOf(before, state, context);
-  const now = slotsOf(state, before, context);
+  const known = [...items, ...left].flatMap(({ uuid }) => before.items.get(uuid) ?? []);
+  const old = slotsOf(known, context);
+  const now = slotsOf(items, context);
   const changed = [...old].filter(([path, { build }]) => now.get(path)?.build !== build);
   const guards = [...now]
     .filter(([path]) => !old.has(path))
@@ -62,18 +63,9 @@ export async function semaphoreOperations(
   return { guards, own };
 }
 
-/** Slots of open builds, by path, of items that are not the same in `other`. */
-function slotsOf(
-  { items }: PipelineState,
-  other: PipelineState,
-  { paths }: Pick<PipelineContext, 'paths'>,
-): Slots {
-  const slots = new Map<string, SemaphoreHolder>();
-  for (const item of items.values()) {
-    if (other.items.get(item.uuid) === item) continue;
-    for (const [path, holder] of slotsOfItem(item, paths)) slots.set(path, holder);
-  }
-  return slots;
+/** Slots of open builds, by path. */
+function slotsOf(items: readonly QueueItem[], { paths }: Pick<PipelineContext, 'paths'>): Slots {
+  return new Map(items.flatMap(item => [...slotsOfItem(item, paths)]));
 }
 
 function* slotsOfItem(

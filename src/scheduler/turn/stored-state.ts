@@ -53,6 +53,11 @@ export async function storedState(deps: StoredStateDeps, fence: Fence): Promise<
 }
 
 /** Names of the job graphs that its items need. */
-export function blobsOf(state: PipelineState): readonly string[] {
-  return [...state.items.values()].flatMap(item => graphOf(item.buildset)?.blob ?? []);
+export function blobsOf(state: PipelineState): ReadonlySet<string> {
+  const blobs = new Set<string>();
+  for (const { buildset } of state.items.values()) {
+    const blob = graphOf(buildset)?.blob;
+    if (blob !== undefined) blobs.add(blob);
+  }
+  return blobs;
 }

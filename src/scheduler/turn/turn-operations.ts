@@ -14,6 +14,7 @@ import { create, type Operation, remove, set } from '../../store/port.ts';
 import { withoutHeldSpans } from '../../tracing/held-spans.ts';
 import { isKept, type KeepRules } from '../../tracing/keep.ts';
 import { endedSpans } from '../../tracing/spans/item-spans.ts';
+import type { ChangedTurn } from './changed-items.ts';
 import { decisionHistory } from './decision-rows.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { encodeStoredItem, storableItem } from './stored-item.ts';
@@ -24,19 +25,17 @@ export type CommitContext = Pick<PipelineContext, 'nodes' | 'spans' | 'keep'>;
 /** Operations for what the draft changed in the pipeline's own records; unchanged items cost nothing. */
 export function stateOperations(
   before: PipelineState,
-  draft: WholeTurn,
+  draft: ChangedTurn,
   context: CommitContext,
 ): readonly Operation[] {
   const { nodes } = context;
   const operations: Operation[] = [];
-  for (const [uuid, item] of draft.state.items) {
-    const old = before.items.get(uuid);
-    if (old === item) continue;
+  for (const item of draft.changed) {
+    const path = nodes.item(item.uuid);
     const data = encodeStoredItem(item);
-    operations.push(old === undefined ? create(nodes.item(uuid), data) : set(nodes.item(uuid), data));
+    operations.push(before.items.has(item.uuid) ? set(path, data) : create(path, data));
   }
-  for (const uuid of before.items.keys())
-    if (!draft.state.items.has(uuid)) operations.push(remove(nodes.item(uuid)));
+  for (const { uuid } of draft.left) if (before.items.has(uuid)) operations.push(remove(nodes.item(uuid)));
   if (countersChanged(before, draft.state)) operations.push(set(nodes.state, countersOf(draft.state)));
   return operations;
 }
@@ -44,16 +43,14 @@ export function stateOperations(
 /** Outbox rows for ended spans and for the history, usually one of each per turn. */
 export function outboxOperations(
   before: PipelineState,
-  draft: WholeTurn,
+  draft: ChangedTurn,
   context: CommitContext,
   now: Nanoseconds,
 ): readonly Operation[] {
   const { nodes } = context;
   const options = context.spans();
   const left = judgedDepartures(draft.left, context);
-  const changed = [...draft.state.items.values(), ...left].filter(
-    item => before.items.get(item.uuid) !== item,
-  );
+  const changed = [...draft.changed, ...left];
   const spans =
     options === undefined
       ? []

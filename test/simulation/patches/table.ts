@@ -279,8 +279,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/turn/turn-operations.ts',
-        find: 'const changed = [...draft.state.items.values(), ...left].filter(',
-        replace: 'const changed = [...draft.state.items.values()].filter(',
+        find: 'const changed = [...draft.changed, ...left];',
+        replace: 'const changed = draft.changed;',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },

@@ -14,12 +14,19 @@ function stateOf(items: readonly QueueItem[], queue = 'integrated', window = 20)
   };
 }
 
+/** What the turn changed, as its commit has it. */
+function changedIn({ before = EMPTY_PIPELINE, after = EMPTY_PIPELINE }: Partial<MeasuredTurn>) {
+  return [...after.items.values()].filter(item => before.items.get(item.uuid) !== item);
+}
+
 function measured(turn: Partial<MeasuredTurn>): ReadonlyMap<string, number> {
   const all = turnMeasurements({
     tenant: 'acme',
     pipeline: 'gate',
     before: EMPTY_PIPELINE,
     after: EMPTY_PIPELINE,
+    changed: changedIn(turn),
+    isFirst: true,
     left: [],
     traced: true,
     seconds: 0.02,
@@ -132,12 +139,29 @@ describe('measurements of a turn', () => {
     expect(now.get('gatehouse_wait_seconds change-ahead')).toBe(48);
   });
 
+  it('set only the gauges that may have changed, but for the first turn', () => {
+    const before = stateOf([waiting, running]);
+    const gauges = (turn: Partial<MeasuredTurn>) =>
+      [...measured({ before, ...turn }).keys()].filter(key => /queue|active/.test(key));
+    expect(gauges({ after: before, isFirst: false })).toEqual([]);
+    expect(gauges({ after: before }).length).toBeGreaterThan(2);
+    const after = { ...stateOf([waiting, { ...running }]), queues: before.queues };
+    const set = gauges({ after, isFirst: false });
+    expect(set).toContain('cicd_pipeline_run_active executing');
+    expect(set.filter(key => key.includes('queue'))).toEqual([]);
+    expect(gauges({ after: stateOf([waiting]), left: [running], isFirst: false })).toContain(
+      'gatehouse_queue_length integrated',
+    );
+  });
+
   it('lead nowhere while tracing is off', () => {
     const turn = {
       tenant: 'acme',
       pipeline: 'gate',
       before: EMPTY_PIPELINE,
       after: EMPTY_PIPELINE,
+      changed: [],
+      isFirst: false,
       seconds: 1,
       operations: 1,
     };

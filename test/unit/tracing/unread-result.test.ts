@@ -6,6 +6,7 @@ import { addMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
 import { itemMeasurements } from '../../../src/metrics/item-measurements.ts';
 import type { PipelineEvent } from '../../../src/model/event.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
+import { withChanged } from '../../../src/scheduler/turn/changed-items.ts';
 import { seenSuccesses } from '../../../src/scheduler/turn/seen-successes.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { accountOf, disagreement, largestDifference, piecesOf } from '../../fake/account-of-spans.ts';
@@ -60,7 +61,7 @@ describe('a result that lay unread', () => {
     expect(itemSpans(item).find(span => span.name === 'Wait scheduler')?.start).toBe(done);
     expect(rowsOfItem(item)[0]?.builds[0]?.end_time).toBe(done);
     expect(rowsOfItem(item)[0]?.buildset.last_build_end_time).toBe(done);
-    const [learned] = seenSuccesses(before, output);
+    const [learned] = seenSuccesses(before, withChanged(before, output));
     expect(learned?.ms).toBe(5000);
     const measured = itemMeasurements(before.items.get(item.uuid), item);
     const duration = measured.find(({ metric }) => metric === 'gatehouse_build_duration_seconds');

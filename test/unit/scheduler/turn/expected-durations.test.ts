@@ -68,11 +68,11 @@ test('a turn learns from builds that ended well in it, and from no other', () =>
   const running = story.item;
   const ended = story.finish('unit', 'SUCCESS').finish('lint', 'FAILURE').item;
   const left = story.complete('FAILURE').leave('reported', 'FAILURE').item;
-  expect(seenSuccesses(holding(running), { state: holding(ended), left: [] })).toEqual([
+  expect(seenSuccesses(holding(running), { changed: [ended], left: [] })).toEqual([
     { tenant: 'acme', project: APP, job: 'unit', ms: 5000 },
   ]);
-  expect(seenSuccesses(holding(ended), { state: holding(), left: [left] })).toEqual([]);
-  expect(seenSuccesses(holding(running), { state: holding(), left: [left] })).toHaveLength(1);
+  expect(seenSuccesses(holding(ended), { changed: [], left: [left] })).toEqual([]);
+  expect(seenSuccesses(holding(running), { changed: [], left: [left] })).toHaveLength(1);
 });
 
 function holding(...items: readonly QueueItem[]): PipelineState {
