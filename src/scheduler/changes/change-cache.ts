@@ -45,7 +45,7 @@ export interface ChangeCache extends Disposable {
   fresh(): Promise<void>;
   /** After a commit conflict: reads the record again. @returns false: the error is about something else. */
   conflict(error: unknown): Promise<boolean>;
-  /** The present moment, for `changedSince`. */
+  /** The present moment, for `changedSince`. It is another one whenever a record has changed. */
   mark(): number;
   /** Whether one of these was written since the moment, by this or another process. */
   changedSince(mark: number, keys: readonly ChangeKey[]): boolean;
@@ -54,7 +54,7 @@ export interface ChangeCache extends Disposable {
 interface Entry {
   readonly record: ChangeRecord;
   readonly version: number;
-  /** Counts all updates of the copy. */
+  /** The number of the update; all are counted. */
   readonly touched: number;
 }
 
@@ -236,6 +236,7 @@ class StoredChanges implements ChangeCache {
 
   #drop(path: string): void {
     const entry = this.#entries.get(path);
+    this.#updates += 1;
     this.#entries.delete(path);
     this.#unreadable.delete(path);
     if (entry === undefined) return;

@@ -56,6 +56,37 @@ export function gatherChangeFacts(
   return isSame && facts.size === known.size ? known : facts;
 }
 
+/** What facts were gathered from: where nothing of it has changed, they are the same. */
+export interface Gathered {
+  /** Of the change cache. */
+  readonly mark: number;
+  /** Every item is in one of them. */
+  readonly queues: PipelineState['queues'];
+  /** The first time at which a verdict may be another one; null: none may. */
+  readonly until: Nanoseconds | null;
+}
+
+/** To be asked when facts have been gathered. @param mark of the change cache, before that. */
+export function gatheredFrom({ queues }: PipelineState, facts: KnownFacts, mark: number): Gathered {
+  let until: Nanoseconds | null = null;
+  for (const { requirements } of facts.values()) {
+    const { recheckAt } = requirements;
+    if (recheckAt !== undefined) until = until === null ? recheckAt : earlierOf(until, recheckAt);
+  }
+  return { mark, queues, until };
+}
+
+/** Nothing has changed that facts are gathered from, and no event asks for facts of its own. */
+export function holdsStill(
+  { mark, queues, until }: Gathered,
+  state: PipelineState,
+  events: readonly PipelineEvent[],
+  present: { readonly mark: number; readonly now: Nanoseconds },
+): boolean {
+  if (mark !== present.mark || queues !== state.queues || changesOf(events).size > 0) return false;
+  return until === null || BigInt(until) > BigInt(present.now);
+}
+
 function changesOf(events: readonly PipelineEvent[]): ReadonlySet<ChangeKey> {
   const keys = new Set<ChangeKey>();
   for (const event of events) {

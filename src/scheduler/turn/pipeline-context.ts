@@ -49,7 +49,7 @@ export interface PipelineServices {
   readonly paths: StorePaths;
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;
-  readonly changes: Pick<ChangeCache, 'operations' | 'remember' | 'fresh' | 'conflict'>;
+  readonly changes: Pick<ChangeCache, 'operations' | 'remember' | 'fresh' | 'conflict' | 'mark'>;
   readonly expected: ExpectedDurations;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;

@@ -185,7 +185,7 @@ async function takeTurns(
     }
     const decidedAt = deps.context().clock.now();
     // Another layout says otherwise of the same facts.
-    if (decidedBy !== deps.context()) known = { ...known, memory: null };
+    if (decidedBy !== deps.context()) known = { ...known, memory: null, gathered: null };
     decidedBy = deps.context();
     const end = await turn(deps, decidedBy, known, arrival, fence, dirty);
     again = end === 'again' ? again + 1 : 0;
@@ -261,7 +261,7 @@ async function wakeRegularly(dirty: Dirty, signal: AbortSignal): Promise<void> {
 
 /** From the store, for a turn that looks at everything. */
 async function knownFromStore(deps: PipelineRunnerDeps, fence: Fence): Promise<KnownState> {
-  return { state: await storedState(deps, fence), memory: null, isMeasured: false };
+  return { state: await storedState(deps, fence), memory: null, gathered: null, isMeasured: false };
 }
 
 async function turn(

@@ -41,7 +41,7 @@ import { StoreError } from '../../store/port.ts';
 import { hasRules } from '../../tracing/keep.ts';
 import { decisionLogFacts, itemLogFacts } from '../../tracing/log-facts.ts';
 import { lateExecutionRows } from '../care/late-executions.ts';
-import { gatherChangeFacts } from '../changes/change-facts.ts';
+import { type Gathered, gatherChangeFacts, gatheredFrom, holdsStill } from '../changes/change-facts.ts';
 import { effectRows } from '../events/event-effects.ts';
 import { internalEventOperations } from '../internal/note-internal.ts';
 import { type ChangedTurn, withChanged } from './changed-items.ts';
@@ -79,6 +79,8 @@ export interface KnownState {
   readonly state: PipelineState;
   /** Of the turn that ended so, decided with this very context; null: there was none. */
   readonly memory: TurnMemory | null;
+  /** What the facts of the memory were gathered from. */
+  readonly gathered: Gathered | null;
   /** A turn of this holder was measured, so all gauges have been set. */
   readonly isMeasured: boolean;
 }
@@ -93,16 +95,17 @@ export type TurnEnd =
 /** @throws Fenced when the fence is lost. */
 export async function pipelineTurn(
   context: PipelineContext,
-  { state, memory, isMeasured }: KnownState,
+  before: KnownState,
   arrival: Arrival,
   fence: Fence,
   limits: TurnLimits,
 ): Promise<TurnEnd> {
   const begun = context.clock.monotonic();
+  const { state, memory, isMeasured } = before;
   const taken = await takeEvents(context, state, limits);
   const takenAt = context.clock.now();
   const landed = landedChanges(state, taken.events, context.record);
-  const known = knownChanges(context, { state, memory }, taken.events, landed, takenAt);
+  const { facts: known, gathered } = knownChanges(context, before, taken.events, landed, takenAt);
   const remembered = memory === null ? {} : { memory };
   const facts = { state, events: taken.events, now: takenAt, changes: known, ...remembered };
   const decided = await decideWithSemaphores(
@@ -113,7 +116,7 @@ export async function pipelineTurn(
   const draft = withArrival(state, decided, arrival);
   if (taken.entries.length === 0 && draft.state === state && draft.commands.length === 0) {
     context.rechecks.note([], new Map(), timesOf(state, known));
-    return { kind: 'nothing-to-do', known: { state, memory: draft.memory, isMeasured } };
+    return { kind: 'nothing-to-do', known: { state, memory: draft.memory, gathered, isMeasured } };
   }
   const turn = withChanged(state, draft);
   const commit = await turnOperations(context, taken, { state, draft: turn, landed, takenAt });
@@ -145,7 +148,7 @@ export async function pipelineTurn(
   );
   return {
     kind: 'committed',
-    known: { state: draft.state, memory: draft.memory, isMeasured: true },
+    known: { state: draft.state, memory: draft.memory, gathered, isMeasured: true },
     more: taken.more || isHaltedOtherwise || draft.state.takeovers !== undefined,
   };
 }
@@ -241,13 +244,19 @@ type KnownChanges = ReturnType<typeof gatherChangeFacts>;
 
 function knownChanges(
   context: PipelineContext,
-  { state, memory }: Pick<KnownState, 'state' | 'memory'>,
+  { state, memory, gathered }: KnownState,
   events: readonly PipelineEvent[],
   landed: ReadonlyMap<ChangeKey, ChangeRecord>,
   now: Nanoseconds,
-): KnownChanges {
+): { readonly facts: KnownChanges; readonly gathered: Gathered } {
+  const mark = context.changes.mark();
+  const isUnchanged =
+    gathered !== null && landed.size === 0 && holdsStill(gathered, state, events, { mark, now });
+  if (isUnchanged && memory !== null) return { facts: memory.changes, gathered };
   const record = (key: ChangeKey) => landed.get(key) ?? context.record(key);
-  return gatherChangeFacts(state, events, { ...context, record }, now, memory?.changes);
+  const facts = gatherChangeFacts(state, events, { ...context, record }, now, memory?.changes);
+  // A landing is in the cache, with a mark of its own, once the turn is stored.
+  return { facts, gathered: gatheredFrom(state, facts, mark) };
 }
 
 /** When a requirement of a change in the pipeline may give another verdict. */

@@ -50,9 +50,11 @@ test('it is known who needs a change, until that closes or needs it no more', as
   expect(cache.dependentsOf(key)).toEqual([]);
   await write({ ...b, dependsOn: [key] });
   expect(cache.dependentsOf(key)).toEqual([b.change.key]);
+  const mark = cache.mark();
   await stand.store.multi(cache.forget([b.change.key]));
   await cache.fresh();
   expect(cache.dependentsOf(key)).toEqual([]);
+  expect(cache.mark()).toBeGreaterThan(mark);
 });
 
 test('an unseen record is not overwritten', async () => {

@@ -7,7 +7,11 @@ import { type Change, type ChangeRecord, changeKey } from '../../../../src/model
 import type { Pipeline } from '../../../../src/model/pipeline.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../../src/model/pipeline-state.ts';
 import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
-import { gatherChangeFacts } from '../../../../src/scheduler/changes/change-facts.ts';
+import {
+  gatherChangeFacts,
+  gatheredFrom,
+  holdsStill,
+} from '../../../../src/scheduler/changes/change-facts.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
 import { World } from '../../pipeline/world.ts';
 
@@ -177,4 +181,26 @@ test('facts that still hold are the same object, and so are all of them', () => 
   records.set(key, { ...record });
   const apart = gather(NOW, first);
   expect([renewed(apart), [...apart.keys()]]).toEqual([[key], [key]]);
+});
+
+test('facts are gathered again after any change of a record, of the queues or of a verdict by time, and for an event', () => {
+  const state = stateWith(record.change);
+  const later = (ms: number) => addMilliseconds(NOW, ms);
+  const requirements = { met: true, text: 'approved' };
+  const facts = { record, requirements, dependents: [], queue: null, connectionAllowed: true };
+  const other = changeKey(project, 'master/other');
+  const gathered = gatheredFrom(
+    state,
+    new Map([
+      [key, { ...facts, requirements: { ...requirements, recheckAt: later(20) } }],
+      [other, { ...facts, requirements: { ...requirements, recheckAt: later(10) } }],
+    ]),
+    3,
+  );
+  const updated = { kind: 'change-updated' as const, uuid: derivedUuid('event'), change: key };
+  expect(holdsStill(gathered, { ...state }, [], { mark: 3, now: later(9) })).toBe(true);
+  expect(holdsStill(gathered, state, [], { mark: 4, now: later(9) })).toBe(false);
+  expect(holdsStill(gathered, state, [], { mark: 3, now: later(10) })).toBe(false);
+  expect(holdsStill(gathered, state, [updated], { mark: 3, now: NOW })).toBe(false);
+  expect(holdsStill(gathered, { ...state, queues: [] }, [], { mark: 3, now: NOW })).toBe(false);
 });

@@ -47,6 +47,7 @@ async function open(stand: Stand, share = createFairShare()) {
   const mergeRequests = new RequestQueue<MergerRequest>({ store, path: '/merge', codec: mergerRequestCodec });
   const buildRequests = new RequestQueue<BuildRequest>({ store, path: '/build', codec: buildRequestCodec });
   const records = new Map<string, ChangeRecord>();
+  let marks = 0;
   const graphs = createJobGraphs(store, paths);
   const tenant: Tenant = { name: 'acme', projects: [], maxJobTimeout: 10_800 };
   const context: PipelineContext = {
@@ -69,6 +70,7 @@ async function open(stand: Stand, share = createFairShare()) {
       remember: () => {},
       fresh: async () => {},
       conflict: async () => false,
+      mark: () => ++marks,
     },
     store,
     paths,
