@@ -15,7 +15,7 @@ export const nodesSchema = list(
     provider: oneOf(['static']),
     state: oneOf(
       ['ready', 'in-use', 'hold', 'failed'],
-      'hold: by a person; failed: out of service until an executor finds it well',
+      'hold: by a person, or as a failed build left it; failed: out of service until an executor finds it well',
     ),
     state_time: nullable(whole('Seconds since the epoch; null: not known')),
     comment: nullable(text('Why it is out of service; of a hold request of another tenant only that')),

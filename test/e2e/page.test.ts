@@ -309,6 +309,17 @@ describeOnChromium('the page', executablePath => {
       `/trace/${uuidOf('retry-budget')}?uiFind=`,
     );
 
+    // Page by page, and as the terminal's `gatehouse night` names it.
+    await page.goto(`${web.url}/t/main/pipeline/gate?since=12h&skip=6`);
+    await page.getByText('1 to 2 of 8 items').waitFor();
+    expect(await rows.count()).toBe(2);
+    await page.getByRole('link', { name: 'Later →' }).click();
+    await page.getByText('1 to 2 of 8 items').waitFor({ state: 'detached' });
+    await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(8);
+    await page.goto(`${web.url}/t/main/night`);
+    await page.locator('.periods [aria-current]', { hasText: '12h' }).waitFor();
+    expect(page.url()).toBe(`${web.url}/t/main/pipeline/gate?since=12h`);
+
     await page.getByRole('link', { name: '7d' }).click();
     await page.locator('.periods [aria-current]', { hasText: '7d' }).waitFor();
     expect(new URL(page.url()).search).toBe('?since=7d');

@@ -24,6 +24,9 @@ interface Scale {
   readonly to: number;
 }
 
+/** Of a page: what the API sends by default. */
+const ROWS = 40;
+
 /** Rem; as in night.css. */
 const ROW_HEIGHT = 1.5;
 
@@ -245,6 +248,6 @@ function turning({ items, skip, rows }: Picture, addressOf: (skip: number) => st
     'nav',
     { class: 'older', 'aria-label': 'More items' },
     older < items && link('← Earlier', older),
-    skip > 0 && link('Later →', Math.max(0, skip - rows.length)),
+    skip > 0 && link('Later →', Math.max(0, skip - ROWS)),
   );
 }
