@@ -1,9 +1,7 @@
 /** Jobs whose hosts do not answer, or are held, end as NODE_FAILURE when that has lasted too long, and with what the hosts said. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { expect, test } from 'vitest';
+import { nodesFolder } from '../fake/nodes-folder.ts';
 import { keyPair } from '../fake/ssh-host.ts';
 import { layoutWith } from './layouts.ts';
 import { DEADLINE } from './observer.ts';
@@ -33,17 +31,11 @@ test('a change whose hosts are all out of service waits for a time, and is repor
   timeout: 2 * DEADLINE,
 }, async () => {
   await using machine = await deafMachine();
-  await using opening = new AsyncDisposableStack();
-  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-nodes-'));
-  opening.defer(() => rm(folder, { recursive: true }));
-  await writeFile(path.join(folder, 'key'), keyPair().private, { mode: 0o600 });
-  const nodes = path.join(folder, 'nodes.yaml');
-  const { public: hostKey } = keyPair();
-  const host = `{name: web1, address: 127.0.0.1, port: ${machine.port}, username: root, host-key: ${hostKey}, labels: [debian]}`;
-  await writeFile(nodes, `private-key: ${folder}/key\noutage-limit: 1\nhosts:\n  - ${host}\n`);
+  const host = { name: 'web1', port: machine.port, hostKey: keyPair().public };
+  await using nodes = await nodesFolder([host], { lines: 'outage-limit: 1\n' });
   const world = await openWorld(
     {
-      ...{ layout, configFiles, sections: [`[nodes]\nconfig = ${nodes}\n`] },
+      ...{ layout, configFiles, sections: [nodes.section] },
       expectedTrouble: [/a host is quarantined/, /a build that waited cannot run/],
     },
     { kind: 'embedded' },

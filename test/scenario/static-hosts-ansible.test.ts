@@ -1,11 +1,11 @@
 /** Jobs on machines of `nodes.yaml`, each a real sshd: who gets which, what a job finds there, and what is left when one of them dies. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
+import { type NamedHost, sshdHosts } from '../fake/nodes-folder.ts';
 import { processesWith } from '../fake/processes-with.ts';
-import { keyPair, type SshHost, startSshHost } from '../fake/ssh-host.ts';
+import { keyPair, type SshHost } from '../fake/ssh-host.ts';
 import { describeOnAnsible } from '../setup/ansible.ts';
 import { ON_SSHD } from '../setup/provided.ts';
 import { hasZooKeeper } from '../setup/zookeeper.ts';
@@ -51,10 +51,6 @@ ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'echo "over ssh at \${SSH_CONNECTION##* }
 `,
 };
 
-function hostText(name: string, { port, hostKey }: Pick<SshHost, 'port' | 'hostKey'>): string {
-  return `  - {name: ${name}, address: 127.0.0.1, port: ${port}, username: root, host-key: ${hostKey}, labels: [debian]}\n`;
-}
-
 const dying = layoutWith(`
 - job:
     name: unit
@@ -67,26 +63,14 @@ const dying = layoutWith(`
 
 const sshd = inject('sshd');
 
-/** Two machines, and the folder with `nodes.yaml`. @param more lines of it. */
-async function twoHosts(more: (one: SshHost) => string = () => '') {
-  if (sshd.kind !== 'found') throw new Error(sshd.reason);
-  await using opening = new AsyncDisposableStack();
-  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-nodes-'));
-  opening.defer(() => rm(folder, { recursive: true }));
-  const key = keyPair();
-  const one = opening.use(await startSshHost(sshd.program, key.public));
-  const two = opening.use(await startSshHost(sshd.program, key.public));
-  await writeFile(path.join(folder, 'key'), key.private, { mode: 0o600 });
-  const nodes = path.join(folder, 'nodes.yaml');
-  const hosts = `${more(one)}${hostText('one', one)}${hostText('two', two)}`;
-  await writeFile(nodes, `private-key: ${folder}/key\nhosts:\n${hosts}`);
-  const lifetime = opening.move();
+/** Two machines. @param more of the file. */
+async function twoHosts(more?: (one: SshHost) => readonly NamedHost[]) {
+  const hosts = await sshdHosts(sshd, ['one', 'two'], more);
+  const [one, two] = hosts.machines;
+  if (one === undefined || two === undefined) throw new Error('too few machines');
   return {
-    ...{ one, two, folder },
-    /** A line of the private key that is in nothing else. */
-    canary: key.private.split('\n')[3] ?? key.private,
-    setup: { executor: ['sandbox = bubblewrap'], sections: [`[nodes]\nconfig = ${nodes}\n`] },
-    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+    ...{ ...hosts, one, two },
+    setup: { executor: ['sandbox = bubblewrap'], sections: [hosts.section] },
   };
 }
 
@@ -107,9 +91,9 @@ describeOnAnsible('jobs on hosts', () => {
     test('run there over ssh, leave nothing behind, and pass over a host that is not what it was', {
       timeout: 4 * DEADLINE,
     }, async () => {
-      await using hosts = await twoHosts(({ port }) =>
-        hostText('a-impostor', { port, hostKey: keyPair().public }),
-      );
+      await using hosts = await twoHosts(({ port }) => [
+        { name: 'a-impostor', port, hostKey: keyPair().public },
+      ]);
       const { one, two, setup, canary } = hosts;
       const expectedTrouble = [/a host is quarantined.*a-impostor.*a host key that is not pinned/];
       const world = await openWorld({ layout, configFiles, expectedTrouble, ...setup }, { kind: 'embedded' });

@@ -1,12 +1,11 @@
 /** Hosts of a job that failed are held as they are for the person who asked, a real sshd, and serve again when that person is done. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import type { HoldDocument } from '../../src/api/holds.ts';
+import { sshdHosts } from '../fake/nodes-folder.ts';
 import { processesWith } from '../fake/processes-with.ts';
-import { keyPair, startSshHost } from '../fake/ssh-host.ts';
 import { ON_BUBBLEWRAP, ON_SSHD } from '../setup/provided.ts';
 import { layoutWith } from './layouts.ts';
 import { DEADLINE } from './observer.ts';
@@ -43,32 +42,15 @@ interface ShownBuild {
   readonly error_detail: string;
 }
 
-async function oneHost() {
-  if (sshd.kind !== 'found') throw new Error(sshd.reason);
-  await using opening = new AsyncDisposableStack();
-  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-nodes-'));
-  opening.defer(() => rm(folder, { recursive: true }));
-  const key = keyPair();
-  const { port, hostKey } = opening.use(await startSshHost(sshd.program, key.public));
-  await writeFile(path.join(folder, 'key'), key.private, { mode: 0o600 });
-  const nodes = path.join(folder, 'nodes.yaml');
-  const host = `{name: one, address: 127.0.0.1, port: ${port}, username: root, host-key: ${hostKey}, labels: [debian]}`;
-  await writeFile(nodes, `private-key: ${folder}/key\nhosts:\n  - ${host}\n`);
-  const lifetime = opening.move();
-  return {
-    setup: { executor: ['sandbox = bubblewrap'], sections: [`[nodes]\nconfig = ${nodes}\n`] },
-    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
-  };
-}
-
 describe.skipIf(sshd.kind !== 'found' || bubblewrap.kind !== 'found')(
   `a hold of hosts ${ON_SSHD} ${ON_BUBBLEWRAP}`,
   () => {
     test('keeps what a failed build left until it is deleted, and says so where the build is', {
       timeout: 3 * DEADLINE,
     }, async () => {
-      await using host = await oneHost();
-      const world = await openWorld({ layout, configFiles, ...host.setup }, { kind: 'embedded' });
+      await using host = await sshdHosts(sshd, ['one']);
+      const setup = { executor: ['sandbox = bubblewrap'], sections: [host.section] };
+      const world = await openWorld({ layout, configFiles, ...setup }, { kind: 'embedded' });
       try {
         world.free();
         const ask = (job: string, more: object) =>

@@ -3,12 +3,12 @@
  * the moment in which it does. The host is cleaned and serves again, every job gets its result, and no place stays taken.
  */
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
+import { sshdHosts } from '../../fake/nodes-folder.ts';
 import { processesWith } from '../../fake/processes-with.ts';
-import { keyPair, startSshHost } from '../../fake/ssh-host.ts';
 import { ON_BUBBLEWRAP, ON_SSHD } from '../../setup/provided.ts';
 import { describeOnZooKeeper } from '../../setup/zookeeper.ts';
 import type { Cluster } from './cluster.ts';
@@ -38,20 +38,13 @@ ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'echo $LC_GATEHOUSE_BUILD >> ${folder}/be
 });
 
 async function hostedCluster() {
-  if (sshd.kind !== 'found') throw new Error(sshd.reason);
   await using opening = new AsyncDisposableStack();
-  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-nodes-'));
-  opening.defer(() => rm(folder, { recursive: true }));
-  const key = keyPair();
-  const { port, hostKey } = opening.use(await startSshHost(sshd.program, key.public));
-  await writeFile(path.join(folder, 'key'), key.private, { mode: 0o600 });
-  const nodes = path.join(folder, 'nodes.yaml');
-  const host = `{name: one, address: 127.0.0.1, port: ${port}, username: root, host-key: ${hostKey}, labels: [debian]}`;
-  await writeFile(nodes, `private-key: ${folder}/key\nhosts:\n  - ${host}\n`);
+  const nodes = opening.use(await sshdHosts(sshd, ['one']));
+  const { folder } = nodes;
   const story = opening.use(
     await storyCluster({
       ...{ count: { merger: 1, web: 1 }, configFiles: configFiles(folder) },
-      sections: `\n[nodes]\nconfig = ${nodes}\n`,
+      sections: `\n${nodes.section}`,
     }),
   );
   const lifetime = opening.move();
