@@ -8,18 +8,13 @@
 
 const OWN = new Set(['zuul', 'nodepool']);
 
-/** What Ansible sets itself, and keywords of its plays that are dictionaries; besides all that begins with `ansible_`. */
+/**
+ * What Ansible sets itself, and keywords of its plays that are dictionaries; besides all that begins with `ansible_`. Not `role_name`, which
+ * jobs of zuul-jobs have: within a role Ansible's own value wins.
+ */
 const OF_ANSIBLE = new Set([
   ...['group_names', 'groups', 'hostvars', 'inventory_dir', 'inventory_file', 'inventory_hostname'],
-  ...[
-    'inventory_hostname_short',
-    'omit',
-    'play_hosts',
-    'playbook_dir',
-    'role_name',
-    'role_names',
-    'role_path',
-  ],
+  ...['inventory_hostname_short', 'omit', 'play_hosts', 'playbook_dir', 'role_names', 'role_path'],
   ...['role_uuid', 'vars', 'environment'],
 ]);
 
