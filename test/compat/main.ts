@@ -2,6 +2,7 @@
  * `npm run compat -- --zuul DIR [--oracle PYTHON]`: how much of the configuration that Zuul's own tests use loads here, and whether it means
  * the same. DIR is a source tree of Zuul, PYTHON one with Zuul installed; you fetch both, nothing of them is part of Gatehouse.
  * `--site DIR`: the same for a site's own tenants; `--tenants FILE…`: tenant files alone, whose connections are all stubs.
+ * `--zuul-jobs DIR`: which roles of zuul-jobs run here (zuul-jobs/).
  *
  *     fixtures.ts    what there is to load
  *     load.ts        loads it
@@ -19,6 +20,8 @@ import { differencesOf, graphsOf } from './compare.ts';
 import { type CompatCase, type FixtureConnection, fixturesBelow, siteIn, tenantFiles } from './fixtures.ts';
 import { ANY_DRIVER, type Loaded, loadCase } from './load.ts';
 import { askOracle, type OracleAnswer, refusedByZuul } from './oracle.ts';
+import { runZuulJobs } from './zuul-jobs/run-zuul-jobs.ts';
+import type { PlaceName } from './zuul-jobs/site.ts';
 
 const program = new Command('compat')
   .option('--zuul <dir>', 'a source tree of Zuul')
@@ -27,6 +30,10 @@ const program = new Command('compat')
     'a site: its tenant file, zuul.conf, and git/ with a folder for each repository, / written as _',
   )
   .option('--tenants <file...>', 'tenant files of sites, without their repositories')
+  .option('--zuul-jobs <dir>', 'a checkout of zuul-jobs, whose tests and roles are run here')
+  .option('--only <regex>', 'of zuul-jobs: cases whose name matches', '')
+  .option('--on <places>', 'of zuul-jobs: local, ssh or local,ssh', 'local,ssh')
+  .option('--sshd <program>', 'of zuul-jobs: the server of the host', '/usr/sbin/sshd')
   .option('--oracle <python>', 'a Python with Zuul installed, whose loader says what is right')
   .option('--all', 'print every reason of every refusal, not the first one', false)
   .parse();
@@ -36,6 +43,10 @@ interface Options {
   readonly site?: string;
   readonly tenants?: readonly string[];
   readonly oracle?: string;
+  readonly zuulJobs?: string;
+  readonly only: string;
+  readonly on: string;
+  readonly sshd: string;
   readonly all: boolean;
 }
 
@@ -47,18 +58,38 @@ interface Result {
   readonly answer: OracleAnswer | undefined;
 }
 
-async function compat({ zuul, site, tenants, oracle, all }: Options): Promise<number> {
+async function compat(options: Options): Promise<number> {
+  const { zuul, site, tenants, oracle, all, zuulJobs, only, on, sshd } = options;
+  if (zuulJobs !== undefined)
+    return runZuulJobs({
+      directory: zuulJobs,
+      only: new RegExp(only),
+      places: placesOf(on),
+      sshd,
+      print: line => void process.stdout.write(`${oneLine(line)}\n`),
+    });
   if (zuul === undefined) {
     if (oracle !== undefined) throw new Error('--oracle needs --zuul');
     if (site !== undefined) return report(siteIn(site), undefined, all);
     if (tenants !== undefined) return report(tenantFiles(tenants), undefined, all);
-    throw new Error('give --zuul, --site or --tenants');
+    throw new Error('give --zuul, --zuul-jobs, --site or --tenants');
   }
   const fixtures = fixturesBelow(zuul);
   if (oracle === undefined) return report(fixtures, undefined, all);
   const key = path.join(zuul, 'tests/fixtures/private.pem');
   return report(fixtures, await askOracle(oracle, fixtures.cases, fixtures.connections, key), all);
 }
+
+/** @throws Error */
+function placesOf(text: string): readonly PlaceName[] {
+  return text.split(',').map(name => {
+    const found = PLACES.find(each => each === name);
+    if (found === undefined) throw new Error(`--on ${text}: places are ${PLACES.join(', ')}`);
+    return found;
+  });
+}
+
+const PLACES = ['local', 'ssh'] as const;
 
 /** @param answers of the oracle, one for each case. */
 async function report(

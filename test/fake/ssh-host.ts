@@ -26,8 +26,8 @@ export function keyPair(): { readonly private: string; readonly public: string }
   }
 }
 
-/** @param allowed public key that may log in, as root. */
-export async function startSshHost(program: string, allowed: string): Promise<SshHost> {
+/** @param allowed public key that may log in, as root. @param deadlineMs until it has to answer. */
+export async function startSshHost(program: string, allowed: string, deadlineMs = 30_000): Promise<SshHost> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gatehouse-sshd-'));
   const port = await freePort();
   const key = keyPair();
@@ -36,7 +36,7 @@ export async function startSshHost(program: string, allowed: string): Promise<Ss
   await writeFile(path.join(directory, 'config'), configText(directory, port));
   // Where Debian's sshd drops its privileges to.
   mkdirSync('/run/sshd', { recursive: true });
-  let child = await boot(program, directory, port);
+  let child = await boot(program, directory, port, deadlineMs);
   const crash = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
@@ -49,7 +49,7 @@ export async function startSshHost(program: string, allowed: string): Promise<Ss
     hostKey: key.public,
     crash,
     async boot() {
-      child = await boot(program, directory, port);
+      child = await boot(program, directory, port, deadlineMs);
     },
     async [Symbol.asyncDispose]() {
       await crash();
@@ -58,7 +58,7 @@ export async function startSshHost(program: string, allowed: string): Promise<Ss
   };
 }
 
-async function boot(program: string, directory: string, port: number) {
+async function boot(program: string, directory: string, port: number, deadlineMs: number) {
   const child = spawn(program, ['-D', '-e', '-f', path.join(directory, 'config')], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -66,7 +66,7 @@ async function boot(program: string, directory: string, port: number) {
   child.stderr.setEncoding('utf8').on('data', piece => {
     said = (said + String(piece)).slice(-4000);
   });
-  const until = performance.now() + 30_000;
+  const until = performance.now() + deadlineMs;
   while (!(await isUp(port))) {
     if (child.exitCode !== null || performance.now() > until) throw new Error(`sshd: ${said}`);
     await new Promise(resolve => setTimeout(resolve, 20));

@@ -10,6 +10,7 @@ import type {
   TakenBuild,
 } from '../../executor/deps.ts';
 import { createExecutor } from '../../executor/executor.ts';
+import type { HostLease } from '../../executor/hosts/reach-hosts.ts';
 import { logPathOf, readLogPart } from '../../executor/log-file.ts';
 import type { ProjectKeysForSecrets } from '../../executor/playbook-secrets.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -31,6 +32,8 @@ export interface OneBuild {
   /** `PATH` of the person. */
   readonly path: string;
   readonly clock: Clock;
+  /** Hosts that its nodes are. Absent: each is this machine. */
+  readonly lease?: Omit<HostLease, 'handBack'>;
   /** Cancels the build, which then cleans up. */
   readonly signal: AbortSignal;
   /** The next bytes of the log. */
@@ -41,7 +44,7 @@ export interface OneBuild {
 const TICK = 50;
 const PART = 262_144;
 
-/** @throws SandboxUnavailable where `[executor] sandbox = bubblewrap` and it does not work. */
+/** @throws SandboxUnavailable where `[executor] sandbox = bubblewrap` and it does not work. Error when a host is not as it should be. */
 export async function runOneBuild(build: OneBuild): Promise<BuildResultEvent> {
   const { directory, request, clock, repositories, secretKeys } = build;
   const logDir = join(directory, 'logs');
@@ -50,7 +53,7 @@ export async function runOneBuild(build: OneBuild): Promise<BuildResultEvent> {
   await using executor = await createExecutor(
     {
       ...{ clock, repositories, secretKeys, log: SILENT },
-      queue: queueOf(build, ended.resolve),
+      queue: queueOf(build, ended),
       room: createDiskRoom([directory], { onChange: () => {} }),
     },
     optionsOf(build, logDir),
@@ -88,9 +91,15 @@ function optionsOf({ settings, directory, gitDir, path }: OneBuild, logDir: stri
 }
 
 /** Has the one request, whether or not the executor accepts it: every node of it is this machine. */
-function queueOf({ request, signal }: OneBuild, done: (event: BuildResultEvent) => void): BuildQueue {
+function queueOf(
+  { request, signal, lease }: OneBuild,
+  { resolve, reject }: Pick<PromiseWithResolvers<BuildResultEvent>, 'resolve' | 'reject'>,
+): BuildQueue {
+  const handBack: HostLease['handBack'] = async failures =>
+    reject(new Error(failures.map(({ host, reason }) => `host ${host}: ${reason}`).join('; ')));
   const taken: TakenBuild = {
     request,
+    ...(lease === undefined ? {} : { lease: { ...lease, handBack } }),
     cancelled: signal,
     lost: new AbortController().signal,
     cancelledAt: () => undefined,
@@ -100,7 +109,7 @@ function queueOf({ request, signal }: OneBuild, done: (event: BuildResultEvent) 
     hold: async () => ({ release: async () => undefined }),
     findHold: async () => undefined,
     async complete(event) {
-      done(event);
+      resolve(event);
       return 'whole';
     },
   };
