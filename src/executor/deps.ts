@@ -9,6 +9,7 @@ import type { Log } from '../lib/log.ts';
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
+import type { Variables } from '../model/job.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { StoredHold } from '../nodes/hold-requests.ts';
@@ -162,6 +163,8 @@ export interface ExecutorOptions {
   readonly gitDir: string;
   /** See `SandboxOptions`: whether a missing sandbox is reported or keeps the executor from starting. */
   readonly sandbox: 'auto' | 'bubblewrap' | 'none';
+  /** Variables of the installation, above all others. Default none. */
+  readonly siteVariables?: Variables;
   /** Node labels it offers; a job that names none runs anywhere. */
   readonly labels: readonly string[];
   /** `ansible-playbook` of each installed version that jobs may name. Default: none, jobs use the one on their PATH. */

@@ -12,7 +12,7 @@
  *     take-builds.ts       claims a request for a free slot (build-slots; governor/: not while the machine has enough to do; deps.ts: what the executor needs; store-builds.ts: the store's side)
  *     execute-build.ts     its start event, its log, its result, or nothing at all when the claim was lost (build-events, halt)
  *     run-build.ts         workspace, plan, phases, outcome (plan-playbooks, resolve-playbook, include-vars, job-environment, host-variables, build-steps,
- *                          split-trace, inbound-trace, change-messages)
+ *                          site-variables, split-trace, inbound-trace, change-messages)
  *     run-phases.ts        the playbooks in their order, and pause-build.ts between run and post-run
  *     run-playbook.ts      one playbook and its verdict (judge-playbook, outcome)
  *     playbook-semaphores.ts    what one playbook holds while it runs

@@ -43,7 +43,7 @@ export async function includedVars(
       if (file.optional === true) continue;
       return { kind: 'refused', reason: `variables file ${name} does not exist at commit ${file.commit}` };
     }
-    const found = typeof read === 'string' ? parsed(read) : read;
+    const found = typeof read === 'string' ? parseVariables(read) : read;
     if ('problem' in found) return { kind: 'refused', reason: `variables file ${name} ${found.problem}` };
     vars = mergeVars(vars, found.vars);
   }
@@ -84,7 +84,8 @@ async function placeOf(path: string): Promise<string | undefined> {
 /** What a repository can bring about; any other error is one of the machine. */
 const ABSENT: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG']);
 
-function parsed(text: string): { readonly vars: Variables } | Problem {
+/** @returns a problem as the rest of a sentence about the file. */
+export function parseVariables(text: string): { readonly vars: Variables } | Problem {
   let documents: readonly unknown[];
   try {
     documents = loadAll(text, { schema: SCHEMA });

@@ -36,11 +36,12 @@ export interface PlaybookFacts {
   readonly willRetry: boolean | null;
 }
 
-/** `zuul` as in the request, completed with facts only the executor knows, and the job's own variables. */
+/** `zuul` as in the request, completed with facts only the executor knows, and the job's own variables. @param site above all of them. */
 export function jobVariables(
   request: BuildRequest,
   view: JobView,
   hostname: string,
+  site: Variables = {},
   connections?: ReadonlyMap<string, Variables>,
 ): JobVariables {
   return {
@@ -55,9 +56,24 @@ export function jobVariables(
         result_data_file: `${view.work}/${RESULT_FILE}`,
       },
     },
-    vars: commonVariables({ ...request.job, vars: mergeVars(request.parentData ?? {}, request.job.vars) }),
-    hosts: hostFacts(request.job, connections),
+    vars: {
+      ...commonVariables({ ...request.job, vars: mergeVars(request.parentData ?? {}, request.job.vars) }),
+      ...site,
+    },
+    hosts: withoutNames(hostFacts(request.job, connections), site),
+    site,
   };
+}
+
+/** What a host has under a name of the installation does not count. */
+function withoutNames(hosts: JobVariables['hosts'], site: Variables): JobVariables['hosts'] {
+  const remains = ([name]: readonly [string, Json]) => !Object.hasOwn(site, name);
+  return new Map(
+    [...hosts].map(([host, facts]) => [
+      host,
+      { ...facts, vars: Object.fromEntries(Object.entries(facts.vars).filter(remains)) },
+    ]),
+  );
 }
 
 /** The text of the variables file. */

@@ -196,10 +196,12 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
       const included = await includedVars(request, workspace);
       if (included.kind === 'refused') return included.reason;
       const given = { ...request, zuul, parentData: included.vars };
-      const variables = jobVariables(given, runner.view(places), options.hostname, way.connections);
+      const site = options.siteVariables ?? {};
+      const view = runner.view(places);
+      const variables = jobVariables(given, view, options.hostname, site, way.connections);
       await writeFile(join(places.info, VARIABLES_FILE), variablesFile(variables));
       const { ansibles = new Map() } = options;
-      return planPlaybooks({ request, workspace, places, variables, ansibles, view: runner.view(places) });
+      return planPlaybooks({ request, workspace, places, variables, ansibles, view });
     },
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
   );

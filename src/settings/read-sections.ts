@@ -202,6 +202,7 @@ export function readExecutor(
     allowUnsandboxed: read.boolean('allow_unsandboxed', false),
     allowHostNetwork: read.boolean('allow_host_network', false),
     otlpRelay: readRelay(read),
+    variables: read.string('variables', '') === '' ? undefined : read.path('variables'),
     labels: read.words('labels'),
     ansibleRoot: read.string('ansible_root', '') === '' ? undefined : read.path('ansible_root'),
     maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),

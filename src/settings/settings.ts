@@ -190,6 +190,8 @@ export interface ExecutorSettings {
   readonly allowHostNetwork: boolean;
   /** Limits of the spans a build may hand in (`otlp_relay`); null: none. Default null. */
   readonly otlpRelay: null | { readonly spans: number; readonly bytes: number };
+  /** File with variables for all jobs. Undefined: none. */
+  readonly variables: string | undefined;
   /** Node labels offered here: a job whose nodeset names labels runs only where all of them are. Default none. */
   readonly labels: readonly string[];
   /** A folder with one of each version of Ansible, named like it. Undefined: jobs use the one on their PATH. */

@@ -79,7 +79,6 @@ export const OPTIONS_OF_ZUUL: { readonly [section: string]: Fates } = {
     trusted_rw_paths: SANDBOX,
     untrusted_ro_paths: SANDBOX,
     untrusted_rw_paths: SANDBOX,
-    variables: refused('remove it and write the variables into the base job, as vars'),
     zone: ZONE,
     allow_unzoned: ZONE,
   },

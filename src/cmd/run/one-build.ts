@@ -13,6 +13,7 @@ import { createExecutor } from '../../executor/executor.ts';
 import type { HostLease } from '../../executor/hosts/reach-hosts.ts';
 import { logPathOf, readLogPart } from '../../executor/log-file.ts';
 import type { ProjectKeysForSecrets } from '../../executor/playbook-secrets.ts';
+import { readSiteVariables } from '../../executor/site-variables.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createDiskRoom } from '../../lib/disk-room.ts';
 import { pause } from '../../lib/pause.ts';
@@ -56,7 +57,7 @@ export async function runOneBuild(build: OneBuild): Promise<BuildResultEvent> {
       queue: queueOf(build, ended),
       room: createDiskRoom([directory], { onChange: () => {} }),
     },
-    optionsOf(build, logDir),
+    { ...optionsOf(build, logDir), siteVariables: await readSiteVariables(build.settings.variables) },
   );
   const over = new AbortController();
   const showing = showLog(logPathOf(logDir, request.uuid), build, over.signal);

@@ -7,6 +7,7 @@ import { inboundTrace } from '../../executor/inbound-trace.ts';
 import { type LogServer, startLogServer } from '../../executor/log-server.ts';
 import { pruneLogs } from '../../executor/prune-logs.ts';
 import type { RelayCounts } from '../../executor/relay/relay-quota.ts';
+import { readSiteVariables } from '../../executor/site-variables.ts';
 import { createStoreBuilds } from '../../executor/store-builds.ts';
 import { createGit } from '../../git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
@@ -74,12 +75,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       ...(keystore === undefined ? {} : { secretKeys: keystore, sshKeys: keystore, dataSeal: keystore }),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
     },
-    {
-      ...executorOptions(core),
-      ansibles,
-      readOnlyPaths: settings.ansibleRoot === undefined || ansibles.size === 0 ? [] : [settings.ansibleRoot],
-      governor: governor.options,
-    },
+    { ...(await fullOptions(core, ansibles)), governor: governor.options },
   );
   opening.defer(() => executor.stop('immediate'));
   builds = () => executor.running().length;
@@ -105,6 +101,20 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     resume: () => executor.resume(),
     drain: () => executor.stop('graceful'),
     close: () => lifetime.disposeAsync(),
+  };
+}
+
+/** With what is read from files at the start. */
+async function fullOptions(
+  core: WorkerCore,
+  ansibles: NonNullable<ExecutorOptions['ansibles']>,
+): Promise<ExecutorOptions> {
+  const { ansibleRoot, variables } = core.settings.executor;
+  return {
+    ...executorOptions(core),
+    ansibles,
+    readOnlyPaths: ansibleRoot === undefined || ansibles.size === 0 ? [] : [ansibleRoot],
+    siteVariables: await readSiteVariables(variables),
   };
 }
 

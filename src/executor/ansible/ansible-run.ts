@@ -5,6 +5,7 @@
  *
  *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is read
  *     <info>/ansible/inventory                            localhost; of a job with nodes inventory.json with those instead
+ *     <info>/ansible/site.json                            variables of the installation, above those of the job
  *     <info>/ansible/unreachable.json, execution.yaml     of the playbook that runs (execution-files.ts)
  *     <info>/ansible/callback_plugins/gatehouse_steps.py, gatehouse_json.py
  *     <info>/ansible/action_plugins/zuul_return.py
@@ -38,6 +39,8 @@ const OWN = ownFile('src/executor/ansible');
 const LOCALHOST = 'inventory';
 /** Ansible reads it as YAML by its ending. */
 const NODES = 'inventory.json';
+/** Not marked as data: Ansible evaluates what an administrator wrote. */
+const SITE = 'site.json';
 const PLUGINS = 'callback_plugins';
 const CALLBACKS = ['gatehouse_steps.py', 'gatehouse_json.py'];
 const ACTIONS = 'action_plugins';
@@ -52,6 +55,8 @@ export interface JobVariables {
   readonly vars: Variables;
   /** By name. */
   readonly hosts: ReadonlyMap<string, HostFacts>;
+  /** Variables of the installation, which are in `vars` as well. */
+  readonly site: Variables;
 }
 
 /** @param path `PATH` of jobs; in the sandbox it leads to the same files as on the host. @returns undefined: not installed. */
@@ -73,12 +78,13 @@ export async function placeAnsibleFiles(
   const folder = join(info, FOLDER);
   makeDirectory(folder, 0o755, null);
   for (const name of [PLUGINS, ACTIONS, GROUPS, HOSTS]) makeDirectory(join(folder, name), 0o755, null);
-  const { zuul, vars, hosts } = variables;
+  const { zuul, vars, hosts, site } = variables;
   const named = new Map<string, Json>([[join(folder, GROUPS, 'all'), { ...harmless(vars), zuul }]]);
   for (const [host, facts] of hosts)
     named.set(join(folder, HOSTS, host), { ...harmless(facts.vars), nodepool: nodepoolOf(facts) });
   await Promise.all([
     copyFile(join(OWN, 'ansible.cfg'), join(folder, 'ansible.cfg')),
+    writeFile(join(folder, SITE), JSON.stringify(site)),
     hosts.size === 0
       ? copyFile(join(OWN, LOCALHOST), join(folder, LOCALHOST))
       : writeFile(join(folder, NODES), JSON.stringify(inventoryOf(hosts))),
@@ -117,7 +123,8 @@ export function ansibleArgv(
 ): readonly string[] {
   const folder = `${info}/${FOLDER}`;
   const inventory = `${folder}/${hasNodes ? NODES : LOCALHOST}`;
-  return [program, '-i', inventory, ...executionArguments(folder), playbook];
+  // Of several files the last one wins.
+  return [program, '-i', inventory, '-e', `@${folder}/${SITE}`, ...executionArguments(folder), playbook];
 }
 
 /** Writes the facts about the run of the next playbook. @param unreachable names that the job gave; others than its hosts' do not count. */

@@ -46,9 +46,10 @@ describeOnAnsible('an Ansible playbook with a secret', () => {
     ]);
   });
 
-  test('has it also where variables of nodes and extra-vars have its name', async () => {
-    await using bench = await openBench({ sandbox: 'auto', labels: ['one'] }, { secretKeys });
-    const task = "    - debug: {msg: 'user {{ deploy.user }}'}\n";
+  test('has it also where variables of nodes and extra-vars have its name; those of the installation win over all', async () => {
+    const siteVariables = { mirror: 'mirror.{{ nodepool.label }}.example.org' };
+    await using bench = await openBench({ sandbox: 'auto', labels: ['one'], siteVariables }, { secretKeys });
+    const task = "    - debug: {msg: 'user {{ deploy.user }} {{ mirror }}'}\n";
     const commit = await bench.commit({
       'ci/with.yaml': `- hosts: all\n  gather_facts: false\n  tasks:\n${task}`,
     });
@@ -61,13 +62,13 @@ describeOnAnsible('an Ansible playbook with a secret', () => {
           groups: [{ name: 'web', nodes: ['one'] }],
           groupVars: { web: { deploy: { user: 'group' } } },
           hostVars: { one: { deploy: { user: 'host' } } },
-          extraVars: { deploy: { user: 'extra' } },
+          extraVars: { deploy: { user: 'extra' }, mirror: 'of the job' },
         },
       },
     );
     const { result, log } = await bench.submit(withSecret(request, 0)).ended;
     expect(result.result, log).toBe('SUCCESS');
-    expect(log).toContain('user robot');
+    expect(log).toContain('user robot mirror.one.example.org');
   });
 });
 

@@ -89,6 +89,7 @@ describe('defaults', () => {
         sandbox: 'auto',
         allowUnsandboxed: false,
         allowHostNetwork: false,
+        variables: undefined,
         labels: [],
         ansibleRoot: undefined,
         otlpRelay: null,
