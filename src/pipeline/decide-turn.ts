@@ -16,7 +16,7 @@
  *
  * A map of the room, in the order of reading:
  *
- *     the turn     turn (its input and output), turn-draft (what is decided so far; queue-drafts, queue-draft, item-index) → state-after, manager/ (all that differs between managers)
+ *     the turn     turn (its input and output), turn-draft (what is decided so far; queue-drafts, queue-draft, item-drafts, item-index) → state-after, manager/ (all that differs between managers)
  *     what is due  due-queues → turn-memory (what one turn leaves for the next)
  *     entering     enqueue → enqueue-plan → dependency-graph (needed-by) → change-group → new-item
  *     events       apply-events → apply-merger-result (chain-answer), apply-build-events (found-build, returned-room), apply-node-events, build-pauses, apply-report-result

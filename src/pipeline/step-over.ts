@@ -1,8 +1,8 @@
 /**
  * The long tail of a queue: items that were never merged, outside the window, each behind the one ahead of it. A pass leaves such an item
- * as it is as long as it stays outside and nothing that it depends on is failing or lost. So it is stepped over,
- * for a fraction of what it costs to find that out by processing it (process-item.ts). What it means for the items behind is noted here
- * in the same way: compare `settle` there and `followNearest`.
+ * as it is, as long as it stays outside and nothing that it depends on is failing or lost. So it is stepped over, for a fraction of what
+ * it costs to find that out by processing it (process-item.ts). What it means for the items behind is noted here in the same way:
+ * compare `settle` there and `followNearest`.
  *
  * A turn without a memory processes every item: the tests compare the two.
  */

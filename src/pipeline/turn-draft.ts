@@ -19,7 +19,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { ProvidedByChange } from '../model/requirement.ts';
 import type { ChainAnswer } from './chain-answer.ts';
 import { DueQueues } from './due-queues.ts';
-import { ItemIndex } from './item-index.ts';
+import { ItemDrafts } from './item-drafts.ts';
 import type { Manager } from './manager/manager.ts';
 import { managerOf } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
@@ -87,15 +87,7 @@ export class TurnDraft {
   halts: readonly PipelineHalt[];
   /** By changes whose items have left, oldest first. */
   provided: readonly ProvidedByChange[];
-  /** Copied when the first one changes. */
-  #items: ReadonlyMap<Uuid, QueueItem>;
-  #own: Map<Uuid, QueueItem> | null = null;
-  /** Of the items the turn began with; made at the first question for those of a change. */
-  #index: ItemIndex | null;
-  /** Items that entered in this turn, or depend on more now. */
-  readonly #entered = new Set<Uuid>();
-  /** The live ones among them, by change. */
-  readonly #enteredAbout = new Map<ChangeKey, Uuid[]>();
+  readonly #items: ItemDrafts;
   #reportedEnds: ReadonlyMap<Uuid, Nanoseconds> | null = null;
   readonly #commands: Command[] = [];
   readonly #decisions: Decision[] = [];
@@ -110,9 +102,8 @@ export class TurnDraft {
   constructor(input: TurnInput) {
     this.input = input;
     this.manager = managerOf(input.pipeline);
-    this.#items = input.state.items;
-    this.#index = usableMemory(input)?.index ?? null;
-    this.due = new DueQueues(input, () => this.#indexed());
+    this.#items = new ItemDrafts(input.state.items, usableMemory(input)?.index ?? null);
+    this.due = new DueQueues(input, () => this.#items.index());
     this.queues = new QueueDrafts(input.state.queues, this.due);
     const { countedUnder, consecutiveFailures, disabled } = input.state;
     const counts = countedUnder === (input.layoutVersion ?? null);
@@ -126,11 +117,11 @@ export class TurnDraft {
 
   /** Undefined: it is not here, also when it left in this very turn. */
   item(uuid: Uuid): QueueItem | undefined {
-    return this.#items.get(uuid);
+    return this.#items.all.get(uuid);
   }
 
   items(): Iterable<QueueItem> {
-    return this.#items.values();
+    return this.#items.all.values();
   }
 
   /** Those of the queues that the turn has to look at, as far as is known now. */
@@ -150,14 +141,16 @@ export class TurnDraft {
 
   /** Hosts in trouble, by the items' records when the passes began. */
   get parked(): ParkedProjects {
-    this.#parked ??= parkedProjects(this.due.mayWaitForHosts ? this.#items.values() : []);
+    this.#parked ??= parkedProjects(this.due.mayWaitForHosts ? this.#items.all.values() : []);
     return this.#parked;
   }
 
   /** Slots of semaphores, as far as they are known. */
   get semaphores(): SemaphoreLedger {
-    this.#semaphores ??= new SemaphoreLedger(this.input.semaphores ?? new Map(), this.#items.values(), uuid =>
-      this.item(uuid),
+    this.#semaphores ??= new SemaphoreLedger(
+      this.input.semaphores ?? new Map(),
+      this.#items.all.values(),
+      uuid => this.item(uuid),
     );
     return this.#semaphores;
   }
@@ -178,7 +171,7 @@ export class TurnDraft {
   }
 
   get itemCount(): number {
-    return this.#items.size;
+    return this.#items.all.size;
   }
 
   facts(key: ChangeKey): ChangeFacts | undefined {
@@ -187,17 +180,7 @@ export class TurnDraft {
 
   /** Live items of a change, at any revision; oldest first. */
   liveItems(key: ChangeKey): readonly QueueItem[] {
-    const found: QueueItem[] = [];
-    for (const uuid of [...this.#indexed().about(key), ...(this.#enteredAbout.get(key) ?? [])]) {
-      const item = this.item(uuid);
-      if (item?.role === 'live' && item.changes.some(change => change.key === key)) found.push(item);
-    }
-    return found;
-  }
-
-  #indexed(): ItemIndex {
-    this.#index ??= ItemIndex.of(this.input.state.items.values());
-    return this.#index;
+    return this.#items.live(key);
   }
 
   /** When the executor finished a build or was last heard of, from a result among this turn's events, also before it is applied. */
@@ -214,9 +197,8 @@ export class TurnDraft {
 
   append(queue: QueueDraft, item: QueueItem): void {
     queue.add(item.uuid);
-    this.put(item);
-    for (const { key } of item.changes)
-      this.#enteredAbout.set(key, [...(this.#enteredAbout.get(key) ?? []), item.uuid]);
+    this.#items.add(item);
+    this.due.note(item);
     if (this.manager.needsOrder) this.due.all();
     if (item.role === 'live') for (const change of item.changes) this.lostChanges.delete(change.key);
   }
@@ -238,27 +220,17 @@ export class TurnDraft {
 
   /** Replaces the item's record; nothing happens when it is the same object. */
   put(item: QueueItem): void {
-    const before = this.#items.get(item.uuid);
-    if (before === item) return;
-    if (before?.dependsOn !== item.dependsOn) this.#entered.add(item.uuid);
-    this.#editable().set(item.uuid, item);
-    this.due.note(item);
+    if (this.#items.put(item)) this.due.note(item);
   }
 
   /** @param item in its final form, phase `left`. */
   remove(item: QueueItem): void {
     this.provided = withProvided(this.provided, item);
-    this.#editable().delete(item.uuid);
+    this.#items.remove(item.uuid);
     this.#left.push(item);
     this.queues.get(item.queue)?.noteLeaver();
     this.due.note(item);
     if (this.manager.needsOrder) this.due.all();
-  }
-
-  #editable(): Map<Uuid, QueueItem> {
-    this.#own ??= new Map(this.#items);
-    this.#items = this.#own;
-    return this.#own;
   }
 
   command(command: Command): void {
@@ -318,12 +290,10 @@ export class TurnDraft {
 
   /** The turn's output. Call it once, last. */
   finish(): TurnOutput {
-    const state = stateAfter(this.input, this, this.#items);
-    const entered = [...this.#entered].flatMap(uuid => this.item(uuid) ?? []);
-    const index = this.#index?.with(entered) ?? null;
+    const state = stateAfter(this.input, this, this.#items.all);
     return {
       state,
-      memory: this.due.memoryAfter(state, this.dueItems(), index),
+      memory: this.due.memoryAfter(state, this.dueItems(), this.#items.indexAfter()),
       commands: this.#commands,
       decisions: this.#decisions,
       needs: this.#needs,
