@@ -126,12 +126,28 @@ async function graphsOf(
   const heads = proposals.map(({ commit }) => commit);
   const together = await git.beyond(tip, heads, Math.min(MOST_TOGETHER, MOST_COMMITS * heads.length));
   const graphs = new Map<string, CommitGraph | undefined>();
+  // If all together are few enough, each is.
+  const isSmall = together !== undefined && together.size <= MOST_COMMITS;
   for (const { id, commit } of proposals) {
-    // If all together are few enough, each is.
-    const small = together !== undefined && together.size <= MOST_COMMITS;
-    graphs.set(id, small ? together : await git.beyond(tip, [commit], MOST_COMMITS));
+    // Asked one by one, thousands of proposals would cost as many copies of a graph of thousands.
+    if (together === undefined) graphs.set(id, await git.beyond(tip, [commit], MOST_COMMITS));
+    else graphs.set(id, isSmall || bringsFew(together, commit) ? together : undefined);
   }
   return graphs;
+}
+
+/** At most `MOST_COMMITS` of the graph's commits are reachable from it. */
+function bringsFew(graph: CommitGraph, commit: ObjectId): boolean {
+  const found = new Set<ObjectId>();
+  const open = [commit];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const parents = found.has(at) ? undefined : graph.get(at);
+    if (parents === undefined) continue;
+    found.add(at);
+    if (found.size > MOST_COMMITS) return false;
+    open.push(...parents);
+  }
+  return true;
 }
 
 /** All that is the same for the proposals of one branch. */
