@@ -6,6 +6,7 @@
  */
 import type { Run } from '../history/recent-runs.ts';
 import { millisecondsBetween, parseNanoseconds, toMilliseconds } from '../lib/clock.ts';
+import { percentile } from '../lib/percentile.ts';
 import { projectIdOf } from '../model/project.ts';
 import { type Document, document, flag, list, nullable, number, text, together, whole } from './schema.ts';
 
@@ -123,9 +124,4 @@ function durationOf({ start_time: from, end_time: to }: Run): readonly number[] 
   return from === null || to === null
     ? []
     : [millisecondsBetween(parseNanoseconds(from), parseNanoseconds(to))];
-}
-
-/** The smallest value that at least that share of all does not exceed; null: there is none. */
-function percentile(sorted: readonly number[], share: number): number | null {
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
 }

@@ -61,6 +61,12 @@ export const QUERIES = {
     limit: { kind: 'integer', min: 0, max: 100, default: 40, description: 'Rows of the picture' },
     skip: { ...skip, default: 0, description: 'Rows to skip: the newest' },
   },
+  compare: {
+    with: {
+      kind: 'text',
+      description: 'Uuid of another item of the tenant; by default the last that passed',
+    },
+  },
   calibration: {
     since: { kind: 'text', description: 'A time or a duration, as of delays; by default 7d' },
   },

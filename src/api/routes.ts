@@ -8,7 +8,7 @@
  *     routes.ts (operator-routes.ts), queries.ts     the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts (halts.ts)    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     act-cost.ts, builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
+ *     act-cost.ts, builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), comparison.ts, frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -20,6 +20,7 @@
  */
 import { buildSchema, buildsetSchema } from './builds.ts';
 import { changeChecksSchema } from './change-checks-schema.ts';
+import { comparisonSchema } from './comparison.ts';
 import { componentsSchema, requestedStateSchema, STATE_ACTIONS } from './components.ts';
 import { connectionsSchema } from './connections.ts';
 import { delaysSchema } from './delays.ts';
@@ -65,6 +66,7 @@ export const DOCUMENTS = {
   ConfigErrors: configErrorsSchema,
   Connections: connectionsSchema,
   Decisions: decisionsSchema,
+  Comparison: comparisonSchema,
   Delays: delaysSchema,
   Explanation: explanationSchema,
   FinishedItem: finishedItemSchema,
@@ -279,6 +281,12 @@ const READ: readonly RouteDescription[] = [
   read(`${TENANT}/item/{uuid}`, 'One item, live or finished', { document: 'Item' }),
   read(`${TENANT}/item/{uuid}/trace`, 'Its spans as OTLP/JSON', { document: 'Trace' }),
   read(`${TENANT}/item/{uuid}/explain`, 'Where its time went', { document: 'Explanation' }),
+  read(
+    `${TENANT}/item/{uuid}/compare`,
+    'The same beside another item, and beside what is usual',
+    { document: 'Comparison' },
+    { query: QUERIES.compare },
+  ),
   read(
     `${TENANT}/changes/{change}/decisions`,
     'Decisions about a change',

@@ -7,6 +7,7 @@
  * Map of this room:
  *
  *     explain.ts       one item: stretches.ts (its states), waited-for.ts, critical-path.ts; printed by explain-text.ts
+ *     compare-items.ts one item beside another and what is usual, by phases.ts; printed by compare-text.ts
  *     waterfall.ts     its spans as bars (waterfall-bar.ts)
  *     delays.ts        many items (delayed-item.ts): delay-load.ts, delay-use.ts, delay-culprits.ts, worst-culprits.ts (ghosts.ts), delay-resets.ts,
  *                      delay-jobs.ts, gate-picture.ts; printed by delays-text.ts, night-text.ts

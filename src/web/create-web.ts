@@ -41,6 +41,7 @@ import { expiryOf, guardNamesOfTenants, guardRoot, guardTenant } from './auth/gu
 import { addTenantAuthorizationsRoute } from './authorization-routes.ts';
 import { addBadgeRoute } from './badge-route.ts';
 import { addChecksRoute } from './checks-route.ts';
+import { addCompareRoute } from './compare-route.ts';
 import { addComponentRoutes, componentActionRoute } from './component-routes.ts';
 import { type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDelaysRoute } from './delays-route.ts';
@@ -217,6 +218,7 @@ function apiRoutes(
   const tenant = Router({ mergeParams: true });
   addStatusRoutes(tenant, deps, expected);
   addItemRoutes(tenant, deps, expected);
+  addCompareRoute(tenant, deps);
   addHistoryRoutes(tenant, deps);
   addTestRoutes(tenant, deps);
   addLogFilesRoute(tenant, deps);

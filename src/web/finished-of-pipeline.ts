@@ -12,6 +12,8 @@ export interface FinishedQuestion {
   readonly tenant: string;
   readonly pipeline: string;
   readonly since: Nanoseconds;
+  /** Absent: until now. */
+  readonly until?: Nanoseconds;
   /** Items. */
   readonly most: number;
   /** Items of one page: they are decoded without a break. */

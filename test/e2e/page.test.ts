@@ -258,6 +258,22 @@ describeOnChromium('the page', executablePath => {
     expect(await page.locator('.item-head .chip').innerText()).toBe('✓ passed');
   });
 
+  test('puts an item beside the last of its project and branch that passed', async () => {
+    await page.goto(`${web.url}/t/main/item/${uuidOf('retry-budget')}`);
+    await page.locator('.beside summary').press('Enter');
+    await page.locator('.beside tbody tr').first().waitFor();
+
+    expect(await page.locator('.beside p').first().innerText()).toContain(
+      'Beside it: acme/lib master/metrics',
+    );
+    expect(await page.locator('.beside tr', { hasText: 'running' }).innerText()).toMatch(/3m 42s/);
+    expect(await page.locator('.beside').innerText()).toContain('Too few items have passed');
+    await page.evaluate(axe.source);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.locator('.beside a').click();
+    await page.locator('.item-head', { hasText: 'master/metrics' }).waitFor();
+  });
+
   test('says whom an item waits for and what that one does meanwhile', async () => {
     await page.goto(`${web.url}/t/main/item/${uuidOf('fast-login')}`);
     await page.locator('.waited li').waitFor();

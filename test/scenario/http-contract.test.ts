@@ -112,7 +112,7 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
       'check/project/org/project/branch/master/freeze-job/nothing',
     ].map(name => `${TENANT}/pipeline/${name}`),
     ...[live, left[0]?.uuid, UNKNOWN_UUID, 'x'].flatMap(uuid =>
-      ['', '/trace', '/explain'].map(part => `${TENANT}/item/${uuid}${part}`),
+      ['', '/trace', '/explain', '/compare'].map(part => `${TENANT}/item/${uuid}${part}`),
     ),
     ...[running, builds[0]?.uuid, UNKNOWN_UUID].flatMap(uuid =>
       [

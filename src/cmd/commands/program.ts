@@ -8,7 +8,7 @@
  * Map of this folder:
  *
  *     session.ts                          what commands that ask the service share: options, API client, tenant; find-socket.ts
- *     status.ts, trace.ts, explain.ts, why.ts, delays.ts, eta.ts, builds.ts, log.ts, tests.ts, open.ts     commands that read; find-item.ts: the item a
+ *     status.ts, trace.ts (trace-diff.ts), explain.ts, why.ts, delays.ts, eta.ts, builds.ts, log.ts, tests.ts, open.ts     commands that read; find-item.ts: the item a
  *                                         user names; checkout-project.ts: the project of a checkout; lines-of.ts: a stream by lines
  *     enqueue.ts, dequeue.ts, rerun.ts, promote.ts, pipeline.ts, components.ts   commands that change something (operator-request.ts)
  *     nodes.ts, autohold.ts               hosts of jobs: shown, held, released; held when a job fails

@@ -18,6 +18,7 @@ import {
   tenantPath,
   withTenantService,
 } from './session.ts';
+import { addTraceDiffCommand } from './trace-diff.ts';
 import { addTraceExportCommand } from './trace-export.ts';
 
 interface TraceOptions extends AskOptions {
@@ -44,7 +45,7 @@ Examples:
 
 Waits are shaded, failures red, stopped or repeated work yellow; ▶ marks an open span.`;
 
-/** Also adds `trace export`. @param done gets the exit status: 1 when no item is found, 130 when Ctrl-C ends `--follow`. */
+/** Also adds `trace diff` and `trace export`. @param done gets the exit status: 1 when no item is found, 130 when Ctrl-C ends `--follow`. */
 export function addTraceCommand(program: Command, io: Io, done: (status: number) => void): void {
   const command = addAskOptions(program.command('trace'))
     .summary('show where the time of an item went, as a waterfall')
@@ -60,6 +61,7 @@ export function addTraceCommand(program: Command, io: Io, done: (status: number)
     .action(async (item: string, change: string | undefined, options: TraceOptions) =>
       done(await withTenantService(io, options, session => trace(session, item, change, options))),
     );
+  addTraceDiffCommand(command, io, done);
   addTraceExportCommand(command, io, done);
 }
 

@@ -6,6 +6,7 @@ import { rowOfState } from '../../model/item-states.ts';
 import { actButtons } from './act-dialog.ts';
 import { itemActs } from './acts.ts';
 import { api, errorTextOf, fetchJson } from './address.ts';
+import { comparisonPanel } from './comparison-panel.ts';
 import { drawCriticalPath } from './critical-path.ts';
 import { decisionList } from './decision-list.ts';
 import { element, show } from './dom.ts';
@@ -145,7 +146,8 @@ export class ItemView implements View {
 
   #take(item: LiveItem): void {
     if (this.#item === undefined) {
-      show(this.#root, this.#head, this.#time, this.#path, this.#waterfall.root, this.#decisions);
+      const beside = comparisonPanel(this.#tenant, this.#uuid);
+      show(this.#root, this.#head, this.#time, this.#path, beside, this.#waterfall.root, this.#decisions);
     }
     this.#item = item;
     show(this.#head, itemHead(item, this.#forecastLine(item), this.#acts(item)));

@@ -223,6 +223,24 @@ describe('the commands', () => {
     expect(io.out()).toContain('Where the time went');
   });
 
+  test('trace diff shows what took longer than in the last item that passed', async () => {
+    const item = { item: done.uuid, changes: ['acme/app master/done,22222222'], ms: 65_000, resets: 0 };
+    const times = { enqueuedAt: finished.enqueuedAt, until: finished.enqueuedAt };
+    const path = `/api/tenant/acme/item/${done.uuid}/compare`;
+    const comparison = {
+      item: { ...item, ...times, result: 'SUCCESS' },
+      other: { ...item, ...times, item: login.uuid, ms: 25_000, result: 'SUCCESS' },
+      usualOf: 2,
+      phases: [{ level: 'state', state: 'executor', ms: 41_000, other: 2000, usual: null, slower: true }],
+    };
+    service.answer(path, comparison);
+    expect(await run('trace', 'diff', 'acme/app', 'master/done')).toBe(0);
+    expect(io.out()).toMatch(/awaits executor +41s +2\.0s +– +– {2}slower/);
+    service.answer(`${path}?with=${login.uuid}`, comparison);
+    expect(await run('trace', 'diff', done.uuid, '--with', '111111', '--json')).toBe(0);
+    expect(io.out()).toContain('"usualOf": 2');
+  });
+
   test('delays shows where the time of a pipeline went, and where its page is', async () => {
     const now = fromMilliseconds(NOW);
     const day = addMilliseconds(now, -86_400_000);
