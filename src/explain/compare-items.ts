@@ -16,11 +16,11 @@ import { leadChange } from '../model/about-item.ts';
 import { changeText, targetBranchOf } from '../model/change.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
-import { type Phase, type PhaseName, phasesOf } from './phases.ts';
+import { type ItemPhase, type ItemPhaseName, phasesOf } from './phases.ts';
 
 /** What a comparison needs of an item: small, since a hundred are in memory. */
 export interface ComparableItem extends ComparedItem {
-  readonly phases: readonly Phase[];
+  readonly phases: readonly ItemPhase[];
 }
 
 /** Times are nanoseconds since the epoch, `ms` is milliseconds. */
@@ -47,7 +47,7 @@ interface UsualTime {
 }
 
 /** Milliseconds. */
-export type ComparedPhase = PhaseName & {
+export type ComparedPhase = ItemPhaseName & {
   readonly ms: number;
   /** Null: the other item has no such phase, or there is no other. */
   readonly other: number | null;
@@ -141,7 +141,7 @@ function timesOf({ phases }: ComparableItem): ReadonlyMap<string, number> {
   return new Map(phases.map(({ key, ms }) => [key, ms]));
 }
 
-function usualTimes(good: readonly ComparableItem[]): (phase: Phase) => UsualTime | null {
+function usualTimes(good: readonly ComparableItem[]): (phase: ItemPhase) => UsualTime | null {
   const all = good.map(timesOf);
   return ({ key, level }) => {
     const times = all.flatMap(each => each.get(key) ?? (level === 'state' ? 0 : []));

@@ -58,14 +58,14 @@ const INDENT = { state: '  ', job: '  ', part: '    ', task: '      ' } as const
 
 function line(phase: ComparedPhase, { width, paint }: Drawing): string {
   const { level, ms, other, usual, slower } = phase;
-  const name = toWidth(`${INDENT[level]}${printable(comparedPhaseText(phase))}`, width - TIMES);
+  const name = toWidth(`${INDENT[level]}${printable(phaseText(phase))}`, width - TIMES);
   const [p50, p95] = usual === null ? ['–', '–'] : [durationText(usual.p50), durationText(usual.p95)];
   const times = columns(durationText(ms), other === null ? '–' : durationText(other), p50, p95);
   const mark = slower ? paint('  slower', 'yellow') : '';
   return `${level === 'job' ? paint(name, 'bold') : name}${times}${mark}`;
 }
 
-export function comparedPhaseText(phase: ComparedPhase): string {
+export function phaseText(phase: ComparedPhase): string {
   switch (phase.level) {
     case 'state':
       return rowOfState(phase.state).word;

@@ -11,14 +11,14 @@ import type { Step, StepKind } from '../model/step.ts';
 import { stretchesOf } from './stretches.ts';
 
 /** What a phase is, without its time. */
-export type PhaseName =
+export type ItemPhaseName =
   | { readonly level: 'state'; readonly state: StretchState }
   /** All attempts of its last buildset, from the first request to the last end. */
   | { readonly level: 'job'; readonly job: string }
   /** What a job does itself, such as `playbook run/test.sh`, and below it the tasks that playbooks report. `name`: for people. */
   | { readonly level: 'part' | 'task'; readonly job: string; readonly name: string };
 
-export type Phase = PhaseName & {
+export type ItemPhase = ItemPhaseName & {
   /** Equal for the same piece of another item. */
   readonly key: string;
   /** Milliseconds; all of one key added up. */
@@ -26,9 +26,9 @@ export type Phase = PhaseName & {
 };
 
 /** States in the order of their first begin, then jobs in the order of their requests, each with its parts. @param now end of what has not ended. */
-export function phasesOf(item: QueueItem, now: Nanoseconds): readonly Phase[] {
+export function phasesOf(item: QueueItem, now: Nanoseconds): readonly ItemPhase[] {
   const until = latest(endOfItem(item) ?? now, item.enqueuedAt);
-  const phases = new Map<string, Phase>();
+  const phases = new Map<string, ItemPhase>();
   for (const { state, from, to } of stretchesOf(item, until))
     add(phases, { level: 'state', state }, from, to);
   const ran = item.buildset.builds.filter(({ state }) => state.state !== 'skipped');
@@ -37,7 +37,7 @@ export function phasesOf(item: QueueItem, now: Nanoseconds): readonly Phase[] {
 }
 
 function addJob(
-  phases: Map<string, Phase>,
+  phases: Map<string, ItemPhase>,
   job: string,
   attempts: readonly Build[],
   until: Nanoseconds,
@@ -60,14 +60,14 @@ function stepsOf({ state }: Build): readonly Step[] {
 }
 
 /** Steps of the build itself are its parts; below them only tasks count, so that no time of a part counts twice. */
-function addStep(phases: Map<string, Phase>, job: string, step: Step): void {
+function addStep(phases: Map<string, ItemPhase>, job: string, step: Step): void {
   const name = PARTS[step.kind];
   if (name !== null)
     add(phases, { level: 'part', job, name: name(step.subject) }, step.startedAt, step.endedAt);
   for (const below of step.steps ?? []) addTasks(phases, job, below);
 }
 
-function addTasks(phases: Map<string, Phase>, job: string, step: Step): void {
+function addTasks(phases: Map<string, ItemPhase>, job: string, step: Step): void {
   if (TASKS.has(step.kind))
     add(phases, { level: 'task', job, name: step.subject }, step.startedAt, step.endedAt);
   for (const below of step.steps ?? []) addTasks(phases, job, below);
@@ -106,14 +106,14 @@ const PARTS: { readonly [kind in StepKind]: ((subject: string) => string) | null
   HostQuery: null,
 };
 
-function add(phases: Map<string, Phase>, name: PhaseName, from: Nanoseconds, to: Nanoseconds): void {
+function add(phases: Map<string, ItemPhase>, name: ItemPhaseName, from: Nanoseconds, to: Nanoseconds): void {
   const key = keyOf(name);
   const ms = Math.max(0, millisecondsBetween(from, to)) + (phases.get(key)?.ms ?? 0);
   phases.set(key, { ...name, key, ms });
 }
 
 /** Names are by strangers: JSON keeps them apart. */
-function keyOf(name: PhaseName): string {
+function keyOf(name: ItemPhaseName): string {
   switch (name.level) {
     case 'state':
       return JSON.stringify([name.level, name.state]);

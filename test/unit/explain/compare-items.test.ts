@@ -7,7 +7,7 @@ import {
   isComparable,
   lastGood,
 } from '../../../src/explain/compare-items.ts';
-import { comparedPhaseText, compareLines } from '../../../src/explain/compare-text.ts';
+import { compareLines, phaseText } from '../../../src/explain/compare-text.ts';
 import { phasesOf } from '../../../src/explain/phases.ts';
 import { widthOf } from '../../../src/lib/text-width.ts';
 import { failedStory, randomStory, resetAndMergedStory } from '../../fake/item-stories.ts';
@@ -74,12 +74,12 @@ describe('an item beside others', () => {
     const { phases, usualOf, other } = compareItems(slow, lastGood(LAST_TEN), LAST_TEN);
     expect(usualOf).toBe(10);
     expect(other).toMatchObject({ item: LAST_TEN[0]?.item, resets: 0, result: 'SUCCESS' });
-    const slower = phases.filter(phase => phase.slower).map(comparedPhaseText);
+    const slower = phases.filter(phase => phase.slower).map(phaseText);
     expect(slower).toEqual(['awaits executor', 'unit', 'wait for an executor or hosts']);
     const queue = phases.find(phase => phase.level === 'state' && phase.state === 'executor');
     expect(queue).toMatchObject({ other: 2000, usual: { p50: 2400, p95: 2900, items: 10 } });
     expect(queue?.ms).toBeCloseTo(45_000, 6);
-    const playbook = phases.find(phase => comparedPhaseText(phase) === 'playbook run/test.sh');
+    const playbook = phases.find(phase => phaseText(phase) === 'playbook run/test.sh');
     expect(playbook).toMatchObject({ slower: false });
   });
 
@@ -97,7 +97,7 @@ describe('an item beside others', () => {
       few,
     );
     expect(phases.every(({ usual }) => usual === null)).toBe(true);
-    const slower = phases.filter(phase => phase.slower).map(comparedPhaseText);
+    const slower = phases.filter(phase => phase.slower).map(phaseText);
     expect(slower).toContain('running');
     expect(slower).toContain('playbook run/test.sh');
     expect(slower).not.toContain('awaits executor');
@@ -141,9 +141,7 @@ describe('an item beside others', () => {
       index => 480 + 20 * index,
     );
     const tasks = compareItems(slow, lastGood(good), good).phases.filter(({ level }) => level === 'task');
-    expect(tasks.map(comparedPhaseText)).toEqual(
-      Array.from({ length: 10 }, (_, index) => `task ${39 - index}`),
-    );
+    expect(tasks.map(phaseText)).toEqual(Array.from({ length: 10 }, (_, index) => `task ${39 - index}`));
   });
 
   it('is beside the newest that was never tested again, and only beside what is like it', () => {
