@@ -1,7 +1,7 @@
 /** The ssh key of a project goes from the keystore to the agent of those builds that may use it. */
 import { describe, expect, inject } from 'vitest';
 import { KEYSTORE_PASSWORD, SSH_PUBLIC_KEY, ZUUL_KEYS } from '../fake/project-keys.ts';
-import { ON_OPENSSH } from '../setup/provided.ts';
+import { ON_BUBBLEWRAP, ON_OPENSSH } from '../setup/provided.ts';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 
@@ -10,7 +10,9 @@ echo "agent: \${SSH_AUTH_SOCK:-none}"
 test -z "$SSH_AUTH_SOCK" || ssh-add -L
 `;
 
-describe.skipIf(inject('openSsh').kind === 'none')(`with OpenSSH ${ON_OPENSSH}`, () => {
+const has = (name: 'openSsh' | 'bubblewrap') => inject(name).kind !== 'none';
+
+describe.skipIf(!has('openSsh') || !has('bubblewrap'))(`with OpenSSH ${ON_OPENSSH} ${ON_BUBBLEWRAP}`, () => {
   story(
     'the stored ssh key of a project is in the agent of its builds after review, and builds before review have no agent',
     {
@@ -32,6 +34,8 @@ describe.skipIf(inject('openSsh').kind === 'none')(`with OpenSSH ${ON_OPENSSH}`,
       },
       sections: ['[keystore]', `password = ${KEYSTORE_PASSWORD.reveal()}`],
       keys: ZUUL_KEYS,
+      // Its path of the socket is short; those of stories may be longer than a socket's name can be.
+      executor: ['sandbox = bubblewrap'],
     },
     async world => {
       await world.propose('A');
