@@ -69,8 +69,11 @@ story(
       (await world.observer.finished()).find(({ pipeline }) => pipeline === 'groups'),
     );
     expect(item).toMatchObject({ result: 'DEQUEUED', reason: 'dequeued-by-hand' });
-    const [command] = world.sink.spans.filter(({ name }) => name === 'ManagementEvent dequeue');
-    expect(command?.attributes['gatehouse.by']).toBe('the host');
+    // Its span is sent by another loop than the history, in its own time.
+    const command = await world.observer.until('the span of the command', () =>
+      world.sink.spans.find(({ name }) => name === 'ManagementEvent dequeue'),
+    );
+    expect(command.attributes['gatehouse.by']).toBe('the host');
     await world.runs();
   },
 );
