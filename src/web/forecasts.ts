@@ -14,6 +14,7 @@ import {
 import type { History } from '../history/history.ts';
 import { addMilliseconds, type Clock, toMilliseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
+import { CallLost } from '../lib/worker-calls.ts';
 import { leadChange } from '../model/about-item.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ProjectKey, TenantName } from '../model/project.ts';
@@ -94,7 +95,9 @@ export function forecasts(deps: {
         },
       );
     } catch (error) {
-      deps.log.warn({ tenant, pipeline, err: error }, 'cannot read finished items for forecasts');
+      // A service that ends closes its history while forecasts read it.
+      const ends = error instanceof CallLost && error.because === 'closed';
+      if (!ends) deps.log.warn({ tenant, pipeline, err: error }, 'cannot read finished items for forecasts');
       return old;
     }
     const finished = [...fresh, ...old.finished].slice(0, FORECAST_ITEMS);

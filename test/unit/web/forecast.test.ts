@@ -1,5 +1,6 @@
 /** When items will probably leave, from the history of a gate that the pure core ran. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CallLost } from '../../../src/lib/worker-calls.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import { type Contract, contractOf, type Described } from '../../fake/contract.ts';
 import { busyMoment } from '../forecast/busy-days.ts';
@@ -87,3 +88,18 @@ test('a history that does not answer is a warning, and no reason to show less', 
   expect(blind.warnings).toContainEqual(expect.stringContaining('cannot read finished items for forecasts'));
   await blind.close();
 });
+
+test.each([
+  ['is closed, because the service ends, warns of nothing', new CallLost('closed', 'closed'), 0],
+  ['cannot be read is a warning', new CallLost('memory', 'out of memory'), 1],
+])('a history that %s', async (_, error, warnings) => {
+  await using other = await warnedWeb(error);
+  expect((await fetch(`${other.web.url}${GATE}`)).status).toBe(200);
+  expect(other.web.warnings.filter(line => line.includes('for forecasts'))).toHaveLength(warnings);
+});
+
+async function warnedWeb(error: Error) {
+  const ill = await fakeWeb({ snapshot: sampleSnapshot({ gate: queued, check: [] }) });
+  Object.assign(ill.history, { itemsLeft: () => Promise.reject(error) });
+  return { web: ill, [Symbol.asyncDispose]: () => ill.close() };
+}
