@@ -86,7 +86,8 @@ export async function followHistory(
     try {
       expected.read(await recorded());
     } catch (error) {
-      log.warn({ err: error }, 'job durations could not be read from the history; retrying later');
+      if (!signal.aborted)
+        log.warn({ err: error }, 'job durations could not be read from the history; retrying later');
     }
     await pause(READ_INTERVAL, signal);
   }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseUuid } from '../../../../src/lib/ids.ts';
 import type { PipelineState } from '../../../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../../../src/model/queue-item.ts';
@@ -79,3 +79,25 @@ function holding(...items: readonly QueueItem[]): PipelineState {
   const byUuid = new Map(items.map(item => [parseUuid(item.uuid), item]));
   return { queues: [], items: byUuid, consecutiveFailures: 0, disabled: false, countedUnder: null };
 }
+
+test.each([
+  ['while it is followed is a warning', false, 1],
+  ['because the service ends is none', true, 0],
+])('a history that fails %s', async (_, ends, warnings) => {
+  const stop = new AbortController();
+  const warned: string[] = [];
+  const log = { ...SILENT, warn: (_: unknown, text: string) => void warned.push(text) };
+  const following = followHistory(
+    createExpectedDurations(),
+    async () => {
+      if (ends) stop.abort();
+      throw new Error('the worker thread is closed');
+    },
+    log,
+    stop.signal,
+  );
+  if (!ends) await vi.waitFor(() => expect(warned).toHaveLength(1));
+  stop.abort();
+  await following;
+  expect(warned).toHaveLength(warnings);
+});
