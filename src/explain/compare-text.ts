@@ -13,7 +13,7 @@ interface Drawing {
 /** Of the four columns of times and the mark. */
 const TIMES = 45;
 
-/** The lines, none wider than `width`. @param options of the terminal; a width below 70 counts as 70. */
+/** Those of the table fit `width`; the names of the items are as long as they are. @param options of the terminal; a width below 70 counts as 70. */
 export function compareLines(
   comparison: Comparison,
   options: { readonly width: number; readonly colour: boolean },
@@ -83,6 +83,6 @@ function columns(...cells: readonly string[]): string {
 
 function usualText({ phases, usualOf }: Comparison): string {
   return phases.some(({ usual }) => usual !== null)
-    ? `usual and at most: half and 19 of 20 of the last ${usualOf} items of its project and branch that passed.`
-    : 'Too few items of its project and branch have passed there to say what is usual.';
+    ? `usual, at most: half and 19 of 20 of the last ${usualOf} that passed`
+    : 'Too few items have passed there to say what is usual.';
 }

@@ -167,14 +167,14 @@ describe('a comparison in the terminal', () => {
     expect(text).toMatch(/\nother acme\/app .*: SUCCESS after 32s/);
     expect(text).toMatch(/\n {2}awaits executor +45s +2\.0s +2\.4s +2\.9s {2}slower\n/);
     expect(text).toMatch(/\n {2}unit +1m 18s .*\n {4}wait for an executor or hosts +45s/);
-    expect(text).toContain('half and 19 of 20 of the last 10 items of its project and branch that passed.');
-    for (const line of lines.slice(3)) expect(widthOf(line)).toBeLessThanOrEqual(98);
+    expect(text).toContain('usual, at most: half and 19 of 20 of the last 10 that passed');
+    for (const line of lines.slice(3)) expect(widthOf(line)).toBeLessThanOrEqual(90);
   });
 
   it('says so where there is nothing to compare with', () => {
     const text = compareLines(compareItems(slow, null, []), { width: 80, colour: false }).join('\n');
     expect(text).toContain('other no item of its project and branch has passed there lately');
-    expect(text).toContain('Too few items of its project and branch have passed there to say what is usual.');
+    expect(text).toContain('Too few items have passed there to say what is usual.');
   });
 });
 
