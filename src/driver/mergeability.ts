@@ -3,9 +3,8 @@
  * before a pipeline that lands enqueues a change, and for its items in every turn, so that no change is tested for an hour and
  * refused at the end.
  *
- * Pure: the record's facts hold what the host said. A driver without this capability lands any change.
+ * Pure, and the same at any time: the record's facts hold what the host said, and a turn asks again only when they are others. A driver without this capability lands any change.
  */
-import type { Nanoseconds } from '../lib/clock.ts';
 import type { ChangeRecord } from '../model/change.ts';
 import type { Json } from '../model/job.ts';
 import type { LandingMode } from '../model/landed.ts';
@@ -19,8 +18,6 @@ interface LandingQuestion {
   readonly mode: LandingMode;
   /** Of the change's project. Absent: `merge`. */
   readonly mergeMode?: MergeMode;
-  /** Time of the turn. */
-  readonly now: Nanoseconds;
 }
 
 /** Whose votes or triggers they are: a host may name votes after the pipeline. */

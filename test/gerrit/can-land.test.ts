@@ -48,7 +48,7 @@ async function verdictAndSubmit(
   const ourVotes = [
     gerritMergeability.votesOf({ ...votes, submit: true }, { tenant: 'acme', pipeline: 'gate' }),
   ];
-  const { met, text } = gerritMergeability.canLand(record, { ourVotes, mode: 'api', now: clock.now() });
+  const { met, text } = gerritMergeability.canLand(record, { ourVotes, mode: 'api' });
   const review = await askGerrit(gerrit, 'gatehouse', 'POST', `changes/${number}/revisions/current/review`, {
     labels: votes,
   });

@@ -126,7 +126,7 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps, now: Nanoseconds):
   return {
     record,
     requirements: requirementsOf(record, deps, now),
-    ...landingVerdict(record, deps, deps.driverOf(connection), now),
+    ...landingVerdict(record, deps, deps.driverOf(connection)),
     dependents: dependentsOf(record, deps),
     ...topicOf(record, deps),
     queue: deps.queueOf(record.change),

@@ -1,6 +1,5 @@
 /** Whether the code host would land a change as a pipeline does, as the driver judges from the change cache. */
 import type { Driver } from '../../driver/driver.ts';
-import type { Nanoseconds } from '../../lib/clock.ts';
 import type { ChangeRecord } from '../../model/change.ts';
 import { projectIdOf } from '../../model/project.ts';
 import type { ChangeFacts } from '../../pipeline/turn.ts';
@@ -13,7 +12,6 @@ export function landingVerdict(
   record: ChangeRecord,
   { tenant, pipeline: { name, reporters }, mergeMode }: LandingContext,
   driver: Driver | undefined,
-  now: Nanoseconds,
 ): Pick<ChangeFacts, 'landing'> {
   if (driver?.mergeability === undefined || record.change.kind !== 'change') return {};
   const { config, mergeability } = driver;
@@ -29,7 +27,6 @@ export function landingVerdict(
       ourVotes,
       mode,
       mergeMode: mergeMode(record.change),
-      now,
     }),
   };
 }

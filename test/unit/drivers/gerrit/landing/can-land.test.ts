@@ -4,7 +4,7 @@ import type { GerritFacts, ParentFact, SubmitRequirement } from '../../../../../
 import { gerritMergeability } from '../../../../../drivers/gerrit/landing/can-land.ts';
 import { gerritFacts } from '../../../../../drivers/gerrit/reading/change-facts.ts';
 import type { Json } from '../../../../../src/model/job.ts';
-import { gerritRecord, label, NOW, refRecord, vote } from '../language/gerrit-change.ts';
+import { gerritRecord, label, refRecord, vote } from '../language/gerrit-change.ts';
 import { changeHistory } from '../reading/change-history.ts';
 
 const voter = { tenant: 'acme', pipeline: 'gate' };
@@ -16,7 +16,7 @@ function says(
   record = gerritRecord(facts),
 ): string {
   const ourVotes = [gerritMergeability.votesOf(reporter, voter)];
-  const { met, text } = gerritMergeability.canLand(record, { ourVotes, mode: 'api', now: NOW });
+  const { met, text } = gerritMergeability.canLand(record, { ourVotes, mode: 'api' });
   return `${met ? 'yes' : 'no'}: ${text}`;
 }
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { BranchRules, ContextFact, PullFacts } from '../../../../../drivers/github/facts.ts';
 import { githubMergeability } from '../../../../../drivers/github/landing/can-land.ts';
 import type { Json } from '../../../../../src/model/job.ts';
-import { NO_RULES, NOW, pullRecord, review } from '../language/pull.ts';
+import { NO_RULES, pullRecord, review } from '../language/pull.ts';
 
 const voter = { tenant: 'acme', pipeline: 'gate' };
 const gate = [githubMergeability.votesOf({ check: 'success', merge: true }, voter)];
-const push = { ourVotes: gate, mode: 'push' as const, now: NOW };
+const push = { ourVotes: gate, mode: 'push' as const };
 const api = { ...push, mode: 'api' as const };
 
 /** What it says of a pull request on a branch with these rules. */
