@@ -14,7 +14,7 @@
  *               (a timer's tick, and what the connection zuul makes, goes to its pipeline directly: the maps of src/scheduler/timers
  *               and src/scheduler/internal)
  *   4 enqueue   {@link PipelineEvent} `enqueue`: dependencies ahead and behind, or a refusal with its reason
- *               src/scheduler/turn/pipeline-runner.ts → pipeline-turn.ts → src/pipeline/decide-turn.ts → apply-events.ts
+ *               src/scheduler/turn/pipeline-runner.ts → turn-or-retry.ts → pipeline-turn.ts → src/pipeline/decide-turn.ts → apply-events.ts
  *               → enqueue.ts → enqueue-plan.ts
  *   5 item      QueueItem and BuildSet are created in the turn's commit           span: root `QueueItem`, link to 3
  *               src/pipeline/new-item.ts; src/scheduler/turn/turn-operations.ts
@@ -51,7 +51,7 @@
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
  *                      event-age.ts, earlier-reports.ts, withheld-report.ts
  *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
- *     own triggers     tick.ts, internal-event.ts; what people ask for: management-event.ts, and what it would cost: act-cost.ts
+ *     events           event.ts, build-event.ts; our own triggers: tick.ts, internal-event.ts; what people ask for: management-event.ts, and what it would cost: act-cost.ts
  *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts
  *     machines         static-host.ts, node-wait.ts, node-events.ts, hold-request.ts
  *     for other rooms  span.ts, history.ts, component.ts, wall.ts, connection-health.ts, sender-report.ts
@@ -59,8 +59,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import type { Execution, WorkerEnd } from './build.ts';
-import type { BuildTrace } from './build-request.ts';
+import type { BuildProgressEvent } from './build-event.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { HostTrouble } from './host-trouble.ts';
 import type { Json } from './job.ts';
@@ -71,14 +70,11 @@ import type {
   BranchName,
   CommitId,
   ConnectionName,
-  JobName,
   PipelineName,
   ProjectKey,
   TenantName,
 } from './project.ts';
 import type { ReportRecord } from './queue-item.ts';
-import type { BuildResult } from './results.ts';
-import type { Returned } from './returned.ts';
 import type { SpanRecord, SpanReference } from './span.ts';
 import type { WorkerLoss } from './worker-loss.ts';
 
@@ -257,88 +253,7 @@ export type PipelineEvent =
       /** Mergers that were lost over the request before, oldest first; absent: none, as far as is known. */
       readonly losses?: readonly WorkerLoss[];
     }
-  /** It stands in the queue of builds, and no executor may take it before it has hosts. */
-  | {
-      readonly kind: 'nodes-wanted';
-      readonly uuid: Uuid;
-      readonly item: Uuid;
-      readonly buildset: Uuid;
-      readonly build: Uuid;
-      readonly at: Nanoseconds;
-      /** Of its nodes, in their order. */
-      readonly labels: readonly string[];
-    }
-  | {
-      readonly kind: 'nodes-granted';
-      readonly uuid: Uuid;
-      readonly item: Uuid;
-      readonly buildset: Uuid;
-      readonly build: Uuid;
-      readonly at: Nanoseconds;
-      /** In the order of the labels. */
-      readonly hosts: readonly string[];
-    }
-  /** Its executor gave its hosts back before it began, because one did not serve: it waits for others. */
-  | {
-      readonly kind: 'nodes-returned';
-      readonly uuid: Uuid;
-      readonly item: Uuid;
-      readonly buildset: Uuid;
-      readonly build: Uuid;
-      readonly at: Nanoseconds;
-      readonly reason: string;
-    }
-  | {
-      readonly kind: 'build-started';
-      readonly uuid: Uuid;
-      readonly item: Uuid;
-      readonly buildset: Uuid;
-      readonly build: Uuid;
-      readonly at: Nanoseconds;
-      readonly worker: string;
-    }
-  /** The run phase failed, or is certain to; the job still runs. */
-  | {
-      readonly kind: 'build-failing';
-      readonly uuid: Uuid;
-      readonly item: Uuid;
-      readonly buildset: Uuid;
-      readonly build: Uuid;
-      readonly at: Nanoseconds;
-      /** Of an early failure: why, for people. Absent: run has ended. */
-      readonly early?: string;
-    }
-  /** Its run is over, and it waits until those that depend on it have ended. */
-  | {
-      readonly kind: 'build-paused';
-      readonly uuid: Uuid;
-      readonly item: Uuid;
-      readonly buildset: Uuid;
-      readonly build: Uuid;
-      readonly at: Nanoseconds;
-      readonly returned?: Returned;
-    }
-  | {
-      readonly kind: 'build-result';
-      readonly uuid: Uuid;
-      readonly item: Uuid;
-      readonly buildset: Uuid;
-      readonly build: Uuid;
-      readonly at: Nanoseconds;
-      readonly result: BuildResult;
-      readonly worker: string | null;
-      readonly execution: Execution | null;
-      readonly detail?: string;
-      /** With RETRY: the executor ended before the build did. */
-      readonly workerEnd?: WorkerEnd;
-      /** Its executor vanished, and this is its last sign of life, by its own clock. Absent: not known. */
-      readonly lastSign?: Nanoseconds;
-      /** With RETRY: the code host did not serve what the build needs. */
-      readonly trouble?: HostTrouble;
-      readonly returned?: Returned;
-      /** What the build belongs to, so that its spans can be made after its item has left; absent: no executor sent the event. */
-      readonly of?: BuildOrigin;
-    }
+  | BuildProgressEvent
   | {
       readonly kind: 'report-result';
       readonly uuid: Uuid;
@@ -357,17 +272,6 @@ export type PipelineEvent =
       readonly internal?: InternalOrigin;
     }
   | ManagementEvent;
-
-/** Facts of a build that its request carries. */
-interface BuildOrigin {
-  readonly job: JobName;
-  readonly attempt: number;
-  readonly requestedAt: Nanoseconds;
-  /** When the scheduler cancelled it, which is when its span ended; absent: the executor had no cancel message. */
-  readonly cancelledAt?: Nanoseconds;
-  /** From the build request: the trace of the build's spans; null: tracing is off. */
-  readonly trace: BuildTrace | null;
-}
 
 /** Our own action that led to an event; the event's trace links to its cause. */
 interface InternalOrigin {

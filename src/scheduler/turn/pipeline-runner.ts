@@ -1,29 +1,25 @@
 /**
  * A pipeline in one scheduler: acquires the fence, loads the stored state, then takes one turn per wake-up until the fence is lost.
  *
- * A wake-up is an entry in the pipeline's event queue, or a poke (new layout, changed facts). A turn that throws is retried with one
- * event only; an event that keeps failing becomes a dead letter after a few attempts, so that it neither stops the pipeline nor
- * disappears.
+ * A wake-up is an entry in the pipeline's event queue, or a poke (new layout, changed facts). What becomes of a
+ * turn that throws: turn-or-retry.ts.
  *
  * One scheduler holds the pipeline at a time; when it dies, another takes over: same items, same places, same traces.
  */
 
 import type { Connection } from '../../driver/connection.ts';
 import type { Messenger } from '../../driver/messenger.ts';
-import { millisecondsBetween, type Nanoseconds } from '../../lib/clock.ts';
+import { millisecondsBetween } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import { createDirty, type Dirty } from '../../lib/signal.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
-import { isNewerRecord } from '../../model/codec/record.ts';
 import { nextHostRetry } from '../../pipeline/host-wait.ts';
 import type { Arrival } from '../../pipeline/takeovers.ts';
-import { isOutOfContact } from '../../store/connection.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
 import { type Fence, Fenced } from '../../store/fence.ts';
 import { preparePipeline } from '../../store/load-pipeline.ts';
 import type { StorePaths } from '../../store/paths.ts';
-import { pipelineEventLogFacts } from '../../tracing/log-facts.ts';
 import { type SettleDeps, settleLostWork } from '../care/settle-lost-work.ts';
 import type { FairShare, Held } from '../fair-share.ts';
 import { fencedLoop, type LoopDeps, runTogether } from '../loop.ts';
@@ -34,12 +30,11 @@ import { layoutInForce } from '../report/right-to-act.ts';
 import type { TenantLayout } from '../tenant/tenant-layout.ts';
 import { arrivalAt, noteRelease } from './arrival.ts';
 import type { PipelineContext } from './pipeline-context.ts';
-import { type KnownState, oneEvent, pipelineTurn, USUAL_LIMITS } from './pipeline-turn.ts';
 import { createPriorityRevision } from './revise-priorities.ts';
-import { blobsOf, storedState } from './stored-state.ts';
+import { blobsOf } from './stored-state.ts';
+import { knownFromStore, turnOrRetry } from './turn-or-retry.ts';
+import { createTurnTimer } from './turn-timer.ts';
 
-/** Failed turns with the same first event before that event becomes a dead letter. */
-const MAX_ATTEMPTS = 4;
 /** Turns in a row that could not be committed: more than that is no coincidence. */
 const MAX_AGAIN = 50;
 /** Milliseconds between searches for lost work. */
@@ -161,8 +156,8 @@ async function takeTurns(
   let again = 0;
   const revise = createPriorityRevision();
   const alarm = createHostAlarm(deps.log);
-  const hostTimer = createTimer(dirty, signal);
-  const recheckTimer = createTimer(dirty, signal);
+  const hostTimer = createTurnTimer(dirty, signal);
+  const recheckTimer = createTurnTimer(dirty, signal);
   dirty.set();
   for (;;) {
     held.items = known.state.items.size;
@@ -187,7 +182,7 @@ async function takeTurns(
     // Another layout says otherwise of the same facts.
     if (decidedBy !== deps.context()) known = { ...known, memory: null, gathered: null };
     decidedBy = deps.context();
-    const end = await turn(deps, decidedBy, known, arrival, fence, dirty);
+    const end = await turnOrRetry(deps, decidedBy, known, arrival, fence, dirty);
     again = end === 'again' ? again + 1 : 0;
     if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
     known = end === 'again' ? await knownFromStore(deps, fence) : end;
@@ -214,26 +209,6 @@ function logArrival({ takeover }: Arrival, log: Log): void {
   );
 }
 
-/** Timers may be a little early. */
-const SLACK_MS = 20;
-
-/** Longer timers end after this time and are set again by the turn that follows. */
-const LONGEST_TIMER_MS = 86_400_000;
-
-/** @returns a function that sets the time of the next turn without an event; null: none is known. */
-function createTimer(dirty: Dirty, signal: AbortSignal) {
-  let pending: Nanoseconds | null = null;
-  return (time: Nanoseconds | null, now: Nanoseconds): void => {
-    if (time === null || time === pending) return;
-    pending = time;
-    const ms = Math.min(LONGEST_TIMER_MS, Math.max(0, millisecondsBetween(now, time)));
-    void pause(ms + SLACK_MS, signal).then(() => {
-      if (pending === time) pending = null;
-      dirty.set();
-    });
-  };
-}
-
 /**
  * The contenders for the pipeline's lock, including this process.
  *
@@ -257,66 +232,4 @@ async function wakeRegularly(dirty: Dirty, signal: AbortSignal): Promise<void> {
     await pause(CARE_INTERVAL, signal);
     dirty.set();
   }
-}
-
-/** From the store, for a turn that looks at everything. */
-async function knownFromStore(deps: PipelineRunnerDeps, fence: Fence): Promise<KnownState> {
-  return { state: await storedState(deps, fence), memory: null, gathered: null, isMeasured: false };
-}
-
-async function turn(
-  deps: PipelineRunnerDeps,
-  context: PipelineContext,
-  known: KnownState,
-  arrival: Arrival,
-  fence: Fence,
-  dirty: Dirty,
-): Promise<KnownState | 'again'> {
-  try {
-    const end = await pipelineTurn(context, known, arrival, fence, USUAL_LIMITS);
-    if (end.kind === 'nothing-to-do') return end.known;
-    if (end.kind === 'again' || end.more) dirty.set();
-    if (end.kind === 'again' && end.because === 'layout') await deps.layout.refresh();
-    return end.kind === 'committed' ? end.known : 'again';
-  } catch (error) {
-    if (isNoFaultOfEvents(error)) throw error;
-    deps.log.error({ err: error }, 'a turn failed; retrying with one event');
-    await turnWithOneEvent(deps, arrival, fence);
-    dirty.set();
-    return 'again';
-  }
-}
-
-/**
- * A turn from the stored state with the first event alone, to find the event that makes turns fail.
- *
- * @throws the turn's error when it fails without any event as well: then the stored state itself is at fault.
- */
-async function turnWithOneEvent(deps: PipelineRunnerDeps, arrival: Arrival, fence: Fence): Promise<void> {
-  const { clock, rechecks } = deps.context();
-  const [entry] = rechecks.due(await deps.events.list(1 + rechecks.waiting), clock.now());
-  const known = await knownFromStore(deps, fence);
-  try {
-    await pipelineTurn(deps.context(), known, arrival, fence, oneEvent(entry));
-  } catch (error) {
-    if (isNoFaultOfEvents(error) || entry === undefined) throw error;
-    const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
-    deps.log.error(
-      {
-        ...pipelineEventLogFacts(entry.value),
-        err: error,
-        kind: entry.value.kind,
-        attempts: entry.attempts + 1,
-      },
-      hopeless ? 'an event is a dead letter now: no turn with it succeeds' : 'a turn with one event failed',
-    );
-    await fence.commit(
-      hopeless ? deps.events.deadLetter(entry, error) : [deps.events.noteFailure(entry)],
-      deps.ids.uuid(),
-    );
-  }
-}
-
-function isNoFaultOfEvents(error: unknown): boolean {
-  return error instanceof Fenced || isNewerRecord(error) || isOutOfContact(error);
 }

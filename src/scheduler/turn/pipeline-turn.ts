@@ -3,7 +3,7 @@
  *
  *     read     the pipeline's waiting events, in order                  (events are facts; they stay until the commit)
  *     sort     those whose job graph is not ready stay in the queue     (pending-freezes.ts)
- *     gather   the records of all changes in reach, judged against the requirements
+ *     gather   the records of all changes in reach, judged against the requirements (turn-reads.ts)
  *     decide   the pure pass, repeated with job graphs until it needs none
  *     compose  operations: changed items, requests, cancels, report intents, spans that ended, history, acknowledgements
  *     commit   all of it or nothing, under the fence and under the layout it was decided with; see turn-commit.ts
@@ -14,9 +14,10 @@
  *
  * A map of the folder, in the order of reading:
  *
- *     holding      pipeline-runner (fence, wake-ups, one turn after the other) → stored-state, arrival, pipeline-context
- *     time         pipeline-clock, rechecks (verdicts that change by time alone)
- *     deciding     pending-freezes, freeze-buildset, job-graphs, needed-states, pipeline-semaphores → `src/pipeline/decide-turn.ts`
+ *     holding      pipeline-runner (fence, wake-ups, one turn after the other) → turn-or-retry, stored-state, arrival, pipeline-context
+ *     time         pipeline-clock, turn-timer, rechecks (verdicts that change by time alone)
+ *     reading      turn-reads, pending-freezes
+ *     deciding     freeze-buildset, job-graphs, needed-states, pipeline-semaphores → `src/pipeline/decide-turn.ts`
  *     operations   changed-items, turn-operations, decision-rows, stored-item, note-landed, semaphore-operations, commands → turn-commit
  *     commands     merge-requests, build-requests (build-projects, build-playbooks, build-vars-files, parent-data, zuul-variables, node-labels); reports in `report/`
  *     afterwards   revise-priorities, seen-successes → expected-durations
@@ -29,19 +30,16 @@ import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { turnMeasurements } from '../../metrics/turn-measurements.ts';
 import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
-import type { PipelineEvent } from '../../model/event.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import { decideWithNeeds } from '../../pipeline/decide-turn.ts';
 import { type Arrival, withArrival } from '../../pipeline/takeovers.ts';
-import type { TurnInput, TurnMemory, WholeTurn } from '../../pipeline/turn.ts';
-import type { QueueEntry } from '../../store/event-queue.ts';
+import type { TurnInput, WholeTurn } from '../../pipeline/turn.ts';
 import type { Fence } from '../../store/fence.ts';
 import { StoreError } from '../../store/port.ts';
 import { hasRules } from '../../tracing/keep.ts';
 import { decisionLogFacts, itemLogFacts } from '../../tracing/log-facts.ts';
 import { lateExecutionRows } from '../care/late-executions.ts';
-import { type Gathered, gatherChangeFacts, gatheredFrom, holdsStill } from '../changes/change-facts.ts';
 import { effectRows } from '../events/event-effects.ts';
 import { internalEventOperations } from '../internal/note-internal.ts';
 import { type ChangedTurn, withChanged } from './changed-items.ts';
@@ -51,39 +49,18 @@ import { landedChanges, landedConfiguration } from './note-landed.ts';
 import type { PreparedFreeze } from './pending-freezes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { awaitedSemaphores } from './pipeline-semaphores.ts';
-import { MOST_WAITING_HELD, MOST_WAITING_RECHECKS } from './rechecks.ts';
 import { seenSuccesses } from './seen-successes.ts';
 import { semaphoreOperations } from './semaphore-operations.ts';
 import { commitTurn, type TurnCommit } from './turn-commit.ts';
 import { judgedDepartures, outboxOperations, stateOperations } from './turn-operations.ts';
-
-/** Bounds of one turn, set by the runner. */
-export interface TurnLimits {
-  /** Events taken at most, so that a commit stays small; the rest waits for the next turn. */
-  readonly events: number;
-  /** Milliseconds to wait for job graphs; events whose graph is not ready then wait for another turn. */
-  readonly patience: number;
-}
-
-/** Of every turn but those that search for a failing event. */
-export const USUAL_LIMITS: TurnLimits = { events: 200, patience: 50 };
-/** To find an event that makes turns fail: it alone, or none. */
-export const oneEvent = (entry: object | undefined): TurnLimits => ({
-  events: entry === undefined ? 0 : 1,
-  patience: Number.POSITIVE_INFINITY,
-});
-
-/** What a turn begins with. */
-export interface KnownState {
-  /** What is stored, as this holder knows it. */
-  readonly state: PipelineState;
-  /** Of the turn that ended so, decided with this very context; null: there was none. */
-  readonly memory: TurnMemory | null;
-  /** What the facts of the memory were gathered from. */
-  readonly gathered: Gathered | null;
-  /** A turn of this holder was measured, so all gauges have been set. */
-  readonly isMeasured: boolean;
-}
+import {
+  type KnownState,
+  knownChanges,
+  recheckTimesOf,
+  type TakenEvents,
+  type TurnLimits,
+  takeEvents,
+} from './turn-reads.ts';
 
 /** What the runner has to do next. `more`: take another turn immediately. */
 export type TurnEnd =
@@ -115,7 +92,7 @@ export async function pipelineTurn(
   );
   const draft = withArrival(state, decided, arrival);
   if (taken.entries.length === 0 && draft.state === state && draft.commands.length === 0) {
-    context.rechecks.note([], new Map(), timesOf(state, known));
+    context.rechecks.note([], new Map(), recheckTimesOf(state, known));
     return { kind: 'nothing-to-do', known: { state, memory: draft.memory, gathered, isMeasured } };
   }
   const turn = withChanged(state, draft);
@@ -127,7 +104,7 @@ export async function pipelineTurn(
   }
   context.changes.remember([...landed.values()]);
   context.semaphores.follow(awaitedSemaphores(draft.state));
-  context.rechecks.note(taken.entries, draft.postponed, timesOf(draft.state, known));
+  context.rechecks.note(taken.entries, draft.postponed, recheckTimesOf(draft.state, known));
   const isHaltedOtherwise = draft.state.halts !== state.halts;
   if (isHaltedOtherwise) context.rechecks.release();
   for (const success of seenSuccesses(state, turn)) context.expected.learn(success, success.ms);
@@ -150,38 +127,6 @@ export async function pipelineTurn(
     kind: 'committed',
     known: { state: draft.state, memory: draft.memory, gathered, isMeasured: true },
     more: taken.more || isHaltedOtherwise || draft.state.takeovers !== undefined,
-  };
-}
-
-/** The events of one turn. */
-interface TakenEvents {
-  readonly entries: readonly QueueEntry<PipelineEvent>[];
-  readonly freezes: ReadonlyMap<Uuid, PreparedFreeze>;
-  readonly events: readonly PipelineEvent[];
-  /** The queue may hold further events. */
-  readonly more: boolean;
-  readonly mostPostponed: number;
-  readonly mostHeld: number;
-}
-
-async function takeEvents(
-  { clock, rechecks, pending, events, changes }: PipelineContext,
-  state: PipelineState,
-  { events: limit, patience }: TurnLimits,
-): Promise<TakenEvents> {
-  const most = limit + rechecks.waiting + (limit === 1 ? 0 : pending.waiting);
-  const listed = limit === 0 ? [] : await events.list(most);
-  clock.catchUp(listed.map(entry => entry.value));
-  const due = rechecks.due(listed, clock.now()).slice(0, limit === 1 ? 1 : most);
-  const { taken, freezes } = await pending.sort(due, state, patience);
-  await changes.fresh();
-  return {
-    entries: taken,
-    freezes,
-    events: taken.map(entry => entry.value),
-    more: listed.length === most,
-    mostPostponed: MOST_WAITING_RECHECKS - (listed.length - due.length),
-    mostHeld: MOST_WAITING_HELD - (listed.length - due.length),
   };
 }
 
@@ -240,42 +185,12 @@ async function afterConflict(
   return { kind: 'again', because: isFact ? 'facts' : 'workers' };
 }
 
-type KnownChanges = ReturnType<typeof gatherChangeFacts>;
-
-function knownChanges(
-  context: PipelineContext,
-  { state, memory, gathered }: KnownState,
-  events: readonly PipelineEvent[],
-  landed: ReadonlyMap<ChangeKey, ChangeRecord>,
-  now: Nanoseconds,
-): { readonly facts: KnownChanges; readonly gathered: Gathered } {
-  const mark = context.changes.mark();
-  const isUnchanged =
-    gathered !== null && landed.size === 0 && holdsStill(gathered, state, events, { mark, now });
-  if (isUnchanged && memory !== null) return { facts: memory.changes, gathered };
-  const record = (key: ChangeKey) => landed.get(key) ?? context.record(key);
-  const facts = gatherChangeFacts(state, events, { ...context, record }, now, memory?.changes);
-  // A landing is in the cache, with a mark of its own, once the turn is stored.
-  return { facts, gathered: gatheredFrom(state, facts, mark) };
-}
-
-/** When a requirement of a change in the pipeline may give another verdict. */
-function timesOf({ items }: PipelineState, changes: KnownChanges): readonly Nanoseconds[] {
-  const times: Nanoseconds[] = [];
-  for (const item of items.values())
-    for (const { key } of item.changes) {
-      const time = changes.get(key)?.requirements.recheckAt;
-      if (time !== undefined) times.push(time);
-    }
-  return times;
-}
-
 type TurnFacts = Pick<TurnInput, 'state' | 'memory' | 'events' | 'now' | 'changes' | 'semaphores'> & {
   readonly mostPostponed: number;
   readonly mostHeld: number;
 };
 
-/** Decides again with the semaphores that jobs turn out to want; nothing is written meanwhile. Each round knows more names. */
+/** Decides again with the semaphores that jobs turn out to want. Each round knows more names. */
 async function decideWithSemaphores(
   context: PipelineContext,
   facts: TurnFacts,
