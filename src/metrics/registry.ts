@@ -6,7 +6,7 @@
  *     metrics.record(turnMeasurements(before, draft));
  *     const { contentType, body } = await metrics.exposition(request.headers.accept);
  */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import { addedUp } from './add-up.ts';
 import { createLabelGuard } from './label-guard.ts';
 import type { Measurement } from './measurement.ts';
@@ -43,6 +43,18 @@ type Instrument =
   | { readonly kind: 'gauge'; readonly it: Gauge }
   | { readonly kind: 'histogram'; readonly it: Histogram };
 
+let ofProcess: Registry | undefined;
+
+/** Made once in a process: each set has an observer of the garbage collector and a timer of its own, which nothing ends. */
+function metricsOfProcess(): readonly Metric<string>[] {
+  if (ofProcess === undefined) {
+    ofProcess = new Registry();
+    collectDefaultMetrics({ register: ofProcess });
+  }
+  const registry = ofProcess;
+  return registry.getMetricsAsArray().flatMap(({ name }) => registry.getSingleMetric(name) ?? []);
+}
+
 /** Includes the metrics of the Node process itself. */
 export function createMetrics(): Metrics {
   return new MetricsRegistry();
@@ -60,7 +72,7 @@ class MetricsRegistry implements Metrics {
 
   constructor() {
     this.#registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-    collectDefaultMetrics({ register: this.#registry });
+    for (const metric of metricsOfProcess()) this.#registry.registerMetric(metric);
     for (const name of metricNames())
       this.#instruments.set(name, instrument(name, METRICS[name], this.#registry));
   }

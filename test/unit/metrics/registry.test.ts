@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { describe, expect, test, vi } from 'vitest';
 import { parseUuid } from '../../../src/lib/ids.ts';
 import { createMetrics } from '../../../src/metrics/registry.ts';
 import { rootSpanOf } from '../../../src/tracing/span-ids.ts';
@@ -12,6 +13,15 @@ function linesOf(body: string, name: string): readonly string[] {
 }
 
 describe('metrics', () => {
+  test('of the process are watched once, however many registries show them', async () => {
+    const first = createMetrics();
+    using observe = vi.spyOn(PerformanceObserver.prototype, 'observe');
+    const second = createMetrics();
+    expect(observe).not.toHaveBeenCalled();
+    for (const metrics of [first, second])
+      expect((await metrics.exposition(OPEN_METRICS)).body).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
+  });
+
   test('counters add up, gauges are replaced, histograms sort', async () => {
     const metrics = createMetrics();
     const builds = {
