@@ -23,6 +23,8 @@ export interface ReportedSteps {
   readonly used: StepBudget;
   /** Hosts that some step, kept or not, could not reach; what the job says, each once. */
   readonly unreachable: readonly string[];
+  /** Why `job-output.json` lacks what came after, as the job says. Absent: it says nothing. */
+  readonly lost?: string;
 }
 
 /** Reads the step file of one playbook. */
@@ -57,6 +59,8 @@ const RESULTS: ReadonlyMap<string, NonNullable<Step['result']>> = new Map([
   ['ABORTED', 'ABORTED'],
 ]);
 const TEXT_FACTS = new Set(['host', 'module', 'outcome']);
+/** The only file whose loss is reported. */
+const TASK_RESULTS = 'job-output.json';
 const LONGEST_NAME = 200;
 const DEEPEST = 16;
 const MOST_HOSTS = 1_000;
@@ -70,6 +74,7 @@ export function listenToSteps(budget: StepBudget): StepListener {
   let dropped = 0;
   let bytes = 0;
   const unreachable = new Set<string>();
+  let lost: string | undefined;
 
   function fits(size: number): boolean {
     if (bytes + size > budget.bytes) return false;
@@ -122,12 +127,14 @@ export function listenToSteps(budget: StepBudget): StepListener {
       const [what, ...fields] = text.split('\t');
       if (what === 'begin') begin(fields);
       else if (what === 'end') end(fields);
+      else if (what === 'lost' && fields[0] === TASK_RESULTS) lost ??= shortText(fields[1] ?? '');
     },
     end: at => ({
       steps: top.map(step => stepOf(step, at)),
       dropped,
       used: { steps: known.size, bytes },
       unreachable: [...unreachable],
+      ...(lost === undefined ? {} : { lost }),
     }),
   };
 }

@@ -55,6 +55,8 @@ export async function runPlaybook(
   const endedAt = clock.now();
   await noteReturned(context);
   const reported = await reportedSteps(context, run, endedAt);
+  if (reported.lost !== undefined)
+    await context.log.line(`job-output.json lacks what tasks of this playbook returned: ${reported.lost}`);
   const end = reported.unreachable.length > 0 ? unreachable(run, attempted) : attempted;
   const words = end.kind === 'passed' ? 'passed' : end.detail;
   await context.log.line(`${run.phase.toUpperCase()} END: ${title}: ${words}`);

@@ -4,6 +4,7 @@
  *
  *     begin <id> <parent> <kind> <time> <name> [<fact>=<value>]...
  *     end   <id> <time> <result> [<fact>=<value>]...
+ *     lost  job-output.json <reason>
  *
  *     begin 4be20c9d1f00a7b3  -                 step  1795328400123456789  make test
  *     begin 09d1ac7e55b0f2d8  4be20c9d1f00a7b3  step  1795328401000000000  compile
@@ -17,6 +18,8 @@
  *   name    without tab and newline; cut at 200 characters
  *   result  SUCCESS, FAILURE, TIMED_OUT, ABORTED; `-`: it had none
  *   fact    exit_code=0..999, host=…, module=…, changed=true|false, outcome=…; others are left out
+ *
+ * `lost` says that what comes after is not in the file with the results of tasks; only the first counts.
  *
  * A step without an `end` line (it was killed) ends with the playbook, as ABORTED. Steps beyond {@link STEPS_PER_BUILD}, and steps
  * below them, are counted and left out.

@@ -15,7 +15,8 @@ The file is whole JSON after every task, so it also has what ran of a playbook t
 anew with the next one. Where hosts do not wait for each other (`strategy: free`) a task has several entries with the same id.
 
 Bounds: values of a result that is too long are left out one by one, never cut, for the executor masks whole secrets; tasks beyond the
-bound of the file are counted in `gatehouse.left_out` of their playbook. An error in here never stops the run.
+bound of the file are counted in `gatehouse.left_out` of their playbook. An error in here never stops the run: the executor says in the
+log that the file ends there, by a line of the step file (../step-file.ts).
 """
 DOCUMENTATION = """
     name: gatehouse_json
@@ -49,10 +50,37 @@ def harmless(hook):
     def guarded(self, *args, **kwargs):
         try:
             hook(self, *args, **kwargs)
-        except Exception:  # pylint: disable=broad-except
+        except Exception as error:  # pylint: disable=broad-except
             self._file = None
+            if not self._is_lost:
+                report(error)
+            self._is_lost = True
 
     return guarded
+
+
+class NotOurs(Exception):
+    """The job wrote a file of that name."""
+
+
+def report(error):
+    """Other errors than those of the system may hold what a task returned, and are named without their text."""
+    if isinstance(error, OSError):
+        reason = error.strerror or "OSError"
+    elif isinstance(error, NotOurs):
+        reason = "the job wrote a file of that name"
+    else:
+        reason = type(error).__name__
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        steps = os.open(os.environ.get("GATEHOUSE_STEPS") or "", flags, 0o644)
+        try:
+            os.write(steps, ("lost\t%s\t%s\n" % (FILE, reason)).encode("utf-8", "replace"))
+        finally:
+            os.close(steps)
+    except OSError:
+        # Then nothing of the job can be reported.
+        pass
 
 
 class CallbackModule(CallbackBase):
@@ -71,6 +99,7 @@ class CallbackModule(CallbackBase):
         self._play = None
         self._task = None
         self._is_first = True
+        self._is_lost = False
         self._left_out = 0
         self._started = {}
 
@@ -171,7 +200,7 @@ class CallbackModule(CallbackBase):
         size = os.fstat(file).st_size
         if size > 0 and os.pread(file, len(END), max(0, size - len(END))) != END:
             os.close(file)
-            return
+            raise NotOurs
         self._file = file
         self._end = max(0, size - len(END))
         self._tail = END if size > 0 else b""

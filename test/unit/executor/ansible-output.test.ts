@@ -42,10 +42,13 @@ afterEach(() => rm(folder, { recursive: true }));
 
 /** @returns the text of the file after the calls; empty: there is none. */
 async function after(calls: string): Promise<string> {
-  const env = { ...process.env, ZUUL_LOG_DIR: folder };
+  const env = { ...process.env, ZUUL_LOG_DIR: folder, GATEHOUSE_STEPS: path.join(folder, 'steps') };
   await promisify(execFile)('python3', ['-c', `${STAND_IN}${calls}`, PLUGINS], { env });
   return readFile(path.join(folder, 'job-output.json'), 'utf8').catch(() => '');
 }
+
+/** What it has reported to the executor. */
+const reported = () => readFile(path.join(folder, 'steps'), 'utf8').catch(() => '');
 
 const ONE = `
 run.v2_playbook_on_play_start(play("Deploy"))
@@ -152,8 +155,11 @@ run.v2_playbook_on_stats(stats())
   test('leaves alone what a job wrote under its name, and has no run within a run', async () => {
     await writeFile(path.join(folder, 'job-output.json'), '{"mine": true}\n');
     expect(await after(ONE)).toBe('{"mine": true}\n');
+    expect(await reported()).toBe('lost\tjob-output.json\tthe job wrote a file of that name\n');
     await rm(path.join(folder, 'job-output.json'));
+    await rm(path.join(folder, 'steps'));
     expect(await after('run.v2_playbook_on_play_start(play("Within", {}))\n')).toBe('');
+    expect(await reported()).toBe('');
   });
 
   test('is as it was where the disk is full, and stops no run', async () => {
@@ -172,6 +178,21 @@ run.v2_playbook_on_stats(stats())
     expect(JSON.parse(text)).toMatchObject([
       { plays: [{ play: { name: 'Deploy' }, tasks: [{ task: { name: 'Look' } }] }] },
     ]);
+    expect(await reported()).toBe('lost\tjob-output.json\tNo space left on device\n');
+  });
+
+  test('ends with an error of its own, which is reported once and without what a task returned', async () => {
+    await after(`
+run.v2_playbook_on_play_start(play("Deploy"))
+odd = task("Odd")
+run.v2_playbook_on_task_start(odd)
+class Odd(dict):
+    def __str__(self): raise ValueError("geheim")
+    items = __str__
+run.v2_runner_on_ok(result(odd, value=Odd()))
+run.v2_playbook_on_stats(stats())
+`);
+    expect(await reported()).toBe('lost\tjob-output.json\tValueError\n');
   });
 });
 

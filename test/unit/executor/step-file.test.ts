@@ -73,6 +73,15 @@ describe('what a playbook reports', () => {
     expect(steps[0]?.steps).toEqual([task]);
   });
 
+  test('the end of the file with results of tasks is reported once, and of no other file', () => {
+    expect(reported([['lost', 'report.xml', 'gone']]).lost).toBeUndefined();
+    const lines = [
+      ['lost', 'job-output.json', 'No space left\u001b[31m'],
+      ['lost', 'job-output.json', 'again'],
+    ];
+    expect(reported(lines).lost).toBe('No space left [31m');
+  });
+
   test('a name loses what does not belong into one', () => {
     const name = `push to https://ci:hunter2@example.org \u001b[31mred ${'x'.repeat(300)}`;
     const subject = reported([['begin', 'a', '-', 'step', at(1), name]]).steps[0]?.subject ?? '';
