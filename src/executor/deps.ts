@@ -147,6 +147,8 @@ export interface ExecutorDeps {
   readonly dataSeal?: DataSeal;
   /** Room on the disks with builds, logs and mirrors. */
   readonly room: DiskRoom;
+  /** Called when the log of a build and what it left are complete. */
+  readonly onLogComplete?: (build: string) => void;
   /** Called with the counts of the spans a job handed in, when its build has ended. */
   readonly onJobSpans?: (counts: RelayCounts) => void;
 }

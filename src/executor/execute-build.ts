@@ -201,6 +201,7 @@ async function runWithLog(
   } finally {
     relay?.close();
     await log.close();
+    deps.onLogComplete?.(request.uuid);
   }
   const { execution } = finished;
   const cleanup: Step = {

@@ -21,7 +21,7 @@
  *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, borrow-access,
  *                          git-process)
  *     step-file.ts         the steps a playbook reports (reported-steps, time-step; open-plain-file)
- *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs); log-store/: what jobs leave besides
+ *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs); log-store/: logs that ended, packed or in a bucket, and what jobs leave besides
  *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build, removals)
  *     walls.ts             the limits in force (disk-usage, small-usage, end-cgroup, and the folder cgroup/)
  *
@@ -42,6 +42,8 @@ import { claimJobDir } from './claim-job-dir.ts';
 import { diskCheckSecondsOf, type ExecutorDeps, type ExecutorOptions, maxProcessesOf } from './deps.ts';
 import { executeBuild, type Machinery } from './execute-build.ts';
 import { createOwnProcesses } from './git-process.ts';
+import { endLog } from './job-log.ts';
+import { logPathOf } from './log-file.ts';
 import { startRelay } from './relay/relay.ts';
 import { claimJobUsers, type JobUsers } from './sandbox/job-users.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
@@ -124,6 +126,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
     opening.defer(() => removeSecretFiles(sandbox.jobDir));
   }
   const facts = { jobDir: sandbox.jobDir };
+  for (const build of removed) await endLog(logPathOf(options.logDir, build), deps.clock);
   if (removed.length > 0)
     deps.log.info({ ...facts, builds: removed }, 'removed leftovers of builds of an earlier run');
   if (inUse.length > 0)

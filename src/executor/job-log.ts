@@ -3,6 +3,7 @@
  * themselves is written by the spawner, to the same file, while a playbook runs; never both at the same time. The service's
  * lines are marked (`src/lib/log-line.ts`): a job cannot write one.
  */
+import { existsSync } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, toMilliseconds } from '../lib/clock.ts';
@@ -30,6 +31,14 @@ export interface JobLog {
 /** Names and reasons in these lines may come from strangers: they must not control a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Of a build whose executor died: nothing will follow, and readers and the log store need not wait. @throws Error of the file system. */
+export async function endLog(path: string, clock: Clock): Promise<void> {
+  if (!existsSync(path) || existsSync(completeMarkOf(path))) return;
+  const log = await openJobLog(path, 0, clock);
+  await log.line('the executor was killed here, and the build with it');
+  await log.close();
+}
 
 /** @param path see `logPathOf`; its directory is created. @param limit bytes of output that all playbooks may write together. */
 export async function openJobLog(path: string, limit: number, clock: Clock): Promise<JobLog> {

@@ -85,6 +85,16 @@ export async function fetchKeptFile(
   return response?.body == null ? undefined : Readable.fromWeb(response.body as NodeStream);
 }
 
+/** Compressed by gzip. @returns undefined when the executor has it not, or not packed. @throws Error when the answer is not as expected. */
+export async function fetchPackedLog(
+  place: LogPlace,
+  build: string,
+  signal: AbortSignal,
+): Promise<Readable | undefined> {
+  const response = await ask(place, build, '/packed', signal);
+  return response?.body == null ? undefined : Readable.fromWeb(response.body as NodeStream);
+}
+
 type NodeStream = Parameters<typeof Readable.fromWeb>[0];
 
 async function ask(

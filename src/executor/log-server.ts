@@ -7,6 +7,7 @@
  *     200  the bytes from `offset`, at most `limit` (never more than 1 MiB)
  *          x-gatehouse-log-next: 4711              offset to continue from
  *          x-gatehouse-log-complete: false         true: nothing will follow
+ *     GET /logs/<build uuid>/packed                the whole log, compressed by gzip, once it is packed
  *     GET /logs/<build uuid>/files                 the list of what its job left, as kept (log-store/), JSON
  *     GET /logs/<build uuid>/files/<sha256>        one of them, compressed by gzip
  *
@@ -18,14 +19,15 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIPv6 } from 'node:net';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isUuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { nodeHttp } from '../lib/node-http.ts';
 import type { Secret } from '../lib/secret.ts';
 import { mayReadLog } from './log-access.ts';
-import { logPathOf, readLogPart } from './log-file.ts';
 import { openKept, readKeptFiles } from './log-store/kept-files.ts';
+import { openPackedLog, readBuildLog } from './log-store/read-log.ts';
 
 /** Settings `log_dir`, `log_listen_address`, `log_port` and `log_token` of section `[executor]`. */
 export interface LogServerOptions {
@@ -105,7 +107,7 @@ async function answer(
 ): Promise<void> {
   if (request.method !== 'GET') return refuse(response, 405, 'logs can only be read (GET)');
   const url = URL.parse(request.url ?? '', 'http://executor');
-  const [, build = '', files, sha256] = PATH.exec(url?.pathname ?? '') ?? [];
+  const [, build = '', below, sha256] = PATH.exec(url?.pathname ?? '') ?? [];
   if (url === null || !isUuid(build))
     return refuse(response, 404, 'there is only /logs/<build> and what is below it');
   if (!mayReadLog(secret, build, request.headers.authorization))
@@ -114,12 +116,18 @@ async function answer(
       401,
       'the authorization is not one of this build; is [executor] log_token the same here?',
     );
-  if (files !== undefined) return answerFiles(logDir, build, sha256, response);
+  if (below === 'packed') {
+    const packed = await openPackedLog(logDir, build);
+    return packed === undefined
+      ? refuse(response, 404, `the log of build ${build} is not packed here`)
+      : sendGzip(response, packed);
+  }
+  if (below !== undefined) return answerFiles(logDir, build, sha256, response);
   const offset = whole(url.searchParams.get('offset'), 0);
   const limit = whole(url.searchParams.get('limit'), DEFAULT_LIMIT);
   if (offset === undefined || limit === undefined)
     return refuse(response, 400, 'offset and limit are whole numbers of bytes');
-  const part = await readLogPart(logPathOf(logDir, build), offset, Math.min(limit, MAX_LIMIT));
+  const part = await readBuildLog(logDir, build, offset, Math.min(limit, MAX_LIMIT));
   if (part === undefined) return refuse(response, 404, `there is no log of build ${build} here`);
   response.writeHead(200, {
     ...COMMON,
@@ -131,7 +139,7 @@ async function answer(
   response.end(part.bytes);
 }
 
-const PATH = /^\/logs\/([0-9a-f]{32})(\/files(?:\/([0-9a-f]{64}))?)?$/;
+const PATH = /^\/logs\/([0-9a-f]{32})(?:\/(packed|files(?:\/([0-9a-f]{64}))?))?$/;
 
 async function answerFiles(
   logDir: string,
@@ -153,6 +161,10 @@ async function answerFiles(
   }
   const content = await openKept(logDir, build, sha256);
   if (content === undefined) return refuse(response, 404, `build ${build} has no such file here`);
+  await sendGzip(response, content);
+}
+
+async function sendGzip(response: ServerResponse, content: Readable): Promise<void> {
   response.writeHead(200, { ...COMMON, 'content-type': 'application/gzip' });
   await pipeline(content, response);
 }

@@ -23,7 +23,7 @@ export interface BuildTaker {
 const QUEUE_PAUSE_MS = 1_000;
 
 const UNGOVERNED: GovernorOptions = {
-  limits: { loadMultiplier: null, minAvailMem: null, maxStartingBuilds: null },
+  limits: { loadMultiplier: null, minAvailMem: null, maxStartingBuilds: null, mostWaitingLogs: null },
   onChange: () => {},
 };
 

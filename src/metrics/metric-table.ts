@@ -248,6 +248,26 @@ export const METRICS = {
     help: 'Logs of builds removed for their age',
     labels: ['executor'],
   },
+  gatehouse_logs_stored: {
+    kind: 'counter',
+    help: 'Attempts to store what a build left in the bucket of [log_store]',
+    labels: ['executor', 'outcome'],
+  },
+  gatehouse_logs_waiting: {
+    kind: 'gauge',
+    help: 'Builds that have ended and whose logs are not in the bucket yet',
+    labels: ['executor'],
+  },
+  gatehouse_logs_waiting_bytes: {
+    kind: 'gauge',
+    help: 'Bytes of logs that wait for the bucket after a failed attempt',
+    labels: ['executor'],
+  },
+  gatehouse_logs_waiting_oldest_seconds: {
+    kind: 'gauge',
+    help: 'Time since the first of the builds whose logs wait for the bucket ended; 0 when none does',
+    labels: ['executor'],
+  },
   gatehouse_spans_sent: { kind: 'counter', help: 'Spans the collector accepted', labels: [] },
   gatehouse_span_requests_failed: {
     kind: 'counter',

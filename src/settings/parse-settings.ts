@@ -23,6 +23,7 @@ import { readHistory } from './history-section.ts';
 import { type IniSection, parseIni } from './ini-file.ts';
 import { type Environment, interpolate } from './interpolate.ts';
 import { readKeystore } from './keystore-section.ts';
+import { readLogStore } from './log-store-section.ts';
 import { readMetrics } from './metrics-section.ts';
 import { readNodes } from './nodes-section.ts';
 import { RawOption } from './raw-option.ts';
@@ -125,6 +126,7 @@ export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
     web: read('web', reader => readWeb(reader, stateDir)),
     merger,
     executor: read('executor', reader => readExecutor(reader, { stateDir, gitDir: merger.gitDir, alone })),
+    logStore: read('log_store', readLogStore),
     nodes: read('nodes', readNodes),
     tracing,
     metrics: read('metrics', readMetrics),
@@ -155,6 +157,7 @@ const SECTIONS = [
   'web',
   'merger',
   'executor',
+  'log_store',
   'nodes',
   'tracing',
   'metrics',

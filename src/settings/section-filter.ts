@@ -20,6 +20,7 @@ export function concerns({ section, option }: OptionProblem, wanted: ReadonlySet
   if (isAuth(section)) return wanted.has('auth');
   if (/^connection(\s|$)/.test(section)) return wanted.has('connections');
   if (section === 'zookeeper') return wanted.has('store');
+  if (section === 'log_store') return wanted.has('logStore');
   if (section === 'scheduler' && option === 'state_dir')
     return !wanted.isDisjointFrom(BELOW_STATE_DIR) || wanted.has('scheduler');
   if (section === 'merger' && option === 'git_dir') return wanted.has('merger') || wanted.has('executor');

@@ -12,7 +12,7 @@
  *     zuul-names           what a zuul.conf holds besides: ignored, renamed, refused (translate-zuul applies it)
  *     read-sections        the sections, with names, bounds and defaults; sections of several options have a file of their own:
  *                          zookeeper-section, connection-section, auth-section, history-section, metrics-section,
- *                          keystore-section, nodes-section
+ *                          keystore-section, log-store-section, nodes-section
  *     tracing-settings     `[tracing]` and the standard variables (collector-options, keep-option, otel-environment,
  *                          otel-pairs, otel-variable)
  *     auth-keys, tls-files PEM files, read when a process starts; loopback: addresses of this machine
@@ -24,6 +24,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { TextPosition } from '../lib/text-position.ts';
 import type { HistorySettings } from './history-section.ts';
 import type { KeystoreSettings } from './keystore-section.ts';
+import type { LogStoreSettings } from './log-store-section.ts';
 import type { MetricsSettings } from './metrics-section.ts';
 import type { NodesSettings } from './nodes-section.ts';
 import type { TracingSettings } from './tracing-settings.ts';
@@ -39,6 +40,8 @@ export interface Settings {
   readonly web: WebSettings;
   readonly merger: MergerSettings;
   readonly executor: ExecutorSettings;
+  /** Undefined: logs stay where their builds ran. */
+  readonly logStore: LogStoreSettings | undefined;
   readonly nodes: NodesSettings;
   readonly tracing: TracingSettings;
   /** Undefined: only webs serve metrics. */

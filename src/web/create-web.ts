@@ -24,7 +24,7 @@
  *     log-files/                                    what builds left, below their log_url: log-files-route (file-type, manifest)
  *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts, shared-making.ts    bounds, so that no client delays another;
  *                                                   headers.ts
- *     local-socket.ts, graceful-close.ts            listening and closing; store-contact.ts, lost-call.ts: the store is away
+ *     local-socket.ts, graceful-close.ts            listening and closing; store-contact.ts, lost-call.ts, lost-logs.ts: the store, the history, the bucket of logs is away
  *     accept-spans.ts, items-of-trace.ts, otlp-json.ts                spans in and out
  *     page-files.ts, page-routes.ts, page-exists.ts, page/    the status page, served as modules with their types stripped
  *
@@ -65,6 +65,7 @@ import { addConsoleRoute, isForWebSocket } from './log-stream/console-route.ts';
 import { consoleStreams } from './log-stream/console-streams.ts';
 import { sharedLogs } from './log-stream/shared-logs.ts';
 import { refusalForLostCall } from './lost-call.ts';
+import { refusalForLostLogs } from './lost-logs.ts';
 import { addMetricsRoute } from './metrics-route.ts';
 import { addNodeRoutes, nodeActionRoute } from './node-routes.ts';
 import { addOpenApiRoutes } from './openapi-routes.ts';
@@ -289,6 +290,11 @@ function answerErrors({ log }: Pick<WebDeps, 'log'>): ErrorRequestHandler {
     if (tooMuch !== undefined) {
       log.warn({ err: error, path: request.path }, 'a query of the history was aborted');
       return send(response, tooMuch);
+    }
+    const lostLogs = refusalForLostLogs(error);
+    if (lostLogs !== undefined) {
+      log.warn({ err: error, path: request.path }, 'a log of a build cannot be read now');
+      return send(response, lostLogs);
     }
     log.warn({ err: error, method: request.method, path: request.path }, 'internal server error');
     send(response, {

@@ -218,6 +218,8 @@ export interface WebDeps {
   readonly describe: (tenant: TenantName, thing: DescribedThing) => Promise<DescribedLayout>;
   /** Undefined: the build has no log, or its executor is unreachable. */
   readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
+  /** All of it, compressed by gzip. Undefined: it is not there as a whole, and {@link readLog} has what there is. */
+  readonly openLog: (question: Pick<LogQuestion, 'build' | 'worker'>) => Promise<Readable | undefined>;
   /** Undefined: the job left nothing, it has not ended, or its executor is unreachable. */
   readonly logFiles: (question: Pick<LogQuestion, 'build' | 'worker'>) => Promise<KeptFiles | undefined>;
   /** Compressed by gzip. Undefined: likewise. */

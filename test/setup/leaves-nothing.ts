@@ -8,6 +8,9 @@ import { afterAll, expect, vi } from 'vitest';
 /** What runs or listens on behalf of a test; sockets and timers of shared pools are not among them. */
 const RUNNING = new Set(['ProcessWrap', 'TCPServerWrap', 'PipeServerWrap', 'FSEventWrap', 'StatWatcher']);
 
+/** Globals that libraries set once. */
+const LIBRARIES: ReadonlySet<string> = new Set(['regeneratorRuntime', 'awslambda']);
+
 // Before the file is imported: this module runs for each file.
 const found = look();
 
@@ -31,10 +34,10 @@ function look(): ReadonlyMap<string, unknown> {
   ]);
 }
 
-/** Those with two underscores belong to libraries, which set them once, as what mqtt is built with sets this one. */
+/** Those with two underscores belong to libraries, which set them once, as what mqtt and the SDK of AWS are built with set these. */
 function globalNames(): readonly string[] {
   const all = Object.getOwnPropertyNames(globalThis);
-  return all.filter(name => !name.startsWith('__') && name !== 'regeneratorRuntime');
+  return all.filter(name => !name.startsWith('__') && !LIBRARIES.has(name));
 }
 
 /** Names only: what is in the environment is for no log. */

@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import type { ExecutorSettings } from '../../settings/settings.ts';
 
-const SENSORS: readonly Sensor[] = ['load', 'memory', 'starting-builds'];
+const SENSORS: readonly Sensor[] = ['load', 'memory', 'starting-builds', 'waiting-logs'];
 
 interface IntakeGovernor {
   readonly options: GovernorOptions;
@@ -13,11 +13,20 @@ interface IntakeGovernor {
   measurements(executor: string): readonly Measurement[];
 }
 
-/** @param publish the trouble of the component; undefined: none by a sensor. */
+/** Of `[executor]`, and bytes of `[log_store] max_waiting`. */
+type Limits = Pick<ExecutorSettings, 'loadMultiplier' | 'minAvailMem' | 'maxStartingBuilds'> & {
+  readonly mostWaitingLogs: number | undefined;
+};
+
+/**
+ * @param publish the trouble of the component; undefined: none by a sensor.
+ * @param waitingLogs bytes that wait for the bucket now.
+ */
 export function intakeGovernor(
-  { loadMultiplier, minAvailMem, maxStartingBuilds }: ExecutorSettings,
+  { loadMultiplier, minAvailMem, maxStartingBuilds, mostWaitingLogs }: Limits,
   log: Pick<Log, 'info' | 'warn'>,
   publish: (trouble: string | undefined) => void,
+  waitingLogs: () => number,
 ): IntakeGovernor {
   let now: Intake = { kind: 'open' };
   return {
@@ -26,7 +35,9 @@ export function intakeGovernor(
         loadMultiplier: loadMultiplier ?? null,
         minAvailMem: minAvailMem ?? null,
         maxStartingBuilds: maxStartingBuilds ?? null,
+        mostWaitingLogs: mostWaitingLogs ?? null,
       },
+      waitingLogs,
       onChange(intake) {
         now = intake;
         if (intake.kind === 'open') {

@@ -16,7 +16,7 @@
  *     manage-component.ts      a component over all its sessions, on supervise.ts; contact.ts: since when the store is away
  *     web-and-history.ts       what only a process with a web has
  *     start-web.ts, start-merger.ts, start-executor.ts, start-scheduler.ts    one component each, wired by hand
- *     worker-core.ts           what mergers and executors share: worker-room.ts (disks), worker-signs.ts; provided-repositories.ts
+ *     worker-core.ts           what mergers and executors share: worker-room.ts (disks), worker-signs.ts; provided-repositories.ts; log-keeping.ts of executors
  *     open-layouts.ts          layouts in threads: layout-thread.ts; frozen-branches.ts: for the web
  *     deliveries.ts            outboxes to collector and history, by leader election (elected.ts): span-delivery.ts,
  *                              history-delivery.ts, history-database.ts, prune-history.ts

@@ -5,14 +5,12 @@ import { createExecutor } from '../../executor/executor.ts';
 import { lookAgain } from '../../executor/hosts/look-again.ts';
 import { inboundTrace } from '../../executor/inbound-trace.ts';
 import { type LogServer, startLogServer } from '../../executor/log-server.ts';
-import { pruneLogs } from '../../executor/prune-logs.ts';
 import type { RelayCounts } from '../../executor/relay/relay-quota.ts';
 import { readSiteVariables } from '../../executor/site-variables.ts';
 import { createStoreBuilds } from '../../executor/store-builds.ts';
 import { createGit } from '../../git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
 import { startAside } from '../../git/starter/start-aside.ts';
-import { toMilliseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
@@ -21,6 +19,7 @@ import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
 import { gitBounds } from './git-bounds.ts';
 import { intakeGovernor, severalTroubles } from './intake-governor.ts';
+import { type LogKeeping, startLogKeeping } from './log-keeping.ts';
 import { countPlaybookHolders } from './playbook-holders.ts';
 import { providedRepositories } from './provided-repositories.ts';
 import { executorMeasurements } from './service-metrics.ts';
@@ -59,7 +58,8 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   const trouble = severalTroubles(['disk', 'sensor'], core.trouble);
   const disks = [settings.jobDir, settings.logDir, settings.gitDir];
   const room = workerRoom(disks, log, text => trouble('disk', text));
-  const governor = intakeGovernor(settings, log, text => trouble('sensor', text));
+  const logs = opening.use(startLogKeeping(core, log));
+  const governor = executorGovernor(core, logs, log, text => trouble('sensor', text));
   const holders = countPlaybookHolders();
   const ansibles = await installedAnsibles(settings.ansibleRoot, log);
   const executor = await createExecutor(
@@ -73,6 +73,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       log,
       room,
       ...(keystore === undefined ? {} : { secretKeys: keystore, sshKeys: keystore, dataSeal: keystore }),
+      onLogComplete: build => logs.keeper.add(build),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
     },
     { ...(await fullOptions(core, ansibles)), governor: governor.options },
@@ -82,7 +83,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   opening.use(core.metrics.source(() => executorMeasurements(core.host, executor, settings.maxBuilds)));
   opening.use(core.metrics.source(() => governor.measurements(core.host)));
   opening.use(core.metrics.source(() => holders.measurements(core.host)));
-  opening.defer(startPruningLogs(core, log));
+  opening.use(core.metrics.source(() => logs.measurements()));
   opening.defer(startLooking(core, store, log));
   if (core.paused) executor.pause();
   const address = logServer?.address ?? null;
@@ -99,9 +100,22 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     isolated: executor.isolated,
     pause: () => executor.pause(),
     resume: () => executor.resume(),
-    drain: () => executor.stop('graceful'),
+    async drain() {
+      await executor.stop('graceful');
+      await logs.drain();
+    },
     close: () => lifetime.disposeAsync(),
   };
+}
+
+function executorGovernor(
+  { settings: { executor, logStore } }: WorkerCore,
+  { keeper }: LogKeeping,
+  log: Log,
+  publish: (trouble: string | undefined) => void,
+): ReturnType<typeof intakeGovernor> {
+  const limits = { ...executor, mostWaitingLogs: logStore?.mostWaiting };
+  return intakeGovernor(limits, log, publish, () => keeper.waiting().bytes);
 }
 
 /** With what is read from files at the start. */
@@ -125,26 +139,6 @@ function startLooking({ paths, clock }: WorkerCore, store: Store, log: Log): () 
   return async () => {
     stop.abort();
     await looking;
-  };
-}
-
-/** @returns a function that stops it. */
-function startPruningLogs({ settings, host, clock, metrics }: WorkerCore, log: Log): () => Promise<void> {
-  const stop = new AbortController();
-  const pruning = pruneLogs(
-    {
-      logDir: settings.executor.logDir,
-      keep: settings.executor.keepLogs,
-      now: () => toMilliseconds(clock.now()),
-      log,
-      onPruned: value =>
-        metrics.record([{ metric: 'gatehouse_logs_pruned', labels: { executor: host }, value }]),
-    },
-    stop.signal,
-  );
-  return async () => {
-    stop.abort();
-    await pruning;
   };
 }
 

@@ -8,6 +8,8 @@
  */
 import type { TenantSnapshot } from '../../api/tenant-snapshot.ts';
 import { driversOfConnections } from '../../driver/language-of.ts';
+import { type BucketLogs, bucketLogs } from '../../executor/log-store/bucket-logs.ts';
+import { openS3Bucket } from '../../executor/log-store/s3-bucket.ts';
 import { explainItem } from '../../explain/explain.ts';
 import type { History } from '../../history/history.ts';
 import { createListeners } from '../../lib/listeners.ts';
@@ -95,8 +97,10 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
     }),
   );
   opening.use(core.metrics.source(() => viewMeasurements(shown.view())));
+  const { logStore } = settings;
+  const bucket = logStore === undefined ? undefined : bucketLogs(opening.use(openS3Bucket(logStore)));
   const web = createWeb(
-    webDeps({ ...core, log }, { ...parts, store, contact, intake, shown, frozen }),
+    webDeps({ ...core, log }, { ...parts, store, contact, intake, shown, frozen, bucket }),
     settings.web,
   );
   opening.defer(() => web.close());
@@ -196,6 +200,7 @@ interface WebInsides extends WebParts {
   readonly intake: WebhookStore;
   readonly shown: ShownView;
   readonly frozen: FrozenBranches;
+  readonly bucket: BucketLogs | undefined;
 }
 
 function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
@@ -245,7 +250,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     freezeBranch: question => insides.frozen.freeze(question),
     describe: (tenant, thing) => insides.frozen.describe(tenant, thing),
     keepLogs: settings.executor.keepLogs,
-    ...buildLogs({ settings: settings.executor, components, log }),
+    ...buildLogs({ settings: settings.executor, components, bucket: insides.bucket, log }),
     ...{ ...operatorActs(core, store, snapshot), ...nodeView(core, store), ...holdActs(core, store) },
     spanIntake: createSpanIntake(core, store),
     auth: {

@@ -13,6 +13,8 @@ export interface GovernorOptions {
   readonly limits: IntakeLimits;
   /** Called when it shuts, opens, or is shut by another sensor. */
   readonly onChange: (intake: Intake) => void;
+  /** Bytes of logs that wait for the bucket now. Default: none ever do. */
+  readonly waitingLogs?: () => number;
   /** Default: of this machine. */
   readonly machine?: () => MachineReadings;
   /** Milliseconds between two readings. Default 2000. */
@@ -34,7 +36,13 @@ export function createGovernor(
   options: GovernorOptions,
   builds: () => Pick<SensorReadings, 'starting' | 'running'>,
 ): Governor {
-  const { limits, onChange, machine = createMachineReader(), intervalMs = 2_000 } = options;
+  const {
+    limits,
+    onChange,
+    waitingLogs = () => 0,
+    machine = createMachineReader(),
+    intervalMs = 2_000,
+  } = options;
   let intake: Intake = { kind: 'open' };
   let shuts = new AbortController();
   let opens = Promise.withResolvers<void>();
@@ -42,7 +50,7 @@ export function createGovernor(
 
   function check(): void {
     if (isIdle) return;
-    const next = judgeIntake(limits, { ...machine(), ...builds() }, intake);
+    const next = judgeIntake(limits, { ...machine(), ...builds(), waitingLogs: waitingLogs() }, intake);
     const before = intake;
     intake = next;
     if (sensorOf(next) === sensorOf(before)) return;

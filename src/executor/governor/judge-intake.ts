@@ -6,7 +6,7 @@
  */
 
 /** What may shut the intake. */
-export type Sensor = 'load' | 'memory' | 'starting-builds';
+export type Sensor = 'load' | 'memory' | 'starting-builds' | 'waiting-logs';
 
 /** From `[executor]`; null: that sensor shuts nothing. */
 export interface IntakeLimits {
@@ -16,6 +16,8 @@ export interface IntakeLimits {
   readonly minAvailMem: number | null;
   /** Builds that prepare, less those that run. */
   readonly maxStartingBuilds: number | null;
+  /** Bytes of logs that wait for the bucket. */
+  readonly mostWaitingLogs: number | null;
 }
 
 /** What a moment of the machine is like. */
@@ -29,6 +31,8 @@ export interface SensorReadings {
   readonly starting: number;
   /** All that work. */
   readonly running: number;
+  /** Bytes. */
+  readonly waitingLogs: number;
 }
 
 /** Open, or shut by a sensor. `text` is for people. */
@@ -47,6 +51,7 @@ export function judgeIntake(limits: IntakeLimits, readings: SensorReadings, befo
   return (
     judgeLoad(limits, readings, wasShutBy === 'load') ??
     judgeMemory(limits, readings, wasShutBy === 'memory') ??
+    judgeWaitingLogs(limits, readings) ??
     judgeStarting(limits, readings) ?? { kind: 'open' }
   );
 }
@@ -73,6 +78,17 @@ function judgeMemory(
   if (availableMemory >= least) return undefined;
   const text = `${availableMemory.toFixed(1)} % of the memory is available, and builds are taken from ${least.toFixed(1)} % on`;
   return { kind: 'shut', sensor: 'memory', text };
+}
+
+/** They are kept as long as there is room; builds would fill it up. */
+function judgeWaitingLogs(
+  { mostWaitingLogs }: IntakeLimits,
+  { waitingLogs }: SensorReadings,
+): Intake | undefined {
+  if (mostWaitingLogs === null || waitingLogs <= mostWaitingLogs) return undefined;
+  const [waiting, most] = [waitingLogs, mostWaitingLogs].map(bytes => Math.round(bytes / 1_000_000));
+  const text = `${waiting} MB of logs wait for the bucket, and builds are taken up to ${most} MB`;
+  return { kind: 'shut', sensor: 'waiting-logs', text };
 }
 
 /** As in Zuul fewer may start the more run, but always some. */

@@ -62,6 +62,9 @@ async function answerFor(
 }
 
 async function jobOutput(deps: WebDeps, { uuid, worker }: BuildFacts): Promise<Answer> {
+  const type = 'text/plain; charset=utf-8';
+  const whole = await deps.openLog({ build: uuid, worker });
+  if (whole !== undefined) return { kind: 'file', content: whole, type, isGzipped: true, headers: HEADERS };
   const read = (offset: number) => deps.readLog({ build: uuid, worker, offset, limit: PIECE });
   const first = await read(0);
   if (first === undefined) return notFound('this build has no log yet', 'path: path');
@@ -73,7 +76,6 @@ async function jobOutput(deps: WebDeps, { uuid, worker }: BuildFacts): Promise<A
       if (piece.complete) return;
     }
   }
-  const type = 'text/plain; charset=utf-8';
   return { kind: 'file', content: Readable.from(pieces()), type, isGzipped: false, headers: HEADERS };
 }
 

@@ -47,6 +47,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
       ...optionsIn(readerOf(SECTIONS, 'readRelay')),
     ].sort(),
   ],
+  ['log_store', optionsIn(textOf('src/settings/log-store-section.ts'))],
   ['zookeeper', optionsIn(textOf('src/settings/zookeeper-section.ts'))],
   ['log', optionsIn(readerOf(SECTIONS, 'readLog'))],
   ['history', optionsIn(textOf('src/settings/history-section.ts'))],

@@ -10,10 +10,19 @@ import {
 import { availableInCgroup, createMachineReader } from '../../../src/executor/governor/read-sensors.ts';
 import { buildRequest, openBench, script } from './fixture.ts';
 
-const OFF: IntakeLimits = { loadMultiplier: null, minAvailMem: null, maxStartingBuilds: null };
-const CALM: SensorReadings = { load: 0, processors: 4, availableMemory: 80, starting: 0, running: 0 };
+const OFF: IntakeLimits = {
+  ...{ loadMultiplier: null, minAvailMem: null, maxStartingBuilds: null, mostWaitingLogs: null },
+};
+const CALM: SensorReadings = {
+  load: 0,
+  processors: 4,
+  availableMemory: 80,
+  starting: 0,
+  running: 0,
+  waitingLogs: 0,
+};
 const OPEN: Intake = { kind: 'open' };
-const shut = (sensor: 'load' | 'memory' | 'starting-builds'): Intake => ({ kind: 'shut', sensor, text: '' });
+const shut = (sensor: 'load' | 'memory'): Intake => ({ kind: 'shut', sensor, text: '' });
 
 test.each<[string, Partial<IntakeLimits>, Partial<SensorReadings>, Intake, string]>([
   ['nothing is limited', {}, { load: 900, availableMemory: 0, starting: 99 }, OPEN, 'open'],
@@ -33,6 +42,8 @@ test.each<[string, Partial<IntakeLimits>, Partial<SensorReadings>, Intake, strin
     'open',
   ],
   ['another sensor had shut it', { minAvailMem: 5 }, { availableMemory: 5.1 }, shut('load'), 'open'],
+  ['some logs wait', { mostWaitingLogs: 9e6 }, { waitingLogs: 9e6 }, OPEN, 'open'],
+  ['many logs wait', { mostWaitingLogs: 9e6 }, { waitingLogs: 9e6 + 1 }, OPEN, 'waiting-logs'],
   ['few builds start', { maxStartingBuilds: 6 }, { starting: 5, running: 0 }, OPEN, 'open'],
   ['many builds start', { maxStartingBuilds: 6 }, { starting: 6, running: 0 }, OPEN, 'starting-builds'],
   [

@@ -110,6 +110,7 @@ describe('defaults', () => {
         logServer: undefined,
         logToken: undefined,
       },
+      logStore: undefined,
       nodes: { config: undefined },
       tracing: { kind: 'off', why: '[tracing] endpoint is not set' },
       metrics: undefined,
@@ -117,6 +118,27 @@ describe('defaults', () => {
       auth: [],
       connections: [],
     });
+  });
+
+  it('logs may go to a bucket, of AWS or of a server by its address', () => {
+    const { logStore } = settingsOf(
+      `${MINIMAL}[log_store]\nbucket = ci-logs\nendpoint = https://s3.example.org\nprefix = /gate/\naccess_key_id = a\nsecret_access_key = b\nmax_waiting = 1\n`,
+    );
+    expect(logStore).toMatchObject({
+      ...{ bucket: 'ci-logs', endpoint: 'https://s3.example.org', region: 'us-east-1', prefix: 'gate/' },
+      ...{ pathStyle: true, credentials: { accessKeyId: 'a' }, mostWaiting: 1_000_000 },
+    });
+    expect(logStore?.credentials?.secretAccessKey.reveal()).toBe('b');
+    expect(settingsOf(`${MINIMAL}[log_store]\nbucket = ci-logs\n`).logStore).toMatchObject({
+      ...{ endpoint: undefined, region: undefined, prefix: '', pathStyle: false, credentials: undefined },
+    });
+    expect(errorsOf(`${MINIMAL}[log_store]\nregion = eu-1\naccess_key_id = a\n`)).toEqual([
+      'gatehouse.conf:4: [log_store] region: does nothing without bucket',
+      'gatehouse.conf:5: [log_store] access_key_id: needs secret_access_key as well',
+    ]);
+    expect(errorsOf(`${MINIMAL}[log_store]\nbucket = CI\n`)).toEqual([
+      expect.stringMatching(/"CI" is no name of a bucket/),
+    ]);
   });
 
   it('versions of Ansible are a list, of which the default is one', () => {
@@ -231,7 +253,7 @@ describe('problems', () => {
       'an unknown section near nothing',
       `${MINIMAL}[kubernetes]\n`,
       [
-        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, keystore, database, history, web, merger, executor, nodes, tracing, metrics, log, auth NAME, connection NAME',
+        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, keystore, database, history, web, merger, executor, log_store, nodes, tracing, metrics, log, auth NAME, connection NAME',
       ],
     ],
     [

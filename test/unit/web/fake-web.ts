@@ -245,6 +245,10 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       const bytes = Buffer.from(log.text).subarray(offset, offset + limit);
       return { bytes, complete: log.complete && offset + bytes.length >= Buffer.byteLength(log.text) };
     },
+    async openLog({ build }) {
+      const log = fake.logs.get(build);
+      return log?.complete === true ? Readable.from([gzipSync(log.text)]) : undefined;
+    },
     async logFiles({ build }) {
       const files = fake.files.get(build);
       if (files === undefined) return undefined;

@@ -1,13 +1,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildLogs } from '../../../../src/cmd/service/build-logs.ts';
 import { startLogServer } from '../../../../src/executor/log-server.ts';
+import type { BucketLogs } from '../../../../src/executor/log-store/bucket-logs.ts';
 import { parseNanoseconds } from '../../../../src/lib/clock.ts';
 import type { Log } from '../../../../src/lib/log.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
 import type { RegisteredComponent } from '../../../../src/store/component-view.ts';
+import { refusalForLostLogs } from '../../../../src/web/lost-logs.ts';
 
 const BUILD = 'ab'.repeat(16);
 const secret = new Secret('shared');
@@ -47,9 +49,13 @@ const at = (name: string) => path.join(directory, name);
 const serve = (name: string) =>
   startLogServer({ listenAddress: '127.0.0.1', port: 0, logDir: at(name), secret, host: '127.0.0.1', log });
 
-function read(components: readonly RegisteredComponent[], worker: string | null = 'ci2') {
+function read(
+  components: readonly RegisteredComponent[],
+  worker: string | null = 'ci2',
+  bucket?: BucketLogs,
+) {
   const settings = { logDir: at('web'), logToken: secret };
-  const deps = { settings, components: () => components, log };
+  const deps = { settings, components: () => components, bucket, log };
   return buildLogs(deps).readLog({ build: BUILD, worker, offset: 2, limit: 3 });
 }
 
@@ -86,4 +92,42 @@ test('an unreachable executor is skipped and logged', async () => {
 test('a log that no executor has is absent', async () => {
   await using only = await serve('first');
   expect(await read([executor('executor-1', 'ci2', only.address)], null)).toBeUndefined();
+});
+
+describe('a bucket', () => {
+  const part = { bytes: Buffer.from('stored'), next: 6, complete: true };
+  const bucketOf = (readLog: BucketLogs['readLog'], isKnown = false): BucketLogs => ({
+    ...{ isKnown: () => isKnown, readLog },
+    openLog: () => expect.unreachable(),
+    openFile: () => expect.unreachable(),
+    files: () => expect.unreachable(),
+  });
+
+  test('is asked for what is neither here nor at an executor', async () => {
+    await using only = await serve('second');
+    const executors = [executor('executor-2', 'ci2', only.address)];
+    const stored = bucketOf(async () => part);
+    expect((await read(executors, 'ci2', stored))?.bytes.toString()).toBe('stored');
+    await writeLog(at('second'), 'remote log');
+    expect((await read(executors, 'ci2', stored))?.bytes.toString()).toBe('mot');
+  });
+
+  test('is asked first for what it is known to have', async () => {
+    const away = [executor('executor-1', 'ci2', 'http://127.0.0.1:1')];
+    expect(
+      await read(
+        away,
+        'ci2',
+        bucketOf(async () => part, true),
+      ),
+    ).toBe(part);
+    expect(warnings).toEqual([]);
+  });
+
+  test('that does not answer is no reason to say that there is no log', async () => {
+    const failing = bucketOf(async () => Promise.reject(new Error('no answer in time')));
+    const failure = await read([], 'ci2', failing).catch((error: unknown) => error);
+    expect(refusalForLostLogs(failure)).toMatchObject({ status: 503, place: 'log store' });
+    expect(refusalForLostLogs(new Error('another'))).toBeUndefined();
+  });
 });

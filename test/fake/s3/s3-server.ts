@@ -1,0 +1,36 @@
+/** A server that speaks S3, written by others, with one bucket. It checks signatures. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from '@20minutes/s3rver';
+import { Secret } from '../../../src/lib/secret.ts';
+import type { BucketServer } from '../../conformance/log-bucket/suite.ts';
+
+export async function startS3Server(): Promise<BucketServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'gatehouse-s3-'));
+  const server = new S3rver({
+    ...{ address: '127.0.0.1', port: 0, silent: true, directory },
+    configureBuckets: [{ name: 'ci-logs', configs: [] }],
+  });
+  // Of a request for the bucket itself it signs the path without the slash at its end, which clients send.
+  server.middleware.splice(-1, 0, (ctx, next) => {
+    if (/^\/[^/]+\/$/.test(ctx.path)) {
+      ctx.state.vhost = true;
+      ctx.mountPath = '/';
+    }
+    return next();
+  });
+  const { port } = await server.run();
+  return {
+    port,
+    settings: (at = port) => ({
+      ...{ bucket: 'ci-logs', endpoint: `http://127.0.0.1:${at}`, region: 'us-east-1', prefix: 'gate/' },
+      ...{ pathStyle: true, mostWaiting: 1_000_000 },
+      credentials: { accessKeyId: 'S3RVER', secretAccessKey: new Secret('S3RVER') },
+    }),
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
