@@ -2,7 +2,7 @@
 import { toMilliseconds } from '../lib/clock.ts';
 import type { ComponentRecord, ComponentState } from '../model/component.ts';
 import type { WallName } from '../model/wall.ts';
-import { byName, type Document, document, list, nullable, oneOf, text, whole } from './schema.ts';
+import { byName, type Document, document, flag, list, nullable, oneOf, text, whole } from './schema.ts';
 
 const STATES = ['running', 'paused', 'stopping'] as const;
 const WALLS: { readonly [name in WallName]: true } = {
@@ -26,6 +26,8 @@ const componentSchema = document({
     started_at: whole('Milliseconds since the epoch'),
     labels: list(text()),
     ansible_versions: list(text(), 'Versions of Ansible that its jobs may name'),
+    zone: nullable(text(), 'Of the hosts that an executor reaches; null: those without one'),
+    allow_unzoned: flag('Whether an executor with a zone also takes builds without one'),
     address: nullable(text(), 'Where an executor serves logs'),
     wanted: nullable(oneOf(STATES), 'State an operator requested last; null: none'),
     trouble: nullable(text(), 'Why a running component takes no work'),
@@ -80,6 +82,8 @@ function componentJson(component: Component): ComponentJson {
       started_at: Math.round(toMilliseconds(component.startedAt)),
       labels: component.labels,
       ansible_versions: component.ansibleVersions ?? [],
+      zone: component.zone ?? null,
+      allow_unzoned: component.allowUnzoned ?? false,
       address: component.address,
       wanted: component.wanted ?? null,
       trouble: component.trouble ?? null,

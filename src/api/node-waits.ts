@@ -7,6 +7,8 @@ interface ShownHost {
   readonly host: StaticHost;
   readonly state?: HostState;
   readonly builds: readonly { readonly uuid: string; readonly tenant: string }[];
+  /** Why no executor reaches it. */
+  readonly unreached?: string;
 }
 
 /** A build that waits for hosts, or has them. */
@@ -32,6 +34,8 @@ interface LabelledHosts {
   readonly inUse: number;
   readonly quarantined: number;
   readonly held: number;
+  /** Why no executor reaches some of the quarantined ones, each reason once. */
+  readonly unreached: readonly string[];
 }
 
 /** A build that waits. */
@@ -63,24 +67,27 @@ export function nodeWaitsNow(now: NodesNow): readonly NodeWaitNow[] {
 
 function hostsWith(label: string, hosts: NodesNow['hosts']): LabelledHosts {
   const counts = { hosts: 0, free: 0, inUse: 0, quarantined: 0, held: 0 };
-  for (const { host, state, builds } of hosts) {
+  const reasons = new Set<string>();
+  for (const { host, state, builds, unreached } of hosts) {
     if (!host.labels.includes(label)) continue;
+    if (unreached !== undefined) reasons.add(unreached);
     counts.hosts += 1;
     if (state?.held !== undefined) counts.held += 1;
     else if (!isInService(state)) counts.quarantined += 1;
     else if (builds.length < host.maxParallelJobs) counts.free += 1;
     else counts.inUse += 1;
   }
-  return { label, ...counts };
+  return { label, ...counts, unreached: [...reasons] };
 }
 
 /** `place 2 of 5 in the queue; of 3 hosts with debian 0 free, 2 in use, 1 held`. */
 export function nodeWaitText({ position, waiting, labels }: NodeWaitNow): string {
-  const texts = labels.map(({ label, hosts, free, inUse, quarantined, held }) => {
+  const texts = labels.map(({ label, hosts, free, inUse, quarantined, held, unreached }) => {
     const others = [
       ...(inUse === 0 ? [] : [`${inUse} in use`]),
       ...(quarantined === 0 ? [] : [`${quarantined} quarantined`]),
       ...(held === 0 ? [] : [`${held} held`]),
+      ...unreached,
     ];
     return `of ${hosts} ${hosts === 1 ? 'host' : 'hosts'} with ${label} ${[`${free} free`, ...others].join(', ')}`;
   });

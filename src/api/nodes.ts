@@ -21,6 +21,7 @@ export const nodesSchema = list(
     comment: nullable(text('Why it is out of service; of a hold request of another tenant only that')),
     gatehouse: document({
       max_parallel_jobs: whole(),
+      zone: nullable(text('Of the executors that reach it; null: those without one')),
       in_use: whole('Builds of all tenants'),
       builds: list(uuid(), 'Of this tenant'),
       retry_at: nullable(whole('When it is looked at again, in seconds since the epoch')),
@@ -64,6 +65,10 @@ export const nodesetRequestsSchema = list(
           in_use: whole(),
           quarantined: whole(),
           held: whole(),
+          unreached: list(
+            text(),
+            'Why no executor reaches some of the quarantined ones, such as for their zone',
+          ),
         }),
         'Of each label that it waits for',
       ),
@@ -95,6 +100,7 @@ export function nodesDocument(
       comment: (held === undefined ? undefined : reasonOf(held, own)) ?? trouble?.reason ?? null,
       gatehouse: {
         max_parallel_jobs: host.maxParallelJobs,
+        zone: host.zone ?? null,
         in_use: builds.length,
         builds: builds.filter(build => build.tenant === tenant).map(build => build.uuid),
         retry_at: trouble === undefined ? null : seconds(trouble.retryAt),
@@ -166,9 +172,10 @@ export function nodesetRequestsDocument(now: NodesNow, tenant: string): NodesetR
       gatehouse: {
         position: byBuild.get(build)?.position ?? null,
         waiting: waits.length,
-        hosts: (byBuild.get(build)?.labels ?? []).map(({ inUse, ...counts }) => ({
+        hosts: (byBuild.get(build)?.labels ?? []).map(({ inUse, unreached, ...counts }) => ({
           ...counts,
           in_use: inUse,
+          unreached: [...unreached],
         })),
       },
     }));

@@ -9,6 +9,7 @@ import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import { cancelTimeOf } from '../model/cancel-message.ts';
 import { pipelineEventCodec, spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
+import { type ExecutorZone, reachesZone } from '../model/executor-zone.ts';
 import type { SemaphoreHolder } from '../model/semaphore.ts';
 import { findHold } from '../nodes/hold-requests.ts';
 import { EventQueue } from '../store/event-queue.ts';
@@ -32,6 +33,8 @@ export interface StoreBuildsDeps {
   readonly ids: IdMaker;
   /** Shown as the worker of its builds. */
   readonly worker: string;
+  /** Of this executor: builds of other zones are left to others. Default: it is in none. */
+  readonly zone?: ExecutorZone;
   /** Called when a playbook has taken its semaphores, and with -1 when it has freed them. */
   readonly onHeld?: (
     held: { readonly tenant: string; readonly semaphores: readonly string[] },
@@ -41,7 +44,7 @@ export interface StoreBuildsDeps {
 
 /** @param queue the build requests this executor takes from. @returns the queue for `createExecutor`. */
 export function createStoreBuilds(queue: RequestQueue<BuildRequest>, deps: StoreBuildsDeps): BuildQueue {
-  const { worker, clock } = deps;
+  const { worker, clock, zone = {} } = deps;
   // Each remembers what its function declined.
   const workers = new WeakMap<object, RequestWorker<BuildRequest>>();
   return {
@@ -50,6 +53,7 @@ export function createStoreBuilds(queue: RequestQueue<BuildRequest>, deps: Store
         workers.get(accepts) ??
         createRequestWorker(queue, {
           ...{ worker, clock },
+          isFor: name => reachesZone(zone, name.zone),
           accepts: (request, { granted }) => accepts(request, granted !== undefined),
         });
       workers.set(accepts, taker);

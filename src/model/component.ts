@@ -5,13 +5,14 @@
  *     running | paused → stopping      it shuts down: it takes no new work and ends when it has finished
  */
 import type { Nanoseconds } from '../lib/clock.ts';
+import type { ExecutorZone } from './executor-zone.ts';
 import type { Wall } from './wall.ts';
 
 /** Whether a component takes work; transitions are listed above. */
 export type ComponentState = 'running' | 'paused' | 'stopping';
 
 /** One service in one process. Stored as the record `component` in an ephemeral node. */
-export interface ComponentRecord {
+export interface ComponentRecord extends ExecutorZone {
   /** The machine it runs on; several components may name the same. */
   readonly host: string;
   /** Process id on that machine. */

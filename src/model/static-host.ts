@@ -29,6 +29,8 @@ export interface StaticHost {
   /** Builds at a time. */
   readonly maxParallelJobs: number;
   readonly labels: readonly string[];
+  /** Only executors of this zone reach it. Absent: executors without one, and those that serve both. */
+  readonly zone?: string;
   /** Python for Ansible; absent: Ansible looks for it. */
   readonly pythonPath?: string;
   /** More variables of the connection, for its inventory. Absent: none. */
@@ -83,6 +85,8 @@ export interface WantedNodes {
 export interface NodeGrant {
   readonly at: Nanoseconds;
   readonly hosts: readonly GrantedHost[];
+  /** Of all of them. Absent: none. */
+  readonly zone?: string;
 }
 
 /** `node`: its name in the nodeset. */

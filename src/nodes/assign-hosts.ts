@@ -2,6 +2,7 @@
  * Which waiting builds get hosts now, and which. Pure, and the only place that decides it:
  *
  * - in the order of service; a build gets hosts for all of its nodes, or none, and each node a host of its own
+ * - all hosts of a build are of one zone, for one executor reaches them
  * - a build that lacks some keeps what is free for it from those behind it, so that a large one is not passed over for ever; one that
  *   could not be served by all hosts in service keeps nothing
  * - a tenant at its limit waits for its own builds, and delays no other
@@ -23,6 +24,7 @@ export interface OfferedHost {
   readonly name: string;
   readonly labels: readonly string[];
   readonly maxParallelJobs: number;
+  readonly zone?: string;
 }
 
 /** What is given away already. */
@@ -81,8 +83,23 @@ export function canServe(nodes: WaitingBuild['nodes'], hosts: readonly OfferedHo
   return nodes.length > 0 && matched(nodes, hosts, new Map()).length === nodes.length;
 }
 
-/** As many of the nodes as possible, each with a host of its own: a matching, grown along augmenting paths. */
+/** As many of the nodes as possible, of the zone that has most for them; of several the one with the first host. */
 function matched(
+  nodes: WaitingBuild['nodes'],
+  hosts: readonly OfferedHost[],
+  builds: ReadonlyMap<string, number>,
+): readonly GrantedHost[] {
+  let best: readonly GrantedHost[] = [];
+  for (const ofZone of Map.groupBy(hosts, ({ zone }) => zone).values()) {
+    const found = matchedIn(nodes, ofZone, builds);
+    if (found.length > best.length) best = found;
+    if (best.length === nodes.length) break;
+  }
+  return best;
+}
+
+/** Each with a host of its own: a matching, grown along augmenting paths. */
+function matchedIn(
   nodes: WaitingBuild['nodes'],
   hosts: readonly OfferedHost[],
   builds: ReadonlyMap<string, number>,

@@ -18,12 +18,17 @@ export interface HostRow {
   readonly host: StaticHost;
   /** Absent: nothing is to be said of it. */
   readonly state?: HostState;
+  /** Why no executor reaches it; its state then counts as out of service (`zone-rows.ts`). */
+  readonly unreached?: string;
 }
+
+/** @see zone-rows.ts */
+type AdjustRows = (rows: readonly HostRow[]) => readonly HostRow[];
 
 /** What is asked of the hosts before a build is requested. */
 export interface HostOffers {
   /** `yes`: hosts in service have all of the labels, in use or not. `later`: some of them are out of service now. */
-  canServe(nodes: WantedNodes['nodes']): 'yes' | 'later' | 'no';
+  canServe(nodes: WantedNodes['nodes'], adjust?: AdjustRows): 'yes' | 'later' | 'no';
   /** All labels of all hosts. */
   labels(): readonly string[];
 }
@@ -60,10 +65,12 @@ export async function openHostTable(
     rows: () => rows,
     fresh: async () => void (await copies[0]?.touch()),
     labels: () => [...new Set(rows.flatMap(({ host }) => host.labels))],
-    canServe(nodes) {
+    canServe(nodes, adjust = given => given) {
       const all = rows.map(({ host }) => host);
       if (!canServe(nodes, all)) return 'no';
-      const inService = rows.filter(({ state }) => isInService(state)).map(({ host }) => host);
+      const inService = adjust(rows)
+        .filter(({ state }) => isInService(state))
+        .map(({ host }) => host);
       return canServe(nodes, inService) ? 'yes' : 'later';
     },
     [Symbol.dispose]: () => lifetime.dispose(),

@@ -17,6 +17,7 @@ import { type ParseContext, regexBudget } from '../layout/reading/parse-context.
 import { parseYaml, type YamlProblem } from '../layout/yaml/yaml.ts';
 import { describeNode, jsonOf, type YamlMapping, type YamlNode } from '../layout/yaml/yaml-node.ts';
 import { hintBudget } from '../lib/nearest-name.ts';
+import { isZone, ZONE_ADVICE } from '../lib/zone-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Json, Variables } from '../model/job.ts';
 import type { NodesFile, StaticHost } from '../model/static-host.ts';
@@ -126,6 +127,7 @@ function readHost(
   const labels = read.names('labels')?.map(label => label.name) ?? [];
   if (labels.length === 0)
     read.refuse(read.offsetOf('labels'), 'missing-key', `${subjectOf(entry)} has no labels`);
+  const zone = zoneOfHost(read);
   const pythonPath = read.string('python-path');
   const variables = readVariables(read);
   read.finish();
@@ -134,6 +136,7 @@ function readHost(
   if (privateKey === undefined || first === undefined) return undefined;
   return {
     ...{ name, address, port, username, hostKeys: [first, ...others], privateKey, maxParallelJobs, labels },
+    ...(zone === undefined ? {} : { zone }),
     ...(pythonPath === undefined || pythonPath === 'auto' ? {} : { pythonPath }),
     ...(variables === undefined ? {} : { variables }),
   };
@@ -165,6 +168,14 @@ function named(
 function refused(read: MappingReader, key: string, value: string): undefined {
   const wanted = key === 'address' ? 'a host name or an IP address' : 'an absolute path';
   read.refuse(read.offsetOf(key), 'wrong-type', `${key} is "${value}"; it must be ${wanted}`);
+}
+
+function zoneOfHost(read: MappingReader): string | undefined {
+  const zone = read.string('executor-zone');
+  if (zone === undefined || isZone(zone)) return zone;
+  const text = `"${zone}" cannot be a zone; ${ZONE_ADVICE}`;
+  read.refuse(read.offsetOf('executor-zone'), 'invalid-name', text);
+  return undefined;
 }
 
 /** By nothing else is the host known. */

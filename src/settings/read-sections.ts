@@ -4,6 +4,7 @@ import { isAddressRange } from '../lib/address-ranges.ts';
 import type { OptionReader } from '../lib/option-reader.ts';
 import { Secret } from '../lib/secret.ts';
 import { excessOfSocketPath } from '../lib/unix-socket-path.ts';
+import { isZone, ZONE_ADVICE } from '../lib/zone-name.ts';
 import { isLoopback } from './loopback.ts';
 import type {
   DatabaseSettings,
@@ -204,6 +205,7 @@ export function readExecutor(
     otlpRelay: readRelay(read),
     variables: read.string('variables', '') === '' ? undefined : read.path('variables'),
     labels: read.words('labels'),
+    zone: readZone(read),
     ansibleRoot: read.string('ansible_root', '') === '' ? undefined : read.path('ansible_root'),
     maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),
     ...readGovernor(read),
@@ -219,6 +221,19 @@ export function readExecutor(
     pausedOnStart: read.boolean('paused_on_start', false),
     ...readLogServer(read, alone),
   };
+}
+
+function readZone(read: OptionReader): ExecutorSettings['zone'] {
+  const zone = read.string('zone', '');
+  const allowUnzoned = read.boolean('allow_unzoned', false);
+  if (zone === '') {
+    if (allowUnzoned) read.refuse('allow_unzoned', 'does nothing without zone');
+    return {};
+  }
+  if (!isZone(zone)) read.refuse('zone', `"${zone}" cannot be a zone; ${ZONE_ADVICE}`);
+  if (!allowUnzoned && read.words('labels').length > 0)
+    read.refuse('labels', 'does nothing with zone: nodes of executors have none; set allow_unzoned as well');
+  return allowUnzoned ? { zone, allowUnzoned } : { zone };
 }
 
 /** 0 means that the sensor shuts nothing. */

@@ -197,6 +197,8 @@ export interface ExecutorSettings {
   readonly variables: string | undefined;
   /** Node labels offered here: a job whose nodeset names labels runs only where all of them are. Default none. */
   readonly labels: readonly string[];
+  /** Of the hosts it reaches; `allowUnzoned`: also builds without a zone. Default: none. */
+  readonly zone: { readonly zone?: string; readonly allowUnzoned?: true };
   /** A folder with one of each version of Ansible, named like it. Undefined: jobs use the one on their PATH. */
   readonly ansibleRoot: string | undefined;
   /** Seconds after a build ended that its log is kept. Undefined: for ever. */

@@ -36,7 +36,7 @@ const LOAD = ignored('an executor takes no builds while a disk has less than 32 
 const SANDBOX = refused(
   'remove it and let the job bring what it needs: the sandbox shows jobs a read-only system and their own directory',
 );
-const ZONE = refused('remove it and write labels: zones are not supported, and its jobs would run anywhere');
+const ZONE = refused('remove it: mergers are in no zone here, each serves all');
 
 const EVERYWHERE: Fates = {
   log_config: LOG,
@@ -79,8 +79,6 @@ export const OPTIONS_OF_ZUUL: { readonly [section: string]: Fates } = {
     trusted_rw_paths: SANDBOX,
     untrusted_ro_paths: SANDBOX,
     untrusted_rw_paths: SANDBOX,
-    zone: ZONE,
-    allow_unzoned: ZONE,
   },
   web: {
     ...EVERYWHERE,

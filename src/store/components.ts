@@ -13,6 +13,7 @@
  */
 import { componentCodec } from '../model/codec/records.ts';
 import type { ComponentRecord, ComponentState } from '../model/component.ts';
+import { type ExecutorZone, reachesZone } from '../model/executor-zone.ts';
 import { changeComponent, componentId } from './component-node.ts';
 import { settle, withRetry } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
@@ -115,15 +116,21 @@ export interface ExecutorLabels extends Disposable {
    *
    * `no-such-label`: executors are registered and none offers them. `no-executor`: unknown, because no executor is
    * registered, or only executors whose records this process cannot read.
+   *
+   * @param zone of the hosts of the build; null: any. Default: it has no zone.
    */
-  canRun(labels: readonly string[], ansible?: string): 'yes' | 'no-such-label' | 'no-executor';
+  canRun(
+    labels: readonly string[],
+    ansible?: string,
+    zone?: string | null,
+  ): 'yes' | 'no-such-label' | 'no-executor';
   /** All labels of all executors, sorted. */
   offered(): readonly string[];
   /** Likewise their versions of Ansible. */
   ansibleVersions(): readonly string[];
 }
 
-interface Offer {
+interface Offer extends ExecutorZone {
   readonly labels: ReadonlySet<string>;
   readonly ansible: ReadonlySet<string>;
 }
@@ -144,8 +151,12 @@ export async function openExecutorLabels(
 
   function offerOf(data: Uint8Array): Offer | undefined {
     try {
-      const { labels, ansibleVersions } = componentCodec.decode(data);
-      return { labels: new Set(labels), ansible: new Set(ansibleVersions) };
+      const { labels, ansibleVersions, zone, allowUnzoned } = componentCodec.decode(data);
+      return {
+        ...{ labels: new Set(labels), ansible: new Set(ansibleVersions) },
+        ...(zone === undefined ? {} : { zone }),
+        ...(allowUnzoned === undefined ? {} : { allowUnzoned }),
+      };
     } catch (error) {
       onError(error);
       return undefined;
@@ -165,9 +176,11 @@ export async function openExecutorLabels(
   await copy.touch();
 
   return {
-    canRun(labels, ansible) {
-      const can = ({ labels: offered, ansible: installed }: Offer) =>
-        labels.every(label => offered.has(label)) && (ansible === undefined || installed.has(ansible));
+    canRun(labels, ansible, zone) {
+      const can = (offer: Offer) =>
+        (zone === null || reachesZone(offer, zone)) &&
+        labels.every(label => offer.labels.has(label)) &&
+        (ansible === undefined || offer.ansible.has(ansible));
       if (executors.some(offer => offer !== undefined && can(offer))) return 'yes';
       return executors.length === 0 || executors.includes(undefined) ? 'no-executor' : 'no-such-label';
     },

@@ -64,7 +64,7 @@ export function hostRequests<T extends Requestable>(
     const grant = (granted: NodeGrant) => [
       remove(`${queuePath}/${name}`),
       create(
-        `${queuePath}/${withHosts(name, 'granted')}`,
+        `${queuePath}/${withHosts(name, { hosts: 'granted', ...(granted.zone === undefined ? {} : { zone: granted.zone }) })}`,
         encodeRequestRecord({ state: { kind: 'requested' }, ...keptOf(record), granted }),
       ),
     ];

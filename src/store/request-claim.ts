@@ -103,7 +103,7 @@ export class Claim<T extends Requestable> {
   handBack(operations: readonly Operation[]): Promise<ClaimOutcome> {
     const { path } = this.request;
     const { granted: _, wanted, ...tries } = keptOf(this.request);
-    const place = `${parentPath(path)}/${withHosts(baseName(path), 'waiting')}`;
+    const place = `${parentPath(path)}/${withHosts(baseName(path), { hosts: 'waiting' })}`;
     const again = wanted === undefined ? {} : { wanted: { ...wanted, returns: (wanted.returns ?? 0) + 1 } };
     const waiting = create(
       place,

@@ -137,7 +137,7 @@ export class RequestQueue<T extends Requestable> {
     tries: Pick<RequestRecord, 'attempt' | 'losses' | 'wanted'>,
   ): readonly Operation[] {
     const record = encodeRequestRecord({ state: { kind: 'requested' }, ...tries });
-    const prefix = requestNamePrefix(priority, uuid, tries.wanted === undefined ? undefined : 'waiting');
+    const prefix = requestNamePrefix(priority, uuid, tries.wanted === undefined ? {} : { hosts: 'waiting' });
     return [
       create(this.bodyPath(uuid), bytes),
       create(`${this.queuePath}/${prefix}`, record, { sequential: true }),

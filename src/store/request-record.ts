@@ -7,7 +7,7 @@
  *
  * Releases up to 0.3 wrote both into one node, with a line end between them; such a request stays in that form.
  * Priority and number are in the name, so that listing names is enough to know the order. So is whether it waits for hosts
- * (`<priority>-<uuid>-nodes-<seq>`) or has them (`…-hosts-<seq>`): only the scheduler that grants hosts and its worker rename it.
+ * (`<priority>-<uuid>-nodes-<seq>`) or has them (`…-hosts-<seq>`, and of a zone `…-hosts.<zone>-<seq>`): only the scheduler that grants hosts and its worker rename it.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { enveloped, RecordError, recordCodec, upgradeFrom } from '../model/codec/record.ts';
@@ -53,10 +53,15 @@ export interface RequestName {
   readonly sequence: number;
   /** `waiting`: no worker may take it before it has got hosts. `granted`: it has. Absent: it needs none. */
   readonly hosts?: 'waiting' | 'granted';
+  /** Of the hosts it has: workers of other zones cannot reach them. Absent: any worker of none. */
+  readonly zone?: string;
 }
 
 /** In names. */
-const HOSTS = { waiting: 'nodes-', granted: 'hosts-' } as const;
+const HOSTS = { none: '', waiting: 'nodes-', granted: 'hosts-' } as const;
+const ZONED = 'hosts.';
+/** In names of zones, which have no such character themselves. */
+const HYPHEN = '~';
 const HOSTS_OF = [
   ['waiting', HOSTS.waiting],
   ['granted', HOSTS.granted],
@@ -96,22 +101,29 @@ const LINE_END = 10;
 const SEQUENCE = 10;
 
 /** The name without its number, which the store appends. @throws RangeError for a priority outside 0–999. */
-export function requestNamePrefix(priority: number, uuid: string, hosts?: RequestName['hosts']): string {
+export function requestNamePrefix(
+  priority: number,
+  uuid: string,
+  { hosts, zone }: Pick<RequestName, 'hosts' | 'zone'> = {},
+): string {
   if (!Number.isInteger(priority) || priority < 0 || priority > 999)
     throw new RangeError(`priority ${priority}`);
-  return `${String(priority).padStart(3, '0')}-${uuid}-${hosts === undefined ? '' : HOSTS[hosts]}`;
+  const mark = zone === undefined ? HOSTS[hosts ?? 'none'] : `${ZONED}${zone.replaceAll('-', HYPHEN)}-`;
+  return `${String(priority).padStart(3, '0')}-${uuid}-${mark}`;
 }
 
 /** The same request at another priority: its number, and so its age, stays. */
 export function withPriority(name: string, priority: number): string {
-  const { uuid, hosts } = parseRequestName(name) ?? {};
-  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, hosts)}${name.slice(-SEQUENCE)}`;
+  const { uuid, ...marks } = parseRequestName(name) ?? {};
+  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, marks)}${name.slice(-SEQUENCE)}`;
 }
 
+type RequestZone = Pick<RequestName, 'zone'>;
+
 /** The same request once it has got hosts, or has given them back: its place in the order stays. */
-export function withHosts(name: string, hosts: NonNullable<RequestName['hosts']>): string {
+export function withHosts(name: string, marks: Required<Pick<RequestName, 'hosts'>> & RequestZone): string {
   const { uuid, priority = 0 } = parseRequestName(name) ?? {};
-  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, hosts)}${name.slice(-SEQUENCE)}`;
+  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid, marks)}${name.slice(-SEQUENCE)}`;
 }
 
 /** Without an expression: a worker that looks for its next request reads the names of all. @returns undefined for a name that is not a request's. */
@@ -120,6 +132,8 @@ export function parseRequestName(name: string): RequestName | undefined {
   const priority = digitsOf(name, 0, 3);
   const sequence = digitsOf(name, numberAt, name.length);
   if (priority === undefined || sequence === undefined || name[3] !== '-') return undefined;
+  const zoned = zonedName(name, { priority, sequence, numberAt });
+  if (zoned !== undefined) return zoned;
   const hosts = HOSTS_OF.find(([, mark]) => name.endsWith(`-${mark}`, numberAt));
   const end = numberAt - (hosts?.[1].length ?? 0) - 1;
   if (end < 5 || name[end] !== '-') return undefined;
@@ -129,6 +143,22 @@ export function parseRequestName(name: string): RequestName | undefined {
     sequence,
     ...(hosts === undefined ? {} : { hosts: hosts[0] }),
   };
+}
+
+/** @returns undefined for a request without a zone. */
+function zonedName(
+  name: string,
+  {
+    priority,
+    sequence,
+    numberAt,
+  }: { readonly priority: number; readonly sequence: number; readonly numberAt: number },
+): RequestName | undefined {
+  const zoneAt = name.lastIndexOf(`-${ZONED}`, numberAt);
+  const from = zoneAt + ZONED.length + 1;
+  if (zoneAt < 5 || from >= numberAt - 1 || name[numberAt - 1] !== '-') return undefined;
+  const zone = name.slice(from, numberAt - 1).replaceAll(HYPHEN, '-');
+  return { uuid: name.slice(4, zoneAt), priority, sequence, hosts: 'granted', zone };
 }
 
 /** @returns undefined where one of these characters is no digit. */

@@ -14,7 +14,7 @@ import { create, type Store, StoreError, set } from './port.ts';
 import { readNow } from './read-now.ts';
 import { Claim } from './request-claim.ts';
 import type { Requestable, RequestQueue } from './request-queue.ts';
-import { keptOf, parseRequestName } from './request-record.ts';
+import { keptOf, parseRequestName, type RequestName } from './request-record.ts';
 import { isReadable, restated, type StoredRequest } from './stored-request.ts';
 import { wakeUps } from './wake-ups.ts';
 
@@ -23,6 +23,8 @@ export interface WorkerOptions<T> {
   /** Name of the worker, for people to read. */
   readonly worker: string;
   readonly clock: Pick<Clock, 'now'>;
+  /** Requests that it may take, by their names alone: others are not read. Default: all. */
+  readonly isFor?: (name: Pick<RequestName, 'zone'>) => boolean;
   /** Whether this worker can serve the request; default: any. */
   readonly accepts?: (request: T, stored: Pick<StoredRequest<T>, 'granted'>) => boolean;
 }
@@ -50,7 +52,13 @@ export function createRequestWorker<T extends Requestable>(
   /** @returns names that are not claimed and not declined by us, in order of service. */
   async function candidates(signal: AbortSignal): Promise<readonly string[]> {
     const { names, claimed } = await readNow(queue.store, () => queue.overview(), signal);
-    const waiting = new Map(names.map(name => [parseRequestName(name)?.uuid ?? '', name]));
+    const waiting = new Map(
+      names.flatMap(name => {
+        const parsed = parseRequestName(name);
+        if (parsed !== undefined && options.isFor?.(parsed) === false) return [];
+        return [[parsed?.uuid ?? '', name] as const];
+      }),
+    );
     declined = declined.intersection(waiting);
     return [...waiting].flatMap(([uuid, name]) => (claimed.has(uuid) || declined.has(uuid) ? [] : [name]));
   }

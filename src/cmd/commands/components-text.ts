@@ -99,8 +99,16 @@ function cellsOf(
     printable(hostname),
     paint(`pid ${gatehouse.pid}`, 'dim'),
     ...(versions.size > 1 ? [version] : []),
-    paint([...gatehouse.labels, ...ansibleOf(gatehouse)].map(printable).join(' '), 'dim'),
+    paint(
+      [...gatehouse.labels, ...zoneOf(gatehouse), ...ansibleOf(gatehouse)].map(printable).join(' '),
+      'dim',
+    ),
   ];
+}
+
+/** Likewise. */
+function zoneOf({ zone = null }: ComponentJson['gatehouse']): readonly string[] {
+  return zone === null ? [] : [`zone ${zone}`];
 }
 
 /** Absent in answers of a web of 0.3. */

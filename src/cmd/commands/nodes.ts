@@ -96,7 +96,11 @@ async function showNodes({ api, io, json, tenant }: Session): Promise<number> {
 function waitingLines(requests: NodesetRequestsDocument): readonly string[] {
   return requests.flatMap(({ uuid, gatehouse: { position, waiting, hosts } }) => {
     if (position === null) return [];
-    const labels = hosts.map(({ in_use: inUse, ...counts }) => ({ ...counts, inUse }));
+    const labels = hosts.map(({ in_use: inUse, unreached = [], ...counts }) => ({
+      ...counts,
+      inUse,
+      unreached,
+    }));
     return [printable(`build ${uuid} waits: ${nodeWaitText({ build: uuid, position, waiting, labels })}`)];
   });
 }

@@ -71,7 +71,10 @@ export interface Component {
   /** Why it does not work yet, for people; undefined: it works. */
   readonly notReady: () => string | undefined;
   /** Published in the registry; absent: only its existence is. */
-  readonly offers?: Pick<ComponentRecord, 'labels' | 'address' | 'walls' | 'ansibleVersions'>;
+  readonly offers?: Pick<
+    ComponentRecord,
+    'labels' | 'address' | 'walls' | 'ansibleVersions' | 'zone' | 'allowUnzoned'
+  >;
   /**
    * Takes no new work; work in progress continues: a scheduler releases its locks after the current turn, mergers and executors
    * claim nothing. Idempotent, never fails.

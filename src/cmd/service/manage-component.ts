@@ -175,6 +175,8 @@ class ManagedComponent<C extends Component> implements Managed<C> {
       address: offers?.address ?? null,
       ...(offers?.walls === undefined ? {} : { walls: offers.walls }),
       ...(offers?.ansibleVersions === undefined ? {} : { ansibleVersions: offers.ansibleVersions }),
+      ...(offers?.zone === undefined ? {} : { zone: offers.zone }),
+      ...(offers?.allowUnzoned === undefined ? {} : { allowUnzoned: offers.allowUnzoned }),
     };
   }
 

@@ -2,9 +2,12 @@
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
+import { type ExecutorZone, reachesZone } from '../../model/executor-zone.ts';
 import { type HostState, withLeftover } from '../../model/static-host.ts';
 import { changeHostState } from '../../nodes/host-state.ts';
 import { readHosts } from '../../nodes/host-table.ts';
+import { zoneRows } from '../../nodes/zone-rows.ts';
+import type { RegisteredComponent } from '../../store/component-view.ts';
 import { hostRequests } from '../../store/host-requests.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
@@ -15,6 +18,8 @@ interface NodeViewDeps {
   readonly paths: StorePaths;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Log, 'warn'>;
+  /** As they are registered. */
+  readonly components: () => readonly (ExecutorZone & Pick<RegisteredComponent, 'kind'>)[];
 }
 
 /** What a failed build left there, which was kept, is removed when the host is released. */
@@ -26,7 +31,12 @@ function heldByPerson(state: HostState | undefined, reason: string, since: Nanos
 
 /** @param store over all sessions. */
 export function nodeView(deps: NodeViewDeps, store: Store): Pick<WebDeps, 'nodes' | 'holdNode'> {
-  const { paths, clock, log } = deps;
+  const { paths, clock, log, components } = deps;
+  const executors = () => components().filter(({ kind }) => kind === 'executor');
+  const adjusted = zoneRows(
+    zone => executors().length === 0 || executors().some(executor => reachesZone(executor, zone)),
+    clock.now,
+  );
   const queue = new RequestQueue({ store, path: paths.requests('build'), codec: buildRequestCodec });
   const requests = hostRequests(queue);
   return {
@@ -40,7 +50,7 @@ export function nodeView(deps: NodeViewDeps, store: Store): Pick<WebDeps, 'nodes
       );
       const byHost = Map.groupBy(builds, ({ host }) => host);
       return {
-        hosts: rows.map(row => ({
+        hosts: adjusted(rows).map(row => ({
           ...row,
           builds: (byHost.get(row.host.name) ?? []).map(each => each.build),
         })),

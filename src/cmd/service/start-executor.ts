@@ -66,7 +66,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     {
       clock: core.clock,
       queue: createStoreBuilds(queue, {
-        ...{ store, paths: core.paths, clock: core.clock, ids: core.ids, worker },
+        ...{ store, paths: core.paths, clock: core.clock, ids: core.ids, worker, zone: settings.zone },
         onHeld: holders.onHeld,
       }),
       repositories: providedRepositories(core, store, repositories),
@@ -94,6 +94,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     notReady: () => undefined,
     offers: {
       ...{ labels: settings.labels, address, walls: executor.walls },
+      ...settings.zone,
       ...(ansibles.size === 0 ? {} : { ansibleVersions: [...ansibles.keys()] }),
     },
     sandboxReport: executor.sandboxReport,
@@ -133,9 +134,9 @@ async function fullOptions(
 }
 
 /** At hosts that are out of service. @returns a function that stops it. */
-function startLooking({ paths, clock }: WorkerCore, store: Store, log: Log): () => Promise<void> {
+function startLooking({ paths, clock, settings }: WorkerCore, store: Store, log: Log): () => Promise<void> {
   const stop = new AbortController();
-  const looking = lookAgain({ store, paths, clock, log }, stop.signal);
+  const looking = lookAgain({ store, paths, clock, log, zone: settings.executor.zone }, stop.signal);
   return async () => {
     stop.abort();
     await looking;

@@ -217,10 +217,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
   }
 
   return {
-    clock,
-    log,
-    version: VERSION,
-    root: core.root,
+    ...{ clock, log, version: VERSION, root: core.root },
     sse: settings.web.sse,
     traceUi: () => core.tracing.spans()?.viewer ?? null,
     tenants: () => shown.view()?.live.tenants() ?? [],
@@ -251,7 +248,8 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     describe: (tenant, thing) => insides.frozen.describe(tenant, thing),
     keepLogs: settings.executor.keepLogs,
     ...buildLogs({ settings: settings.executor, components, bucket: insides.bucket, log }),
-    ...{ ...operatorActs(core, store, snapshot), ...nodeView(core, store), ...holdActs(core, store) },
+    ...{ ...operatorActs(core, store, snapshot), ...holdActs(core, store) },
+    ...nodeView({ ...core, components }, store),
     spanIntake: createSpanIntake(core, store),
     auth: {
       realms: insides.realms,

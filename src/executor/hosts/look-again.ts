@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDirty } from '../../lib/signal.ts';
+import { type ExecutorZone, reachesZone } from '../../model/executor-zone.ts';
 import { type HostOutage, type StaticHost, withoutTrouble, withTrouble } from '../../model/static-host.ts';
 import { removePlace } from '../../nodes/host-places.ts';
 import { connectHost, readPrivateKey } from '../../nodes/host-session.ts';
@@ -20,6 +21,8 @@ interface LookAgainDeps {
   readonly paths: StorePaths;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Of this executor: it looks at hosts that it reaches. */
+  readonly zone: ExecutorZone;
 }
 
 /** Milliseconds after a failure of the store, and the longest sleep: the clock may be set. */
@@ -51,14 +54,18 @@ function isTroubled(row: HostRow): row is TroubledRow {
   return row.state?.trouble !== undefined;
 }
 
-function due(rows: readonly HostRow[], { clock }: LookAgainDeps): readonly TroubledRow[] {
-  const now = toMilliseconds(clock.now());
-  return rows.filter(isTroubled).filter(({ state }) => toMilliseconds(state.trouble.retryAt) <= now);
+function reached(rows: readonly HostRow[], zone: ExecutorZone): readonly TroubledRow[] {
+  return rows.filter(isTroubled).filter(({ host }) => reachesZone(zone, host.zone));
 }
 
-function untilNext(rows: readonly HostRow[], { clock }: LookAgainDeps): number {
+function due(rows: readonly HostRow[], { clock, zone }: LookAgainDeps): readonly TroubledRow[] {
   const now = toMilliseconds(clock.now());
-  const times = rows.filter(isTroubled).map(({ state }) => toMilliseconds(state.trouble.retryAt) - now);
+  return reached(rows, zone).filter(({ state }) => toMilliseconds(state.trouble.retryAt) <= now);
+}
+
+function untilNext(rows: readonly HostRow[], { clock, zone }: LookAgainDeps): number {
+  const now = toMilliseconds(clock.now());
+  const times = reached(rows, zone).map(({ state }) => toMilliseconds(state.trouble.retryAt) - now);
   return Math.max(100, Math.min(LONGEST_SLEEP, ...times));
 }
 

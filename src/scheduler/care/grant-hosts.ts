@@ -18,7 +18,7 @@ import type { MetricsSink } from '../../metrics/registry.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import { nodesGranted } from '../../model/node-events.ts';
-import { type GrantedHost, isInService } from '../../model/static-host.ts';
+import { isInService, type NodeGrant } from '../../model/static-host.ts';
 import { assignHosts, type HostsInUse } from '../../nodes/assign-hosts.ts';
 import { type HostTable, openHostTable } from '../../nodes/host-table.ts';
 import { type LiveNodes, NO_NODES } from '../../nodes/live-nodes.ts';
@@ -32,6 +32,7 @@ import { type Operation, type Store, StoreError } from '../../store/port.ts';
 import type { RequestQueue } from '../../store/request-queue.ts';
 import { parseRequestName } from '../../store/request-record.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
+import type { SteadyExecutors } from './steady-executors.ts';
 
 /** Of the sweeper. */
 export interface GrantHostsDeps {
@@ -45,6 +46,7 @@ export interface GrantHostsDeps {
   /** Absent: metrics are off. */
   readonly metrics?: Pick<MetricsSink, 'source'>;
   readonly buildRequests: RequestQueue<BuildRequest>;
+  readonly executors: Pick<SteadyExecutors, 'adjustRows' | 'steady'>;
   pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
 }
 
@@ -68,7 +70,7 @@ export async function grantHosts(
   { onPublished, onStranded }: GrantEffects,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, paths, log, buildRequests, nodes, metrics } = deps;
+  const { store, paths, log, buildRequests, executors, nodes, metrics } = deps;
   const dirty = createDirty(true);
   let isPublished = false;
   let seen: HostRequests = { waiting: [], granted: [] };
@@ -77,7 +79,9 @@ export async function grantHosts(
     dirty.set();
   });
   const onError = (error: unknown) => log.error({ err: error }, 'the list of hosts could not be read');
-  using hosts = await openHostTable(store, paths, onError, dirty.set);
+  using table = await openHostTable(store, paths, onError, dirty.set);
+  const hosts = { ...table, rows: () => executors.adjustRows(table.rows()) };
+  using _executors = followExecutors(deps, dirty.set, signal);
   const requests = hostRequests(buildRequests);
   using _gauges = metrics?.source(() => nodeMeasurements(hosts.rows(), seen));
   let timer: NodeJS.Timeout | undefined;
@@ -100,6 +104,19 @@ export async function grantHosts(
     if (due.size > 0) await onStranded(due);
     if (next !== undefined) timer = setTimeout(dirty.set, Math.min(next, LONGEST_SLEEP));
   }
+}
+
+/** What no executor reached may be reached now, or is given up after a while. */
+function followExecutors(
+  { store, paths, executors }: GrantHostsDeps,
+  changed: () => void,
+  signal: AbortSignal,
+): Disposable {
+  return store.watch(paths.components('executor'), ({ kind }) => {
+    if (kind === 'changed') return;
+    changed();
+    executors.steady(signal).then(changed, changed);
+  });
 }
 
 /** Milliseconds: the clock may be set. */
@@ -152,9 +169,12 @@ async function grant(
     inUse(granted),
     limits,
   );
+  const zones = new Map(inService.map(({ host }) => [host.name, host.zone]));
   for (const request of waiting) {
     const found = given.get(request.uuid);
-    if (found !== undefined) await commitGrant(deps, request, found, fence);
+    if (found === undefined) continue;
+    const zone = zones.get(found[0]?.host ?? '');
+    await commitGrant(deps, request, { hosts: found, ...(zone === undefined ? {} : { zone }) }, fence);
   }
   return given;
 }
@@ -172,11 +192,11 @@ function inUse(granted: HostRequests['granted']): HostsInUse {
 async function commitGrant(
   { clock, ids, log, pipelineQueue }: GrantHostsDeps,
   request: WaitingRequest,
-  hosts: readonly GrantedHost[],
+  { hosts, zone }: Pick<NodeGrant, 'hosts' | 'zone'>,
   fence: Committer,
 ): Promise<void> {
   try {
-    const grant = { at: clock.now(), hosts };
+    const grant = { at: clock.now(), hosts, ...(zone === undefined ? {} : { zone }) };
     const { tenant, of } = request.wanted;
     const event = pipelineQueue(tenant, of.pipeline).put(nodesGranted(request.uuid, request.wanted, grant));
     await fence.commit([...request.grant(grant), ...event], ids.uuid());

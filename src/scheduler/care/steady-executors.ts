@@ -7,7 +7,8 @@
  */
 import type { Clock } from '../../lib/clock.ts';
 import { pause } from '../../lib/pause.ts';
-import type { HostOffers, HostTable } from '../../nodes/host-table.ts';
+import type { HostOffers, HostRow, HostTable } from '../../nodes/host-table.ts';
+import { zoneRows } from '../../nodes/zone-rows.ts';
 import type { ExecutorLabels } from '../../store/components.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
@@ -21,6 +22,8 @@ export interface NodeOffers extends Pick<ExecutorLabels, 'canRun' | 'offered' | 
 export interface SteadyExecutors extends ExecutorLabels, NodeOffers {
   /** Resolves when no executor has come or gone for as long as patience lasts, or when aborted. */
   steady(signal: AbortSignal): Promise<void>;
+  /** Rows of hosts, those out of service that no executor reaches. */
+  adjustRows(rows: readonly HostRow[]): readonly HostRow[];
 }
 
 /**
@@ -31,7 +34,7 @@ export function steadyExecutors(
   executors: ExecutorLabels,
   store: Pick<Store, 'watch'>,
   paths: StorePaths,
-  clock: Pick<Clock, 'monotonic'>,
+  clock: Pick<Clock, 'monotonic' | 'now'>,
   patience: number,
   hosts?: HostTable,
 ): SteadyExecutors {
@@ -42,14 +45,18 @@ export function steadyExecutors(
   });
   const remaining = () => changedAt + patience - clock.monotonic();
 
+  const canRun: ExecutorLabels['canRun'] = (labels, ansible, zone) => {
+    const answer = executors.canRun(labels, ansible, zone);
+    return answer === 'no-such-label' && remaining() > 0 ? 'no-executor' : answer;
+  };
+  const adjust = zoneRows(zone => canRun([], undefined, zone) !== 'no-such-label', clock.now);
+
   return {
-    canRun(labels, ansible) {
-      const answer = executors.canRun(labels, ansible);
-      return answer === 'no-such-label' && remaining() > 0 ? 'no-executor' : answer;
-    },
+    canRun,
     offered: () => executors.offered(),
     ansibleVersions: () => executors.ansibleVersions(),
-    ...(hosts === undefined ? {} : { hosts }),
+    ...(hosts === undefined ? {} : { hosts: { ...hosts, canServe: nodes => hosts.canServe(nodes, adjust) } }),
+    adjustRows: adjust,
     async steady(signal) {
       while (remaining() > 0 && !signal.aborted) await pause(remaining(), signal);
     },

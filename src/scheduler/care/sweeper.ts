@@ -63,7 +63,7 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
       watchClaims(buildRequests.claimedPath, lost, either),
       watchUnservableBuilds({ ...deps, ...shared }, fence, either),
       grantHosts(
-        { ...deps, buildRequests, pipelineQueue: shared.pipelineQueue },
+        { ...deps, buildRequests, executors: shared.executors, pipelineQueue: shared.pipelineQueue },
         fence,
         {
           onPublished: () => endUnservableBuilds({ ...deps, ...shared }, fence),

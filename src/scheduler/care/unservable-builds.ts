@@ -16,7 +16,7 @@ import { removalOf, type StoredRequest } from '../../store/stored-request.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { buildLogFacts } from '../../tracing/log-facts.ts';
 import { buildSpanOf } from '../../tracing/span-ids.ts';
-import { canBeHad, isBetterElsewhere, labelProblem, lacksAnsible } from '../turn/node-labels.ts';
+import { canBeHad, isBetterElsewhere, isCutOff, labelProblem, lacksAnsible } from '../turn/node-labels.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 import type { SteadyExecutors } from './steady-executors.ts';
 
@@ -60,8 +60,11 @@ export async function endUnservableBuilds(deps: UnservableDeps, fence: Committer
   for (const request of await deps.buildRequests.list()) {
     if (request.state.kind !== 'requested') continue;
     const { job } = request.value;
-    // A build with hosts waits for an executor that can use them.
-    if (request.granted !== undefined && !lacksAnsible(job, deps.executors)) continue;
+    // A build with hosts waits for an executor that can use them, and for other hosts where none can.
+    if (request.granted !== undefined && !lacksAnsible(job, deps.executors)) {
+      if (isCutOff(job, request.granted, deps.executors)) await end(request, CUT_OFF, deps, fence);
+      continue;
+    }
     const problem = labelProblem(job, deps.executors);
     if (problem !== undefined) await end(request, { result: 'NODE_FAILURE', detail: problem }, deps, fence);
     else if (isBetterElsewhere(job, request.wanted !== undefined, deps.executors))
@@ -94,6 +97,13 @@ const ELSEWHERE: Ending = {
   workerEnd: 'lost',
   detail:
     'its node labels are not offered any more where it waits; they, or an alternative nodeset, are offered elsewhere',
+};
+
+/** Likewise. */
+const CUT_OFF: Ending = {
+  result: 'RETRY',
+  workerEnd: 'lost',
+  detail: 'no executor that is running reaches the hosts it was given, or has its version of Ansible there',
 };
 
 async function end(

@@ -4,8 +4,9 @@
  * way the executor must have the version of Ansible that the job takes.
  */
 import type { BuildRequest } from '../../model/build-request.ts';
+import { unreachedText } from '../../model/executor-zone.ts';
 import type { FrozenJob, FrozenNodeset } from '../../model/job.ts';
-import type { WantedNodes } from '../../model/static-host.ts';
+import type { NodeGrant, WantedNodes } from '../../model/static-host.ts';
 import type { NodeOffers } from '../care/steady-executors.ts';
 
 type Executors = NodeOffers;
@@ -31,12 +32,15 @@ export function withOfferedNodeset(job: FrozenJob, executors: Executors): Frozen
  *
  *     no executor offers the node label "arm" (offered: gpu, linux)
  *     no executor with its node labels has Ansible 9 (installed: 8, 11)
+ *     no executor that is running takes builds without a zone
  */
 export function labelProblem(job: Wanted, executors: Executors): string | undefined {
   const nodesets = [ownOf(job), ...(job.alternatives ?? [])];
   if (nodesets.some(nodeset => answerTo(nodeset, job, executors) !== 'no-such-label')) return undefined;
   if (nodesets.some(nodeset => answerTo(nodeset, {}, executors) !== 'no-such-label'))
     return ansibleProblem(job, executors);
+  if (executors.canRun([]) === 'no-such-label' && nodesets.every(({ nodes }) => !isOfHosts(nodes, executors)))
+    return unreachedText(undefined);
   const ofHosts = executors.hosts?.labels() ?? [];
   const offered = [...new Set([...executors.offered(), ...ofHosts])].sort();
   const problems = nodesets.map(nodeset => missingText(labelsOf(nodeset), offered));
@@ -51,9 +55,22 @@ function ansibleProblem({ ansibleVersion, nodes }: Wanted, executors: Executors)
   return `${which} has Ansible ${ansibleVersion} (installed: ${installed}); see [executor] ansible_root`;
 }
 
+function isOfHosts(nodes: Wanted['nodes'], { hosts }: Executors): boolean {
+  return nodes.length > 0 && hosts !== undefined && hosts.canServe(nodes) !== 'no';
+}
+
 /** Whether the version of Ansible that the job takes is, for now, nowhere: also where hosts are granted already. */
 export function lacksAnsible({ ansibleVersion }: Wanted, { canRun }: Executors): boolean {
-  return ansibleVersion !== undefined && canRun([], ansibleVersion) === 'no-such-label';
+  return ansibleVersion !== undefined && canRun([], ansibleVersion, null) === 'no-such-label';
+}
+
+/** Whether no executor reaches the hosts that a build has, or none that does has its version of Ansible. */
+export function isCutOff(
+  { ansibleVersion }: Wanted,
+  { zone }: Pick<NodeGrant, 'zone'>,
+  { canRun }: Executors,
+): boolean {
+  return canRun([], ansibleVersion, zone) === 'no-such-label';
 }
 
 /** For hosts, where no executor offers its labels: what its request says. Undefined: executors serve it. */
@@ -79,8 +96,8 @@ function answerTo(
   if (byExecutors === 'yes' || hosts === undefined) return byExecutors;
   const byHosts = hosts.canServe(nodeset.nodes);
   if (byHosts === 'no') return byExecutors;
-  // Any executor reaches the hosts.
-  const runner = ansibleVersion === undefined ? 'yes' : canRun([], ansibleVersion);
+  // Hosts that no executor reaches are out of service.
+  const runner = ansibleVersion === undefined ? 'yes' : canRun([], ansibleVersion, null);
   if (runner !== 'yes') return runner;
   return byHosts === 'yes' ? 'yes' : 'no-executor';
 }

@@ -47,6 +47,8 @@ function componentRow(kind: string, { hostname, state, version, gatehouse }: Com
     gatehouse.wanted !== null && gatehouse.wanted !== state && `asked to be ${gatehouse.wanted}`,
     gatehouse.trouble,
     gatehouse.ansible_versions.length > 0 && `Ansible ${gatehouse.ansible_versions.join(', ')}`,
+    gatehouse.zone !== null &&
+      `zone ${gatehouse.zone}${gatehouse.allow_unzoned ? ' and builds without one' : ''}`,
     gatehouse.labels.length > 0 && `labels ${gatehouse.labels.join(', ')}`,
     ...missing.map(wall => `no limit of ${wall.name}: ${wall.text}`),
   ].filter(note => typeof note === 'string');

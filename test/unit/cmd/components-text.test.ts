@@ -17,6 +17,8 @@ function component(
     started_at: NOW - 7_380_000,
     labels: [],
     ansible_versions: [],
+    zone: null,
+    allow_unzoned: false,
     address: null,
     wanted: null,
     trouble: null,

@@ -43,6 +43,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
     [
       ...optionsIn(readerOf(SECTIONS, 'readExecutor')),
       ...optionsIn(readerOf(SECTIONS, 'readGovernor')),
+      ...optionsIn(readerOf(SECTIONS, 'readZone')).filter(option => option !== 'labels'),
       ...optionsIn(readerOf(SECTIONS, 'readLogServer')),
       ...optionsIn(readerOf(SECTIONS, 'readRelay')),
     ].sort(),

@@ -46,6 +46,16 @@ describe('hosts', () => {
     expect(canServe(build('1', 'x x x').nodes, hosts)).toBe(false);
   });
 
+  test('of a build are of one zone, the first that has enough', () => {
+    const zoned = (name: string, zone: string) => ({ ...host(name, 'x'), zone });
+    const hosts = [zoned('a', 'west'), host('b', 'x'), zoned('c', 'east'), zoned('d', 'east')];
+    expect(given([build('1', 'x x'), build('2', 'x'), build('3', 'x x')], hosts)).toEqual({
+      1: 'd c',
+      2: 'a',
+    });
+    expect(canServe(build('1', 'x x x').nodes, hosts)).toBe(false);
+  });
+
   test('are not given to a tenant at its limit, which delays no other', () => {
     const hosts = [host('a', 'x', 9), host('b', 'x', 9)];
     const inUse = { ...FREE, tenants: new Map([['t', 1]]) };

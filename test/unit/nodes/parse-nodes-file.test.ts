@@ -16,7 +16,7 @@ tenant-limits: {acme: 2}
 outage-limit: 90
 hosts:
   - {name: web1, host-key: ${KEY} root@web1, labels: debian}
-  - {name: web2, address: 10.0.0.5, port: 2222, username: ci, host-key: [${KEY}], private-key: /other, max-parallel-jobs: 3, labels: [a, b], python-path: /usr/bin/python3, variables: {ansible_become: true}}
+  - {name: web2, address: 10.0.0.5, port: 2222, username: ci, host-key: [${KEY}], private-key: /other, max-parallel-jobs: 3, labels: [a, b], python-path: /usr/bin/python3, executor-zone: dmz-1, variables: {ansible_become: true}}
 `;
   const web1 = {
     ...{ name: 'web1', address: 'web1', port: 22, username: 'zuul', hostKeys: [KEY], maxParallelJobs: 1 },
@@ -24,7 +24,7 @@ hosts:
   };
   const web2 = {
     ...{ name: 'web2', address: '10.0.0.5', port: 2222, username: 'ci', hostKeys: [KEY], maxParallelJobs: 3 },
-    ...{ privateKey: '/other', labels: ['a', 'b'], pythonPath: '/usr/bin/python3' },
+    ...{ privateKey: '/other', labels: ['a', 'b'], zone: 'dmz-1', pythonPath: '/usr/bin/python3' },
     variables: { ansible_become: true },
   };
   expect(parseNodesFile(text, 'nodes.yaml')).toEqual({
@@ -43,6 +43,11 @@ test('builds wait an hour for hosts out of service, another time, or without lim
   expect(limitOf('')).toBe(3_600_000);
   expect(limitOf('outage-limit: 0')).toBeNull();
   expect(limitOf('outage-limit: -1')).toEqual([expect.stringMatching(/outage-limit.*-1/)]);
+});
+
+test('a zone has a name that may stand in other names', () => {
+  const text = `hosts: [{name: a, host-key: ${KEY}, labels: [x], private-key: /k, executor-zone: a~b}]`;
+  expect(errors(text)).toEqual([expect.stringMatching(/"a~b" cannot be a zone; use up to 50 letters/)]);
 });
 
 test('each mistake has its place and what to do', () => {

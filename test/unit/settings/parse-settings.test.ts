@@ -91,6 +91,7 @@ describe('defaults', () => {
         allowHostNetwork: false,
         variables: undefined,
         labels: [],
+        zone: {},
         ansibleRoot: undefined,
         otlpRelay: null,
         maxBuilds: 4,
@@ -138,6 +139,22 @@ describe('defaults', () => {
     ]);
     expect(errorsOf(`${MINIMAL}[log_store]\nbucket = CI\n`)).toEqual([
       expect.stringMatching(/"CI" is no name of a bucket/),
+    ]);
+  });
+
+  it('an executor of a zone offers no labels, unless it also takes builds without a zone', () => {
+    const zoneOf = (text: string) => settingsOf(`${MINIMAL}[executor]\n${text}\n`).executor.zone;
+    expect(zoneOf('zone = dmz')).toEqual({ zone: 'dmz' });
+    expect(zoneOf('zone = dmz\nallow_unzoned = true\nlabels = arm')).toEqual({
+      zone: 'dmz',
+      allowUnzoned: true,
+    });
+    expect(errorsOf(`${MINIMAL}[executor]\nallow_unzoned = true\n`)).toEqual([
+      'gatehouse.conf:4: [executor] allow_unzoned: does nothing without zone',
+    ]);
+    expect(errorsOf(`${MINIMAL}[executor]\nzone = a/b\nlabels = arm\n`)).toEqual([
+      expect.stringMatching(/"a\/b" cannot be a zone/),
+      expect.stringMatching(/labels: does nothing with zone/),
     ]);
   });
 
@@ -258,11 +275,11 @@ describe('problems', () => {
     ],
     [
       'what of zuul.conf would change what jobs may do',
-      `${MINIMAL}[executor]\ntrusted_rw_paths = /opt\nzone = dmz\n[DEFAULT]\nport = 1\n`,
+      `${MINIMAL}[executor]\ntrusted_rw_paths = /opt\n[merger]\nzone = dmz\n[DEFAULT]\nport = 1\n`,
       [
         'gatehouse.conf:4: [executor] trusted_rw_paths: is not supported: remove it and let the job bring what it needs: the sandbox shows jobs a read-only system and their own directory',
-        'gatehouse.conf:5: [executor] zone: is not supported: remove it and write labels: zones are not supported, and its jobs would run anywhere',
-        'gatehouse.conf:6: [DEFAULT]: is not supported: write its options into the sections that need them',
+        'gatehouse.conf:6: [merger] zone: is not supported: remove it: mergers are in no zone here, each serves all',
+        'gatehouse.conf:7: [DEFAULT]: is not supported: write its options into the sections that need them',
       ],
     ],
     [

@@ -5,10 +5,16 @@ import { inServiceOrder, parseRequestName, requestNamePrefix } from '../../../sr
 const UUID = '5d2a8a9e-3c0f-4a51-9d0e-0c9b8e1f2a3b';
 
 describe('the name of a request', () => {
-  it.each([undefined, 'waiting', 'granted'] as const)('says all that its maker said (hosts: %s)', hosts => {
-    const name = `${requestNamePrefix(200, UUID, hosts)}0000000042`;
-    const parsed = { uuid: UUID, priority: 200, sequence: 42 };
-    expect(parseRequestName(name)).toEqual(hosts === undefined ? parsed : { ...parsed, hosts });
+  it.each([
+    {},
+    { hosts: 'waiting' },
+    { hosts: 'granted' },
+    { hosts: 'granted', zone: 'dmz' },
+    { hosts: 'granted', zone: 'a-b.c_d' },
+  ] as const)('says all that its maker said (%j)', marks => {
+    const name = `${requestNamePrefix(200, UUID, marks)}0000000042`;
+    expect(parseRequestName(name)).toEqual({ uuid: UUID, priority: 200, sequence: 42, ...marks });
+    expect(name.slice(0, -10)).not.toContain('/');
   });
 
   it.each([

@@ -37,6 +37,8 @@ describe('/api/components', () => {
           started_at: expect.any(Number),
           labels: ['linux'],
           ansible_versions: ['9', '11'],
+          zone: null,
+          allow_unzoned: false,
           address: 'http://ci2:9443',
           wanted: 'paused',
           trouble: null,

@@ -11,6 +11,7 @@ import {
   change,
   flag,
   list,
+  mark,
   nullable,
   number,
   object,
@@ -120,6 +121,8 @@ export const componentSchema = object<ComponentRecord>({
   trouble: optional(text),
   walls: optional(list(wall)),
   ansibleVersions: optional(list(text)),
+  zone: optional(text),
+  allowUnzoned: optional(mark),
   wanted: optional(componentState),
 });
 

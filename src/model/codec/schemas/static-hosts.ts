@@ -32,6 +32,7 @@ export const staticHostSchema = object<StaticHost>({
   privateKey: text,
   maxParallelJobs: whole,
   labels: list(text),
+  zone: optional(text),
   pythonPath: optional(text),
   variables: optional(byName(json)),
 });
@@ -86,4 +87,5 @@ export const wantedNodesSchema = object<WantedNodes>({
 export const nodeGrantSchema = object<NodeGrant>({
   at: time,
   hosts: list(object<GrantedHost>({ node: text, host: text })),
+  zone: optional(text),
 });

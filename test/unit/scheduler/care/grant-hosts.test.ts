@@ -1,5 +1,7 @@
 /** Hosts for builds that wait: given once, kept with the request, and out of service until clean when an executor vanished. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { nodeWaitsNow, nodeWaitText } from '../../../../src/api/node-waits.ts';
+import { nodeView } from '../../../../src/cmd/service/node-view.ts';
 import { randomIds } from '../../../../src/lib/ids.ts';
 import { createMetrics } from '../../../../src/metrics/registry.ts';
 import type { BuildRequest } from '../../../../src/model/build-request.ts';
@@ -9,12 +11,16 @@ import {
   pipelineEventCodec,
 } from '../../../../src/model/codec/records.ts';
 import type { PipelineEvent } from '../../../../src/model/event.ts';
+import { type ExecutorZone, reachesZone } from '../../../../src/model/executor-zone.ts';
 import { type StaticHost, withoutTrouble, withTrouble } from '../../../../src/model/static-host.ts';
 import { changeHostState } from '../../../../src/nodes/host-state.ts';
 import { openHostTable } from '../../../../src/nodes/host-table.ts';
 import { createLiveNodes } from '../../../../src/nodes/live-nodes.ts';
 import { grantHosts } from '../../../../src/scheduler/care/grant-hosts.ts';
 import { settleLostWorkers } from '../../../../src/scheduler/care/lost-workers.ts';
+import { type SteadyExecutors, steadyExecutors } from '../../../../src/scheduler/care/steady-executors.ts';
+import { endUnservableBuilds } from '../../../../src/scheduler/care/unservable-builds.ts';
+import { openExecutorLabels, registerComponent } from '../../../../src/store/components.ts';
 import { openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
 import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { hostRequests } from '../../../../src/store/host-requests.ts';
@@ -37,11 +43,13 @@ let events: EventQueue<PipelineEvent>;
 let stop: AbortController;
 let running: Promise<void>;
 let metrics: ReturnType<typeof createMetrics>;
+let executors: SteadyExecutors;
 let stranded: (readonly [string, string])[];
 
 const queueOver = (session: Store) =>
   new RequestQueue({ store: session, path: paths.requests('build'), codec: buildRequestCodec });
-const host = (name: string, labels: readonly string[] = ['debian']): StaticHost => ({
+const host = (name: string, labels: readonly string[] = ['debian'], zone?: string): StaticHost => ({
+  ...(zone === undefined ? {} : { zone }),
   ...{ name, labels, address: name, port: 22, username: 'zuul', maxParallelJobs: 1 },
   ...{ privateKey: '/key', hostKeys: ['ssh-ed25519 AAAA'] },
 });
@@ -58,6 +66,8 @@ beforeEach(async () => {
     path: paths.pipeline('acme', 'gate').eventQueue,
   });
   await events.prepare();
+  const labels = await openExecutorLabels(store, paths, error => expect.unreachable(String(error)));
+  executors = steadyExecutors(labels, store, paths, clock, 0);
   stop = new AbortController();
   stranded = [];
   metrics = createMetrics();
@@ -66,13 +76,14 @@ beforeEach(async () => {
 afterEach(async () => {
   stop.abort();
   await running;
+  executors[Symbol.dispose]();
   await server.close();
 });
 
 function launch(): void {
   running = grantHosts(
     {
-      ...{ store, paths, clock, ids, log: SILENT, nodes, buildRequests: builds, metrics },
+      ...{ store, paths, clock, ids, log: SILENT, nodes, buildRequests: builds, executors, metrics },
       pipelineQueue: () => events,
     },
     fence,
@@ -91,6 +102,24 @@ async function submit(): Promise<BuildRequest> {
     }),
   );
   return request;
+}
+
+/** An executor of its own session. */
+async function executorOf(zone: ExecutorZone = {}): Promise<Store> {
+  const session = server.connect();
+  await registerComponent(session, paths, 'executor', {
+    ...{
+      host: 'ci',
+      pid: 1,
+      version: '0',
+      state: 'running',
+      startedAt: clock.now(),
+      labels: [],
+      address: null,
+    },
+    ...zone,
+  });
+  return session;
 }
 
 const requests = () => hostRequests(builds).read();
@@ -131,6 +160,57 @@ describe('hosts', () => {
     expect(waiting.map(({ uuid }) => uuid)).toEqual([request.uuid]);
     await changeHostState({ store, paths }, 'one', state => state && withoutTrouble(state));
     expect((await worker.next(stop.signal)).request.value).toEqual(request);
+  });
+
+  it('of a zone go to executors of that zone, and to none before one is there or after it has gone', async () => {
+    nodes.adopt({ hosts: [host('one', ['debian'], 'd-m-z')], tenantLimits: new Map(), outageLimit: 30 });
+    const plain = await executorOf();
+    launch();
+    const request = await submit();
+    const view = nodeView({ paths, clock, log: SILENT, components: () => [{ kind: 'executor' }] }, store);
+    await vi.waitFor(async () => {
+      const [wait] = nodeWaitsNow(await view.nodes());
+      expect(wait && nodeWaitText(wait)).toBe(
+        'place 1 of 1 in the queue; of 1 host with debian 0 free, 1 quarantined, no executor of zone d-m-z is running',
+      );
+    });
+    expect((await requests()).waiting).toHaveLength(1);
+    clock.advance(30);
+    await executorOf();
+    await vi.waitFor(() => expect(stranded[0]?.[1]).toMatch(/one: no executor of zone d-m-z is running$/));
+    const own = await executorOf({ zone: 'd-m-z' });
+    await vi.waitFor(async () => expect(await given()).toEqual(['one']));
+    const left = new AbortController();
+    const other = createRequestWorker(queueOver(plain), {
+      ...{ worker: 'other', clock, isFor: ({ zone }) => reachesZone({}, zone) },
+      accepts: () => expect.unreachable(),
+    });
+    const waiting = other.next(left.signal).catch((error: unknown) => error);
+    const worker = createRequestWorker(queueOver(own), {
+      ...{ worker: 'own', clock, isFor: ({ zone }) => reachesZone({ zone: 'd-m-z' }, zone) },
+    });
+    const claim = await worker.next(stop.signal);
+    expect(claim.request.granted).toMatchObject({ hosts: [{ host: 'one' }], zone: 'd-m-z' });
+    expect(await claim.handBack([])).toBe('done');
+    await vi.waitFor(async () => expect(await given()).toEqual(['one']));
+    await own.close();
+    await vi.waitFor(() => expect(executors.canRun([], undefined, 'd-m-z')).toBe('no-such-label'));
+    await endUnservableBuilds(
+      {
+        ...{ store, paths, clock, ids, log: SILENT, tracing: NO_TRACING, executors, buildRequests: builds },
+        pipelineQueue: () => events,
+      },
+      fence,
+    );
+    const last = (await events.list()).at(-1)?.value;
+    expect(last).toMatchObject({
+      kind: 'build-result',
+      build: request.uuid,
+      result: 'RETRY',
+      workerEnd: 'lost',
+    });
+    left.abort();
+    await waiting;
   });
 
   it('that are out of service for too long end the wait, as the metrics say', async () => {
