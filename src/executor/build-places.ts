@@ -6,12 +6,13 @@
  *       info/             variables.json, and in bin Gatehouse's tools for jobs; read-only for the job
  *       playbooks/        checkouts the playbooks run from, read-only for the job
  *       layers/<n>/       upper and work directory of overlay n, where checkouts are overlays
- *       home/ tmp/        only without a sandbox (inside one they are memory)
+ *       home/             of its processes; inside a sandbox only of those without secrets
+ *       tmp/              only without a sandbox (inside one it is memory)
  *       process.json      which process of which boot works here, for the sweep after a crash
  *
  * It is made in one go: some thirty short system calls take less time than one of them waits for a thread on a busy machine.
  */
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Uuid } from '../lib/ids.ts';
 import { installTools } from './job-tools/install-tools.ts';
@@ -56,14 +57,15 @@ export function placesOf(jobDir: string, build: Uuid): BuildPlaces {
   };
 }
 
-/** @throws Error EEXIST when the build already has a directory: a path is never used twice. */
-export function makePlaces(places: BuildPlaces, owner: Owner | null): void {
+/** @param work as the job sees it. @throws Error EEXIST when the build already has a directory: a path is never used twice. */
+export function makePlaces(places: BuildPlaces, owner: Owner | null, work: string): void {
   // Other users may pass through (to reach their own directories) but not list it.
   makeDirectory(places.root, 0o711, null);
   writeFileSync(join(places.root, PROCESS_FILE), JSON.stringify(thisProcess()));
   makeDirectory(places.playbooks, 0o755, null);
   makeDirectory(places.layers, 0o711, null);
   for (const path of [places.work, places.home, places.tmp]) makeDirectory(path, 0o700, owner);
+  symlinkSync(join(work, 'src'), join(places.home, 'src'));
   for (const path of [places.src, places.logs, places.artifacts]) makeDirectory(path, 0o755, owner);
   const tools = join(places.info, TOOLS);
   for (const path of [places.info, tools]) makeDirectory(path, 0o755, null);

@@ -10,7 +10,7 @@ import { mergeVars } from '../model/merge-vars.ts';
 import type { SpanReference } from '../model/span.ts';
 import { jobEnvironment as traceEnvironment } from '../tracing/carrier.ts';
 import { playbookSpan } from '../tracing/span-ids.ts';
-import type { JobVariables } from './ansible/ansible-run.ts';
+import { inventoryPath, type JobVariables } from './ansible/ansible-run.ts';
 import { commonVariables, hostFacts } from './host-variables.ts';
 import { RESULT_FILE } from './returned/result-file.ts';
 import type { JobView } from './sandbox/sandbox.ts';
@@ -53,6 +53,7 @@ export function jobVariables(
         src_root: `${view.work}/src`,
         log_root: `${view.work}/logs`,
         work_root: view.work,
+        inventory_file: inventoryPath(view.info, request.job.nodes.length > 0),
         result_data_file: `${view.work}/${RESULT_FILE}`,
       },
     },

@@ -208,7 +208,7 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
   if (typeof plan === 'string') return { result: 'ERROR', detail: plan };
   const agent = await agentFor(context);
   if (agent.kind === 'unavailable') return { result: 'RETRY', detail: agent.reason };
-  const build: PhasedBuild = agent.kind === 'open' ? { ...context, sshAgent: true } : context;
+  const build: PhasedBuild = agent.kind === 'open' ? { ...context, sshAgent: agent } : context;
   deps.onBegin();
   let phases: Awaited<ReturnType<typeof runPhases>>;
   try {
@@ -222,7 +222,7 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
   return { ...outcomeOf(ends, orders), ...(returned === undefined ? {} : { returned }) };
 }
 
-/** Where jobs are not kept apart, and untrusted ones are not allowed for that reason, none gets a key. */
+/** Where jobs are not kept apart, and untrusted ones are not allowed for that reason, there is none. */
 async function agentFor({
   request,
   places,
@@ -231,7 +231,7 @@ async function agentFor({
   options,
   deps,
   hosts,
-}: PhasedBuild): Promise<BuildAgent> {
+}: PhasedBuild): Promise<BuildAgent | { readonly kind: 'none' }> {
   const isKept = runner.isolated || (options.untrustedWithoutSandbox ?? true);
   if (!isKept) return { kind: 'none' };
   return await openBuildAgent(request, places, runner.ownerOf(slot), deps.sshKeys, hosts);

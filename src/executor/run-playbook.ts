@@ -164,8 +164,12 @@ async function begin(context: BuildContext, workspace: Workspace, run: UnopenedR
   const secrets = opened.values;
   if (run.reader === 'ansible')
     await placePlaybookRun(context.places.info, run, context.request.job, run.unreachable);
+  // Keys that it adds may be its secrets, and those after it may not use them.
+  const forgetKeys = secrets === undefined ? undefined : context.sshAgent?.markKeys();
   const playbook = await context.runner.start(context, workspace, { ...run, secrets });
-  return { startedAt: playbook.startedAt, attempted: await endOf(context, playbook, run) };
+  const attempted = await endOf(context, playbook, run);
+  forgetKeys?.();
+  return { startedAt: playbook.startedAt, attempted };
 }
 
 /** The playbook's own secrets win over those that other jobs returned. */

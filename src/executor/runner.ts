@@ -39,6 +39,7 @@ import type { ReturnedText } from './returned/result-file.ts';
 import type { JobView } from './sandbox/sandbox.ts';
 import type { Owner } from './sandbox/stage.ts';
 import type { ProcessEnd, StopMode } from './spawner/protocol.ts';
+import type { OpenAgent } from './ssh-agent/build-agent.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The build a runner works for. */
@@ -51,8 +52,8 @@ export interface RunnerBuild {
   readonly halt: Halt;
   /** Null: spans of its jobs are not collected. */
   readonly relay: BuildRelay | null;
-  /** An agent with the ssh key of its project is there for it. Absent: none. */
-  readonly sshAgent?: true;
+  /** Its ssh agent. Absent: none. */
+  readonly sshAgent?: Pick<OpenAgent, 'markKeys'>;
   /** Its nodes, where those are hosts of `nodes.yaml`. Absent: they are this machine. */
   readonly hosts?: readonly ReachedHost[];
   /** Secrets that its playbooks got so far. */

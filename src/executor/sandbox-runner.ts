@@ -10,7 +10,7 @@ import { diskCheckSecondsOf, type ExecutorOptions, maxProcessesOf, type Reposito
 import { createDiskUsage, type DiskUsage, watchDisk } from './disk-usage.ts';
 import { endCgroup } from './end-cgroup.ts';
 import type { OwnProcesses } from './git-process.ts';
-import { sshConfigPath } from './hosts/ssh-files.ts';
+import { sshConfigPath, systemSshConfig } from './hosts/ssh-files.ts';
 import { playbookEnvironment, workingDirectory } from './job-environment.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
 import { createRemovals, type Removals } from './removals.ts';
@@ -86,10 +86,11 @@ class SandboxRunner implements Runner {
   }
 
   async prepare({ request, places, slot }: RunnerBuild, steps: BuildSteps): Promise<Workspace> {
+    const { sandbox } = this.#deps;
     await steps.run(
       'JobSetup',
       'directories',
-      async () => makePlaces(places, this.#deps.sandbox.ownerOf(slot)),
+      async () => makePlaces(places, sandbox.ownerOf(slot), sandbox.view(places).work),
       () => ({}),
     );
     return prepareWorkspace(this.#workspace, request, places, slot, steps);
@@ -178,7 +179,7 @@ class SandboxRunner implements Runner {
       {
         places,
         overlays: workspace.overlays,
-        readOnly: workspace.readOnly,
+        readOnly: [...workspace.readOnly, ...sshConfigOf(build)],
         argv: run.argv,
         environment: {
           ...(request.trace === null ? options.inboundTrace : {}),
@@ -232,6 +233,10 @@ class SandboxRunner implements Runner {
     // The caller that stops the build does not wait for the answer, and the executor may be gone before it arrives.
     return halt.signal.aborted ? undefined : this.#diskUsage.excess(places, limits);
   }
+}
+
+function sshConfigOf({ hosts, places }: RunnerBuild): Workspace['readOnly'] {
+  return hosts === undefined ? [] : [{ from: systemSshConfig(places.info), to: '/etc/ssh/ssh_config' }];
 }
 
 /** Per slot: the checkouts of a few builds. */

@@ -139,7 +139,7 @@ async function workspaceTimes(
     const request = { ...buildRequest(commit, {}), uuid: randomIds().uuid() };
     const places = placesOf(sandbox.jobDir, request.uuid);
     const before = performance.now();
-    makePlaces(places, sandbox.ownerOf(0));
+    makePlaces(places, sandbox.ownerOf(0), sandbox.view(places).work);
     const clock = systemClock();
     const workspace = await prepareWorkspace(deps, request, places, 0, createBuildSteps(clock, clock.now()));
     const took = performance.now() - before;

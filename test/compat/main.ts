@@ -20,8 +20,8 @@ import { differencesOf, graphsOf } from './compare.ts';
 import { type CompatCase, type FixtureConnection, fixturesBelow, siteIn, tenantFiles } from './fixtures.ts';
 import { ANY_DRIVER, type Loaded, loadCase } from './load.ts';
 import { askOracle, type OracleAnswer, refusedByZuul } from './oracle.ts';
+import type { PlaceName } from './zuul-jobs/cases.ts';
 import { runZuulJobs } from './zuul-jobs/run-zuul-jobs.ts';
-import type { PlaceName } from './zuul-jobs/site.ts';
 
 const program = new Command('compat')
   .option('--zuul <dir>', 'a source tree of Zuul')
@@ -33,7 +33,9 @@ const program = new Command('compat')
   .option('--zuul-jobs <dir>', 'a checkout of zuul-jobs, whose tests and roles are run here')
   .option('--only <regex>', 'of zuul-jobs: cases whose name matches', '')
   .option('--on <places>', 'of zuul-jobs: local, ssh or local,ssh', 'local,ssh')
-  .option('--sshd <program>', 'of zuul-jobs: the server of the host', '/usr/sbin/sshd')
+  .option('--sshd <program>', 'of zuul-jobs: the server of the hosts', '/usr/sbin/sshd')
+  .option('--ansible <dir>', 'of zuul-jobs: folder of a version of Ansible, with bin/ansible-playbook')
+  .option('--at-once <number>', 'of zuul-jobs: builds at a time', '2')
   .option('--oracle <python>', 'a Python with Zuul installed, whose loader says what is right')
   .option('--all', 'print every reason of every refusal, not the first one', false)
   .parse();
@@ -47,6 +49,8 @@ interface Options {
   readonly only: string;
   readonly on: string;
   readonly sshd: string;
+  readonly ansible?: string;
+  readonly atOnce: string;
   readonly all: boolean;
 }
 
@@ -59,13 +63,13 @@ interface Result {
 }
 
 async function compat(options: Options): Promise<number> {
-  const { zuul, site, tenants, oracle, all, zuulJobs, only, on, sshd } = options;
+  const { zuul, site, tenants, oracle, all, zuulJobs, only, on, sshd, ansible, atOnce } = options;
   if (zuulJobs !== undefined)
     return runZuulJobs({
       directory: zuulJobs,
       only: new RegExp(only),
       places: placesOf(on),
-      sshd,
+      ...{ sshd, ansible, atOnce: Number(atOnce) },
       print: line => void process.stdout.write(`${oneLine(line)}\n`),
     });
   if (zuul === undefined) {

@@ -8,7 +8,7 @@
  *     <info>/ansible/site.json                            variables of the installation, above those of the job
  *     <info>/ansible/unreachable.json, execution.yaml     of the playbook that runs (execution-files.ts)
  *     <info>/ansible/callback_plugins/gatehouse_steps.py, gatehouse_json.py
- *     <info>/ansible/action_plugins/zuul_return.py
+ *     <info>/ansible/action_plugins/zuul_return.py, zuul_console.py
  *     <info>/ansible/group_vars/all/job.yaml              the job's variables and `zuul`, as data
  *     <info>/ansible/group_vars/all/secrets.yaml          a link to the playbook's secrets, which win over them; to nothing where it has none
  *     <info>/ansible/host_vars/<node>/job.yaml            those of the node, its groups and extra-vars, which win over the job's
@@ -44,7 +44,7 @@ const SITE = 'site.json';
 const PLUGINS = 'callback_plugins';
 const CALLBACKS = ['gatehouse_steps.py', 'gatehouse_json.py'];
 const ACTIONS = 'action_plugins';
-const RETURN_ACTION = 'zuul_return.py';
+const ZUUL_ACTIONS = ['zuul_return.py', 'zuul_console.py'];
 
 /** Exit status of ansible-playbook when a host could not be reached, and also when it could not read the playbook. */
 export const UNREACHABLE_STATUS = 4;
@@ -89,7 +89,7 @@ export async function placeAnsibleFiles(
       ? copyFile(join(OWN, LOCALHOST), join(folder, LOCALHOST))
       : writeFile(join(folder, NODES), JSON.stringify(inventoryOf(hosts))),
     ...CALLBACKS.map(name => copyFile(join(OWN, name), join(folder, PLUGINS, name))),
-    copyFile(join(OWN, RETURN_ACTION), join(folder, ACTIONS, RETURN_ACTION)),
+    ...ZUUL_ACTIONS.map(name => copyFile(join(OWN, name), join(folder, ACTIONS, name))),
     ...[...named].map(([place, values]) => placeVariables(place, values, secrets)),
   ]);
 }
@@ -114,6 +114,11 @@ function harmless(vars: Variables): Variables {
   return Object.fromEntries(Object.entries(vars).filter(([name]) => reservedVariable(name) === undefined));
 }
 
+/** The inventory, as the job sees it. @param info likewise. */
+export function inventoryPath(info: string, hasNodes: boolean): string {
+  return `${info}/${FOLDER}/${hasNodes ? NODES : LOCALHOST}`;
+}
+
 /** @param program from {@link findAnsible}. @param playbook, info as the job sees them. @param hasNodes the job has. */
 export function ansibleArgv(
   program: string,
@@ -122,7 +127,7 @@ export function ansibleArgv(
   hasNodes: boolean,
 ): readonly string[] {
   const folder = `${info}/${FOLDER}`;
-  const inventory = `${folder}/${hasNodes ? NODES : LOCALHOST}`;
+  const inventory = inventoryPath(info, hasNodes);
   // Of several files the last one wins.
   return [program, '-i', inventory, '-e', `@${folder}/${SITE}`, ...executionArguments(folder), playbook];
 }
@@ -156,5 +161,7 @@ export function ansibleEnvironment(
     ANSIBLE_ROLES_PATH: roles.join(':') || `${view.info}/roles`,
     // By default below `~<user>`, which does not exist without a sandbox: the host does not know the user `job`.
     ANSIBLE_REMOTE_TEMP: `${view.home}/.ansible/tmp`,
+    // What a role sets as cacheable is there for later playbooks, too: as long and for whom the home directory is.
+    ANSIBLE_CACHE_PLUGIN_CONNECTION: `${view.home}/.ansible/facts`,
   };
 }

@@ -4,11 +4,13 @@
  *     <info>/ssh/config            for scripts: `ssh -F "$GATEHOUSE_SSH_CONFIG" <node>`
  *     <info>/ssh/<host>.conf       for Ansible, which names the host by its address
  *     <info>/ssh/known_hosts       the pinned keys, under the names of the hosts
- *     <info>/ssh/<host>.sock       the way there (host-sockets.ts)
+ *     <info>/ssh/<host>.sock       the way there (host-sockets.ts); ways/<address>:<port> is a link to it
+ *     <info>/ssh/by-address        the configuration that ssh itself reads in the sandbox, for programs that know nothing of the others, such
+ *                                  as rsync and git: hosts by address and port
  *
  * The private key is in none of them: the build's agent signs with it.
  */
-import { copyFile, writeFile } from 'node:fs/promises';
+import { copyFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownFile } from '../../lib/own-file.ts';
 import type { Variables } from '../../model/job.ts';
@@ -20,6 +22,8 @@ import type { ReachedHost } from './reach-hosts.ts';
 
 const FOLDER = 'ssh';
 const CONNECT = 'connect.py';
+const BY_ADDRESS = 'by-address';
+const WAYS = 'ways';
 
 /** Below `info`: of the job, and on the host of the executor. */
 export function sshFolder(info: string): string {
@@ -29,6 +33,11 @@ export function sshFolder(info: string): string {
 /** For the environment of scripts, as the job sees it. */
 export function sshConfigPath(info: string): string {
   return join(sshFolder(info), 'config');
+}
+
+/** Which ssh reads in the sandbox unless it is given another one. On the host of the executor. */
+export function systemSshConfig(info: string): string {
+  return join(sshFolder(info), BY_ADDRESS);
 }
 
 /** @param info on the host of the executor. @param seen the same as the job sees it. */
@@ -44,11 +53,17 @@ export async function placeSshFiles(
     each =>
       `Host ${each.node}\n  HostName ${each.host.address}\n  Port ${each.host.port}\n  User ${each.host.username}\n${optionsOf(each, seen, build)}`,
   );
-  const known = hosts.flatMap(({ host }) => host.hostKeys.map(key => `${host.name} ${key}\n`));
+  const known = hosts.flatMap(({ host }) =>
+    host.hostKeys.map(key => `${host.name},${knownAs(host)} ${key}\n`),
+  );
+  const ways = new Map(hosts.map(({ host }) => [`${host.address}:${host.port}`, socketName(host)] as const));
+  makeDirectory(join(folder, WAYS), 0o755, null);
   await Promise.all([
     copyFile(join(ownFile('src/executor/hosts'), CONNECT), join(folder, CONNECT)),
     writeFile(join(folder, 'config'), nodes.join('\n')),
     writeFile(join(folder, 'known_hosts'), known.join('')),
+    writeFile(join(folder, BY_ADDRESS), byAddress(hosts, seen, build)),
+    ...[...ways].map(([way, socket]) => symlink(`../${socket}`, join(folder, WAYS, way))),
     ...hosts.map(each =>
       writeFile(join(folder, `${each.host.name}.conf`), `Host *\n${optionsOf(each, seen, build)}`),
     ),
@@ -56,16 +71,32 @@ export async function placeSshFiles(
 }
 
 function optionsOf({ host }: ReachedHost, seen: string, build: string): string {
+  const alias = `  HostKeyAlias ${host.name}\n`;
+  return alias + commonOptions(seen, build, socketName(host));
+}
+
+function knownAs({ address, port }: ReachedHost['host']): string {
+  return port === 22 ? address : `[${address}]:${port}`;
+}
+
+/** A port that is none of the hosts' is reached as it would be without this file. */
+function byAddress(hosts: readonly ReachedHost[], seen: string, build: string): string {
+  const addresses = [...new Set(hosts.map(({ host }) => host.address))];
+  const ways = `${sshFolder(seen)}/${WAYS}`;
+  return `Match host ${addresses.join(',')} exec "test -e ${ways}/%h:%p"\n${commonOptions(seen, build, `${WAYS}/%h:%p`)}`;
+}
+
+/** @param socket below the folder. */
+function commonOptions(seen: string, build: string, socket: string): string {
   const folder = sshFolder(seen);
   const options = [
-    `HostKeyAlias ${host.name}`,
     `UserKnownHostsFile ${folder}/known_hosts`,
     'GlobalKnownHostsFile /dev/null',
     'StrictHostKeyChecking yes',
     'UpdateHostKeys no',
     `IdentityAgent ${seen}/${AGENT_SOCKET}`,
     'PreferredAuthentications publickey',
-    `ProxyCommand python3 ${folder}/${CONNECT} ${folder}/${socketName(host)}`,
+    `ProxyCommand python3 ${folder}/${CONNECT} ${folder}/${socket}`,
     `SetEnv ${BUILD_MARK}=${build}`,
   ];
   return options.map(option => `  ${option}\n`).join('');

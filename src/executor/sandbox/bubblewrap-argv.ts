@@ -2,9 +2,10 @@
  * The argument list of bubblewrap, which is the security model. Pure, so that its rules can be tested:
  *
  * - every namespace is unshared, no capability is kept, no nested user namespace can be made;
- * - exactly one writable place is persistent: the work directory at `/build`; `/tmp`, `/dev/shm` and the home directory
- *   are memory of limited size that vanishes with the process;
- * - no destination lies below `/build`: bubblewrap before 0.12 follows symbolic links a job made there to the host;
+ * - what a process leaves in the work directory at `/build` and in the home directory is there for the next one of its build; `/tmp` and
+ *   `/dev/shm` are memory of limited size that vanishes with the process, and so is the home of a process with secrets: it shows no other
+ *   what it leaves there, and finds nothing there that others left for it to run;
+ * - no destination lies below a place that persists: bubblewrap before 0.12 follows symbolic links a job made there to the host;
  * - of the host, only the runtime (`/usr`) and a short list of `/etc` are visible, read-only;
  * - the environment is cleared first;
  * - system calls that no build needs are refused (`seccomp/syscall-rules.ts`).
@@ -30,6 +31,7 @@ const MEGABYTE = 1_048_576;
 const TMP_BYTES = 512 * MEGABYTE;
 const SHM_BYTES = 64 * MEGABYTE;
 const HOME_BYTES = 128 * MEGABYTE;
+const SOURCES = `${INSIDE.work}/src`;
 
 /** Files of `/etc` that programs need to work at all; nothing here is secret. Missing ones are left out. */
 const ETC = [
@@ -73,10 +75,12 @@ export interface Runtime {
 
 /** One process in the sandbox: what it runs and what it sees. */
 export interface SandboxedCommand {
-  /** Host (or stage) paths of the three sources. */
+  /** Host (or stage) paths of the sources. */
   readonly work: string;
   readonly info: string;
   readonly etc: string;
+  /** Null: one of its own, in memory. */
+  readonly home: string | null;
   /** Trees visible read-only: playbooks below `/playbooks`, objects below `/git`. */
   readonly readOnly: readonly { readonly from: string; readonly to: string }[];
   readonly environment: { readonly [name: string]: string };
@@ -112,7 +116,7 @@ export function bubblewrapArgv(runtime: Runtime, command: SandboxedCommand): str
     ...sizedTmpfs('/dev/shm', SHM_BYTES, '1777'),
     ...['--remount-ro', '/dev'],
     ...sizedTmpfs('/tmp', TMP_BYTES, '1777'),
-    ...sizedTmpfs(INSIDE.home, HOME_BYTES, '0755'),
+    ...home(command),
     ...['--ro-bind', command.info, INSIDE.info],
     ...command.readOnly.flatMap(({ from, to }) => ['--ro-bind', from, to]),
     ...(command.secrets === null
@@ -155,6 +159,13 @@ function etc(command: SandboxedCommand): string[] {
     ...names.flatMap(name => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
     ...['passwd', 'group'].flatMap(name => ['--ro-bind', `${command.etc}/${name}`, `/etc/${name}`]),
   ];
+}
+
+/** In Zuul the home directory is the work directory: roles look for sources below it. */
+function home({ home }: SandboxedCommand): string[] {
+  return home === null
+    ? [...sizedTmpfs(INSIDE.home, HOME_BYTES, '0755'), '--symlink', SOURCES, `${INSIDE.home}/src`]
+    : ['--bind', home, INSIDE.home];
 }
 
 function sizedTmpfs(path: string, bytes: number, mode: string): string[] {

@@ -69,7 +69,7 @@ export interface JobCommand {
   readonly network: boolean;
   /** Listen on its loopback before it begins, where it has one of its own ({@link Sandbox.ownLoopback}). */
   readonly listen: boolean;
-  /** Content of its file of secrets; in memory, for its user alone. Null: it has none. */
+  /** Content of its file of secrets; in memory, for its user alone. With it a sandbox has a home of its own, too. Null: it has none. */
   readonly secrets: string | null;
   readonly limits: Limits;
   /** Name of the build's directory: the next executor kills processes with this mark that have lost theirs ({@link MARK}). */
@@ -207,6 +207,7 @@ function sandboxedLaunch(
   const argv = bubblewrapArgv(isolation.runtime, {
     ...command,
     work: seen(command.places.work),
+    home: command.secrets === null ? seen(command.places.home) : null,
     info: seen(command.places.info),
     etc: seen(isolation.etc),
     readOnly: [...command.readOnly, ...(listens ? nodeTree(node) : [])].map(({ from, to }) => ({

@@ -61,7 +61,7 @@ export async function selfTest(
   const owner = sandbox.ownerOf(0);
   try {
     await chmod(folder, 0o711);
-    makePlaces(places, owner);
+    makePlaces(places, owner, sandbox.view(places).work);
     await writeFile(canary, 'of the host\n');
     const overlay = sandbox.overlays
       ? await makeOverlay(folder, places.layers, places.src, owner)

@@ -1,6 +1,6 @@
 /**
- * The ssh keys of a build, of its project where it runs after review and of its hosts: an agent that signs with them, on a socket that the job
- * sees. The keys stay in the memory of the executor; the agent ends with the build.
+ * The ssh agent of a build, on a socket that the job sees: it signs with the key of its project where that runs after review, with those of its
+ * hosts, and with those that the job adds. The keys stay in the memory of the executor; the agent ends with the build.
  *
  *     const agent = await openBuildAgent(context);
  *     …                                             // SSH_AUTH_SOCK=<info>/ssh-agent
@@ -17,7 +17,9 @@ import { type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { BuildPlaces } from '../build-places.ts';
 import type { ReachedHost } from '../hosts/reach-hosts.ts';
 import type { Owner } from '../sandbox/stage.ts';
-import { type AgentKey, answerRequest, hostAgentKey, rsaAgentKey, takeRequest } from './agent-protocol.ts';
+import { type AgentKey, type AgentKeys, agentKeys } from './agent-keys.ts';
+import { answerRequest, takeRequest } from './agent-protocol.ts';
+import { hostAgentKey, rsaAgentKey } from './signing-keys.ts';
 
 /** Below `info`. */
 export const AGENT_SOCKET = 'ssh-agent';
@@ -31,10 +33,15 @@ export interface ProjectSshKeys {
   read(project: ProjectKey): Promise<{ readonly ssh?: { readonly key: KeyObject } } | undefined>;
 }
 
+/** `markKeys`: as {@link AgentKeys.mark}. */
+export interface OpenAgent {
+  readonly kind: 'open';
+  markKeys(): () => void;
+  close(): Promise<void>;
+}
+
 export type BuildAgent =
-  | { readonly kind: 'open'; close(): Promise<void> }
-  /** The build gets no key: it is none that runs after review, or its project has none. */
-  | { readonly kind: 'none' }
+  | OpenAgent
   /** For people; the build is tried again. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
@@ -54,7 +61,8 @@ export async function openBuildAgent(
     const ofHosts = new Map(hosts.map(({ host, key }) => [host.privateKey, hostAgentKey(key, 'nodes')]));
     const ofProject = sshKeyOf === undefined ? undefined : await projectKey(sshKeyOf, keys);
     const all = [...ofHosts.values(), ...(ofProject === undefined ? [] : [ofProject])];
-    return all.length === 0 ? { kind: 'none' } : { kind: 'open', close: await serve(all, info, owner) };
+    const held = agentKeys(all);
+    return { kind: 'open', markKeys: held.mark, close: await serve(held, info, owner) };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     const whose = sshKeyOf === undefined ? 'its hosts' : sshKeyOf;
@@ -73,11 +81,7 @@ async function projectKey(
 }
 
 /** @returns ends it, with every connection. */
-async function serve(
-  keys: readonly AgentKey[],
-  info: string,
-  owner: Owner | null,
-): Promise<() => Promise<void>> {
+async function serve(keys: AgentKeys, info: string, owner: Owner | null): Promise<() => Promise<void>> {
   const sockets = new Set<Socket>();
   const server = createServer(socket => {
     sockets.add(socket);
@@ -116,7 +120,7 @@ async function listening(server: Server, path: string): Promise<void> {
 }
 
 /** One request after the other, as fast as the job reads the answers; ends with the first that is none. */
-async function talk(socket: Socket, keys: readonly AgentKey[]): Promise<void> {
+async function talk(socket: Socket, keys: AgentKeys): Promise<void> {
   let input: Buffer = Buffer.alloc(0);
   try {
     for await (const bytes of socket) {

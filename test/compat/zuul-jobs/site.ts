@@ -1,117 +1,283 @@
 /**
- * Two checkouts, made for one comparison and removed with it: zuul-jobs with a job for each case, and a config-project with a `base` that
- * prepares machines as those of sites do, with roles of zuul-jobs.
+ * A site, made for one comparison and removed with it: repositories with zuul-jobs as it is, a project for roles to work on, and a
+ * config-project with a `base` that prepares machines as those of sites do, with roles of zuul-jobs; its settings and its tenant.
+ *
+ *     zuul/zuul-jobs    unchanged; a change of it runs the jobs of zuul-tests.d
+ *     compat/work       a change of it runs each role alone
+ *     compat/config     pipeline, base jobs, jobs of the cases
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Case, type Cases, jobCases, jobStanzas, jobsOf } from './cases.ts';
+import { type Case, type Cases, casesOf, jobsOf, type PlaceName, STAND_INS } from './cases.ts';
+import { ROLE_VALUES } from './role-values.ts';
+import type { ThrowawayHost } from './throwaway-hosts.ts';
+import { WORK_PROJECT } from './work-project.ts';
 
-/** Under which the roles know themselves. */
-export const PROJECT = 'opendev.org/zuul/zuul-jobs';
-export const CONFIG_PROJECT = 'opendev.org/compat/config';
-export const NODE = 'debian-bookworm';
-const ROLE_PLAYBOOK = 'compat/role.yaml';
-/** Sites have it beside base; it prepares nothing. */
-const BARE = 'base-minimal';
+export const TENANT = 'compat';
+const LIBRARY = 'zuul/zuul-jobs';
+const CONFIG = 'compat/config';
+const WORK = 'compat/work';
+const TESTS = 'zuul-tests.d';
 
-/** Where builds run: on the executor, or on a host over ssh. */
-export type PlaceName = 'local' | 'ssh';
-
-export interface ZuulJobsSite extends Cases {
-  readonly checkout: string;
-  readonly config: string;
+/** What a checkout of zuul-jobs has. */
+export interface Checkout extends Cases {
   /** Names of all roles. */
   readonly roles: readonly string[];
 }
 
-const TESTS = 'zuul-tests.d';
+export async function readCheckout(directory: string): Promise<Checkout> {
+  const [tests, jobs] = await Promise.all([TESTS, 'zuul.d'].map(each => textsIn(path.join(directory, each))));
+  const entries = await readdir(path.join(directory, 'roles'), { withFileTypes: true });
+  const roles = entries.flatMap(entry => (entry.isDirectory() ? [entry.name] : [])).toSorted();
+  return { roles, ...casesOf({ tests: tests ?? [], jobs: jobs ?? [], roles }) };
+}
 
-/** @param source a checkout of zuul-jobs; it is not written to. @param directory exists. */
-export async function makeSite(source: string, directory: string): Promise<ZuulJobsSite> {
-  const checkout = path.join(directory, 'zuul-jobs');
-  await cp(source, checkout, {
+/** What runs at a place. */
+export interface PlacedCases {
+  readonly place: PlaceName;
+  readonly cases: readonly Case[];
+  /** One for each case, in their order. None: they run on the executor. */
+  readonly hosts: readonly ThrowawayHost[];
+}
+
+export interface SiteOptions {
+  /** A checkout of zuul-jobs; it is not written to. */
+  readonly source: string;
+  /** Exists, and other users may pass through. */
+  readonly directory: string;
+  readonly placed: readonly PlacedCases[];
+  /** Private key of the hosts. */
+  readonly key: string;
+  /** Folder of a version of Ansible, as in `[executor] ansible_root`; undefined: the one on the PATH. */
+  readonly ansible: string | undefined;
+  /** Builds at a time. */
+  readonly atOnce: number;
+}
+
+/** @returns the settings file. */
+export async function makeSite(options: SiteOptions): Promise<string> {
+  const { source, directory, placed } = options;
+  const at = (project: string) => path.join(directory, 'work', project);
+  await cp(source, at(LIBRARY), {
     recursive: true,
     verbatimSymlinks: true,
     filter: file => path.basename(file) !== '.git',
   });
-  const tests = await filesIn(path.join(checkout, TESTS));
-  const roles = await directoriesIn(path.join(checkout, 'roles'));
-  const { cases, refusals } = jobCases(tests.map(({ text }) => text));
-  const all: readonly Case[] = [...cases, ...roles.map(name => ({ name, kind: 'role' as const }))];
-  const forRole = { parent: BARE, run: ROLE_PLAYBOOK };
-  const jobs = [...jobsOf(all, 'local', [], forRole), ...jobsOf(all, 'ssh', [NODE], forRole)];
-  await write(
-    checkout,
-    'zuul.d/compat-tests.yaml',
-    JSON.stringify(tests.flatMap(({ text }) => jobStanzas(text))),
-  );
-  // JSON is YAML.
-  await write(checkout, 'zuul.d/compat.yaml', JSON.stringify(jobs));
-  await write(checkout, ROLE_PLAYBOOK, ROLE_TEXT);
-  const config = path.join(directory, 'config');
-  await write(config, 'zuul.yaml', BASE);
-  await write(config, 'playbooks/pre.yaml', PREPARE);
-  for (const place of [checkout, config]) await commitAll(place);
-  return { checkout, config, roles, cases, refusals };
+  await writeAll(at(WORK), WORK_PROJECT);
+  await writeAll(at(CONFIG), configFiles(placed));
+  for (const project of STAND_INS) await writeAll(at(project), { 'README.md': 'A stand-in.\n' });
+  for (const project of [LIBRARY, WORK, CONFIG, ...STAND_INS])
+    await publish(at(project), path.join(directory, 'repositories', `${project}.git`));
+  const file = path.join(directory, 'gatehouse.conf');
+  await writeAll(directory, {
+    'gatehouse.conf': settingsText(options),
+    'tenants.yaml': TENANTS,
+    'nodes.yaml': nodesText(options),
+  });
+  return file;
 }
 
-const ROLE_TEXT = `
-- hosts: all
-  tasks:
-    - include_role: {name: "{{ role_name }}"}
-`;
+/** Proposes a change of each project whose jobs are wanted. @returns how many. */
+export async function propose(directory: string, placed: readonly PlacedCases[]): Promise<number> {
+  const kinds = new Set(placed.flatMap(({ cases }) => cases.map(({ kind }) => kind)));
+  for (const kind of kinds) {
+    const checkout = path.join(directory, 'work', PROJECT_OF[kind]);
+    await writeAll(checkout, { 'compat.txt': 'a change\n' });
+    await commitAll(checkout, 'Try what there is');
+    await git(checkout, 'push', '-q', 'origin', 'HEAD:refs/heads/for/master/compat');
+  }
+  return kinds.size;
+}
+
+const PROJECT_OF = { job: LIBRARY, role: WORK } as const;
+
+function configFiles(placed: readonly PlacedCases[]): { readonly [file: string]: string } {
+  const forRole = (role: string) => ({
+    ...{ parent: 'base-minimal', roles: [{ zuul: LIBRARY }] },
+    run: playbookOf(role),
+  });
+  const jobs = placed.flatMap(({ place, cases, hosts }) => {
+    const labels = new Map(cases.map((each, index) => [each, hosts[index]?.name]));
+    return jobsOf(cases, place, each => labels.get(each), forRole);
+  });
+  const projects = (['job', 'role'] as const).map(kind => ({
+    project: {
+      name: PROJECT_OF[kind],
+      compat: { jobs: jobs.flatMap(({ job: { name } }) => (isOf(kind, String(name)) ? [name] : [])) },
+    },
+  }));
+  return {
+    'zuul.d/base.yaml': BASE,
+    // JSON is YAML.
+    'zuul.d/cases.yaml': JSON.stringify([...jobs, ...projects]),
+    'playbooks/pre.yaml': PREPARE,
+    ...Object.fromEntries(
+      placed.flatMap(({ cases }) => cases.map(({ name }) => [playbookOf(name), rolePlaybook(name)] as const)),
+    ),
+  };
+}
+
+function playbookOf(role: string): string {
+  return `playbooks/${role}.yaml`;
+}
+
+function isOf(kind: Case['kind'], job: string): boolean {
+  return job.split('-')[2] === kind;
+}
+
+const TENANTS = JSON.stringify([
+  {
+    tenant: {
+      name: TENANT,
+      'max-job-timeout': -1,
+      source: {
+        opendev: {
+          'config-projects': [CONFIG],
+          'untrusted-projects': [
+            // Its own projects stanzas name jobs of other repositories.
+            { [LIBRARY]: { 'extra-config-paths': [`${TESTS}/`], include: ['job'] } },
+            { [WORK]: { include: [] } },
+            ...STAND_INS.map(name => ({ [name]: { include: [] } })),
+          ],
+        },
+      },
+    },
+  },
+]);
 const BASE = `
+- pipeline:
+    name: compat
+    manager: independent
+    trigger: {opendev: [{event: proposed}]}
 - job:
-    name: ${BARE}
+    name: base-minimal
     parent: null
     network: true
-    timeout: 300
+    timeout: 600
 - job:
     name: base
-    parent: ${BARE}
+    parent: base-minimal
     pre-run: playbooks/pre.yaml
-    roles: [{zuul: ${PROJECT}}]
+    roles: [{zuul: ${LIBRARY}}]
 `;
-/** Sources lie below the home of a node, as Zuul's jobs expect; on the executor each playbook has a home of its own. */
-const PREPARE = `
-- hosts: all
-  tasks:
-    - when: ansible_connection != 'local'
-      block:
-        - name: Pack the sources
-          command: tar -czf {{ zuul.executor.work_root }}/src.tar.gz -C {{ zuul.executor.work_root }} src
-          delegate_to: localhost
-        - name: Unpack the sources
-          unarchive: {src: "{{ zuul.executor.work_root }}/src.tar.gz", dest: "{{ ansible_user_dir }}"}
-    - include_role: {name: ensure-output-dirs}
-`;
+/** Sources lie below the home of a node, as Zuul's jobs expect: with all their objects, which are borrowed on the executor. */
+const BRING_SOURCES = [
+  {
+    name: 'Pack the sources',
+    when: "ansible_connection != 'local'",
+    delegate_to: 'localhost',
+    shell: `for git in */*/*/.git; do git -C $git repack -adq && rm -f $git/objects/info/alternates; done
+tar -czf ../src.tar.gz -C .. src`,
+    args: { chdir: '{{ zuul.executor.src_root }}' },
+  },
+  {
+    name: 'Unpack the sources',
+    when: "ansible_connection != 'local'",
+    unarchive: { src: '{{ zuul.executor.work_root }}/src.tar.gz', dest: '{{ ansible_user_dir }}' },
+  },
+];
+const PREPARE = JSON.stringify([
+  { hosts: 'all', tasks: [...BRING_SOURCES, { include_role: { name: 'ensure-output-dirs' } }] },
+]);
 
-async function write(place: string, name: string, text: string): Promise<void> {
-  const file = path.join(place, name);
-  await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, text);
+/**
+ * The role with the values that it needs, which Ansible evaluates, in the one playbook of its job: each start of Ansible takes seconds. Other
+ * roles of a job leave something for those that come last: results in the work directory, on the node and in its home.
+ */
+function rolePlaybook(role: string): string {
+  const { vars = {}, before = [] } = ROLE_VALUES[role] ?? {};
+  const tasks = [
+    ...BRING_SOURCES,
+    {
+      ...{ name: 'Leave results on the executor', delegate_to: 'localhost', shell: LEAVE },
+      args: { chdir: '{{ zuul.executor.work_root }}' },
+    },
+    { name: 'Leave results on the node', shell: LEAVE_ON_NODE },
+    // Variables of roles themselves win over those of plays.
+    ...[...before, role].map(name => ({ include_role: { name }, vars })),
+  ];
+  return JSON.stringify([{ hosts: 'all', tasks }]);
 }
 
-async function filesIn(directory: string) {
+const LEAVE = `mkdir -p artifacts docs logs
+for each in artifacts docs logs; do echo text >$each/notes.txt; done`;
+const LEAVE_ON_NODE = `cd && mkdir -p zuul-output/artifacts zuul-output/docs zuul-output/logs test-results/last .launchpadlib .gnupg
+for each in zuul-output/logs/notes.txt test-results/last/result.xml .launchpadlib/creds .gnupg/key; do echo text >$each; done`;
+
+function settingsText({ directory, ansible, atOnce }: SiteOptions): string {
+  const version = ansible === undefined ? undefined : path.basename(ansible);
+  const versions =
+    version === undefined ? '' : `ansible_versions = ${version}\ndefault_ansible_version = ${version}\n`;
+  const root = ansible === undefined ? '' : `ansible_root = ${path.dirname(ansible)}\n`;
+  return `[scheduler]
+tenant_config = tenants.yaml
+state_dir = ${directory}/state
+${versions}
+[web]
+port = 0
+
+[executor]
+log_dir = ${directory}/logs
+max_builds = ${atOnce}
+allow_host_network = true
+disk_limit_per_job = 4000
+${root}
+[tracing]
+enabled = false
+
+[nodes]
+config = nodes.yaml
+
+[connection opendev]
+driver = git
+baseurl = ${directory}/repositories
+canonical_hostname = opendev.org
+proposals = for/{branch}/{topic}
+poll_interval = 1
+`;
+}
+
+function nodesText({ key, placed }: SiteOptions): string {
+  const hosts = placed.flatMap(each => each.hosts);
+  return JSON.stringify({
+    'private-key': key,
+    hosts: hosts.map(({ name, port, hostKey, user }) => ({
+      ...{ name, address: '127.0.0.1', port, username: user, 'host-key': hostKey, labels: [name] },
+    })),
+  });
+}
+
+async function writeAll(place: string, files: { readonly [name: string]: string }): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(place, name);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text, { mode: text.startsWith('#!') ? 0o755 : 0o644 });
+  }
+}
+
+async function textsIn(directory: string): Promise<readonly string[]> {
   const names = (await readdir(directory)).filter(name => /\.ya?ml$/.test(name)).toSorted();
-  return await Promise.all(
-    names.map(async name => ({ name, text: await readFile(path.join(directory, name), 'utf8') })),
-  );
+  return await Promise.all(names.map(name => readFile(path.join(directory, name), 'utf8')));
 }
 
-async function directoriesIn(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { withFileTypes: true });
-  return entries.flatMap(entry => (entry.isDirectory() ? [entry.name] : [])).toSorted();
+/** Makes a repository of the files, and a bare one that they are pushed to. */
+async function publish(checkout: string, bare: string): Promise<void> {
+  await mkdir(bare, { recursive: true });
+  await git(bare, 'init', '-q', '--bare', '-b', 'master');
+  await git(checkout, 'init', '-q', '-b', 'master');
+  await commitAll(checkout, 'As given');
+  await git(checkout, 'remote', 'add', 'origin', bare);
+  await git(checkout, 'push', '-q', 'origin', 'master');
 }
 
-async function commitAll(place: string): Promise<void> {
+async function commitAll(checkout: string, message: string): Promise<void> {
+  await git(checkout, 'add', '-A', '-f');
+  await git(checkout, 'commit', '-q', '-m', message);
+}
+
+async function git(cwd: string, ...args: readonly string[]): Promise<void> {
   const person = ['-c', 'user.name=compat', '-c', 'user.email=compat@localhost'];
-  for (const args of [
-    ['init', '-q', '-b', 'master'],
-    ['add', '-A', '-f'],
-    ['commit', '-q', '-m', 'as given'],
-  ])
-    await promisify(execFile)('git', [...person, ...args], { cwd: place });
+  await promisify(execFile)('git', [...person, ...args], { cwd });
 }

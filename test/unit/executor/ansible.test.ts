@@ -249,7 +249,7 @@ describeOnAnsible('a playbook for Ansible', () => {
       const commit = await bench.commit({
         'ci/away.yml': task(
           '- command: "true"',
-          '  vars: {ansible_remote_tmp: "{{ temporary | default(\'/tmp/job\') }}"}',
+          '  vars: {ansible_pipelining: false, ansible_remote_tmp: "{{ temporary | default(\'/tmp/job\') }}"}',
         ),
         'ci/logs.yaml': playbook(
           '- hosts: all:!zuul_unreachable',

@@ -21,6 +21,7 @@ const COMMAND: SandboxedCommand = {
   work: '/jobs/b/work',
   info: '/jobs/b/info',
   etc: '/jobs/.etc',
+  home: '/jobs/b/home',
   readOnly: [{ from: '/git/app/objects', to: '/git/host/app/objects' }],
   environment: { PATH: '/usr/bin' },
   cwd: '/build/src/host/app',
@@ -52,11 +53,22 @@ function destinations(argv: readonly string[]): { readonly option: string; reado
 }
 
 describe('the arguments of bubblewrap', () => {
-  test('make exactly one lasting place writable, and nothing below it', () => {
-    const argv = bubblewrapArgv(RUNTIME, COMMAND);
-    const made = destinations(argv);
-    expect(made.filter(({ option }) => option === '--bind')).toEqual([{ option: '--bind', to: '/build' }]);
-    expect(made.filter(({ to }) => to.startsWith('/build/'))).toEqual([]);
+  test('make two lasting places writable, and nothing below them', () => {
+    const made = destinations(bubblewrapArgv(RUNTIME, COMMAND));
+    expect(made.filter(({ option }) => option === '--bind').map(({ to }) => to)).toEqual([
+      '/home/job',
+      '/build',
+    ]);
+    expect(made.filter(({ to }) => /^\/(build|home\/job)\//.test(to))).toEqual([]);
+  });
+
+  test('give a process of its own home one in memory', () => {
+    const made = destinations(bubblewrapArgv(RUNTIME, { ...COMMAND, home: null }));
+    expect(made.filter(({ option }) => option === '--bind').map(({ to }) => to)).toEqual(['/build']);
+    expect(made.filter(({ to }) => to.startsWith('/home/job'))).toEqual([
+      { option: '--tmpfs', to: '/home/job' },
+      { option: '--symlink', to: '/home/job/src' },
+    ]);
   });
 
   test('unshare everything, keep no capability, and end with a read-only root', () => {
@@ -79,7 +91,7 @@ describe('the arguments of bubblewrap', () => {
   });
 
   test('bound the size of every memory-backed place', () => {
-    const argv = bubblewrapArgv(RUNTIME, COMMAND);
+    const argv = bubblewrapArgv(RUNTIME, { ...COMMAND, home: null });
     argv.forEach((option, index) => {
       if (option === '--tmpfs')
         expect(argv.slice(index - 4, index)).toEqual([

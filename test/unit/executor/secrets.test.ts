@@ -41,6 +41,29 @@ describeOnBubblewrap('a playbook with a secret in the sandbox', () => {
   });
 });
 
+const HOMES = {
+  'ci/prepare.sh': script('mkdir -p ~/.local; echo tool >~/.local/tool; ls ~/src/git.example.org/acme/app'),
+  'ci/with.sh': script('ls -A ~; ls ~/src/git.example.org/acme/app; cat "$ZUUL_SECRETS_FILE" >~/.token'),
+  'ci/without.sh': script('cat ~/.local/tool; ls -A ~'),
+};
+
+describeOnBubblewrap('the home directory in the sandbox', () => {
+  test('lasts from playbook to playbook of a build; a playbook with a secret has one for itself', async () => {
+    await using bench = await openBench({ sandbox: 'bubblewrap' }, { secretKeys });
+    const scripts = { preRun: ['ci/prepare.sh'], run: ['ci/with.sh'], postRun: ['ci/without.sh'] };
+    const request = withSecret(buildRequest(await bench.commit(HOMES), scripts), 0);
+    const { result, log } = await bench.submit(request).ended;
+    expect(result.result, log).toBe('SUCCESS');
+    const [, , printed = []] = log.split(/ START: .*\n/).map(part => [...part.matchAll(/\| (.*)/g)]);
+    expect(printed.map(([, line]) => line)).toEqual(['src', 'ci']);
+    const [, , , last = []] = log.split(/ START: .*\n/).map(part => [...part.matchAll(/\| (.*)/g)]);
+    expect(last.map(([, line]) => line)).toEqual(['tool', '.local', 'src']);
+    const next = await bench.submit(buildRequest(await bench.commit(HOMES), { run: ['ci/without.sh'] }))
+      .ended;
+    expect(next.log).toMatch(/tool.*No such file/);
+  });
+});
+
 describe('a playbook with a secret and no sandbox', () => {
   test('reads it from a file of memory that is gone afterwards', async () => {
     let folder = '';

@@ -1,5 +1,5 @@
-/** The ssh key of a project for its builds after review: jobs sign with it, and never have it. */
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+/** The ssh agent of a build: jobs sign with the key of their project after review and never have it, and add keys of their own. */
+import { createPublicKey, generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ssh2 from 'ssh2';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { sshText, sshWhole } from '../../../src/executor/ssh-agent/agent-wire.ts';
 import { AGENT_SOCKET, openBuildAgent } from '../../../src/executor/ssh-agent/build-agent.ts';
 import { readZuulKeys } from '../../../src/store/keystore/zuul-keys.ts';
 import { KEYSTORE_PASSWORD, SSH_PUBLIC_KEY, ZUUL_KEYS } from '../../fake/project-keys.ts';
@@ -46,6 +47,43 @@ async function answerOf(seen: string, request: Buffer): Promise<Buffer> {
   return promise;
 }
 
+function signatureOf(
+  client: ReturnType<typeof ssh2.createAgent>,
+  blob: Buffer,
+  data: Buffer,
+  hash: 'sha256' | 'sha512',
+): Promise<Buffer> {
+  return new Promise((resolve, reject) =>
+    client.sign(blob, data, { hash }, (error, made) =>
+      error || made === undefined ? reject(error) : resolve(made),
+    ),
+  );
+}
+
+function framed(...content: readonly Buffer[]): Buffer {
+  return sshText(Buffer.concat(content));
+}
+
+const DONE = framed(Buffer.from([6]));
+const REFUSED = framed(Buffer.from([5]));
+
+/** As `ssh-add` sends it. @param change to each number. */
+function addedRsa(added: KeyObject, change = (bytes: Buffer) => bytes): readonly Buffer[] {
+  const { n = '', e = '', d = '', qi = '', p = '', q = '' } = added.export({ format: 'jwk' });
+  const numbers = [n, e, d, qi, p, q].map(each => change(Buffer.from(each, 'base64url')));
+  const padded = numbers.map(each => ((each[0] ?? 0) > 127 ? Buffer.concat([Buffer.from([0]), each]) : each));
+  return [sshText('ssh-rsa'), ...padded.map(sshText), sshText('of the job')];
+}
+
+/** @returns also its public key. */
+function addedEd25519(added: KeyObject): readonly [request: readonly Buffer[], blob: Buffer] {
+  const { x = '', d = '' } = added.export({ format: 'jwk' });
+  const open = Buffer.from(x, 'base64url');
+  const both = Buffer.concat([Buffer.from(d, 'base64url'), open]);
+  const type = sshText('ssh-ed25519');
+  return [[type, sshText(open), sshText(both), sshText('of the job')], Buffer.concat([type, sshText(open)])];
+}
+
 describe('the agent of a build', () => {
   test('lists the key of the project, and signs with it in each way that ssh asks for', async () => {
     const { seen, socket } = await openAgent();
@@ -61,36 +99,56 @@ describe('the agent of a build', () => {
     expect(listed.map(each => each.getPublicSSH().toString('base64'))).toEqual([BLOB]);
     for (const hash of ['sha256', 'sha512'] as const) {
       const data = Buffer.from('what ssh signs');
-      const signature = await new Promise<Buffer>((resolve, reject) =>
-        client.sign(Buffer.from(BLOB, 'base64'), data, { hash }, (error, made) =>
-          error || made === undefined ? reject(error) : resolve(made),
-        ),
-      );
+      const signature = await signatureOf(client, Buffer.from(BLOB, 'base64'), data, hash);
       expect(verify(hash, data, createPublicKey(key), signature)).toBe(true);
     }
   });
 
+  test('takes keys of the job and signs with them, removes what it is asked to, and forgets what was added since a mark', async () => {
+    const { agent, seen } = await openAgent();
+    const ask = (type: number, ...content: readonly Buffer[]) =>
+      answerOf(seen, framed(Buffer.from([type]), ...content));
+    const blobs = async () => {
+      const answer = await ask(11);
+      return answer.readUInt32BE(5);
+    };
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    const ed25519 = generateKeyPairSync('ed25519').privateKey;
+    expect(await ask(17, ...addedRsa(rsa))).toEqual(DONE);
+    const forget = agent.markKeys();
+    const [ed, blob] = addedEd25519(ed25519);
+    expect(await ask(17, ...ed)).toEqual(DONE);
+    expect(await ask(17, ...ed)).toEqual(DONE);
+    expect(await blobs()).toBe(3);
+    const data = Buffer.from('what ssh signs');
+    const signature = await signatureOf(ssh2.createAgent(seen), blob, data, 'sha256');
+    expect(verify(null, data, createPublicKey(ed25519), signature)).toBe(true);
+    forget();
+    expect(await blobs()).toBe(2);
+    expect(await ask(18, sshText(blob))).toEqual(REFUSED);
+    expect(await ask(18, sshText(Buffer.from(BLOB, 'base64')))).toEqual(DONE);
+    expect(await blobs()).toBe(1);
+    const [type = data, n = data] = addedRsa(rsa);
+    for (const broken of [[type], [type, n], [sshText('ssh-dss'), n], addedRsa(rsa, () => Buffer.from([1]))])
+      expect(await ask(17, ...broken)).toEqual(REFUSED);
+    expect(await ask(19)).toEqual(DONE);
+    expect(await blobs()).toBe(0);
+    for (let each = 0; each < 32; each++)
+      expect(await ask(17, ...addedEd25519(generateKeyPairSync('ed25519').privateKey)[0])).toEqual(DONE);
+    expect(await ask(17, ...ed)).toEqual(REFUSED);
+  });
+
   test('answers what it does not do with a failure, goes on after it, and hangs up on what is no request', async () => {
     const { seen } = await openAgent();
-    const whole = (value: number) => {
-      const bytes = Buffer.alloc(4);
-      bytes.writeUInt32BE(value);
-      return bytes;
-    };
-    const request = (...content: readonly Buffer[]) => {
-      const message = Buffer.concat(content);
-      return Buffer.concat([whole(message.length), message]);
-    };
-    const failure = request(Buffer.from([5]));
-    const extension = request(Buffer.from([27]), whole(4), Buffer.from('bind'), Buffer.alloc(40, 11));
-    const addKey = request(Buffer.from([17]), whole(1_000_000));
-    const otherKey = request(Buffer.from([13]), whole(3), Buffer.from('abc'), whole(0), whole(2));
-    const list = request(Buffer.from([11]));
+    const extension = framed(Buffer.from([27]), sshWhole(4), Buffer.from('bind'), Buffer.alloc(40, 11));
+    const addKey = framed(Buffer.from([17]), sshWhole(1_000_000));
+    const otherKey = framed(Buffer.from([13]), sshWhole(3), Buffer.from('abc'), sshWhole(0), sshWhole(2));
+    const list = framed(Buffer.from([11]));
     const answer = await answerOf(seen, Buffer.concat([extension, addKey, otherKey, list]));
-    expect(answer.subarray(0, 15)).toEqual(Buffer.concat([failure, failure, failure]));
+    expect(answer.subarray(0, 15)).toEqual(Buffer.concat([REFUSED, REFUSED, REFUSED]));
     expect(answer[19]).toBe(12);
-    expect(await answerOf(seen, Buffer.concat([whole(0x7fff_ffff), Buffer.from('a')]))).toHaveLength(0);
-    expect(await answerOf(seen, whole(0))).toHaveLength(0);
+    expect(await answerOf(seen, Buffer.concat([sshWhole(0x7fff_ffff), Buffer.from('a')]))).toHaveLength(0);
+    expect(await answerOf(seen, sshWhole(0))).toHaveLength(0);
   });
 
   test('reads no more than it can answer: a job that takes no answers fills no memory', async () => {
@@ -124,13 +182,21 @@ describe('the agent of a build', () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  test('is not there for a build that runs before review, for a project without a key, and without a keystore', async () => {
+  test('has no key of a project before review, of one without a key, and without a keystore', async () => {
+    const none = { read: async () => undefined };
+    for (const [request, keys] of [
+      [{}, sshKeys],
+      [{ sshKeyOf: PROJECT }, undefined],
+      [{ sshKeyOf: PROJECT }, none],
+    ] as const) {
+      const info = await mkdtemp(path.join(tmpdir(), 'gatehouse-agent-'));
+      onTestFinished(() => rm(info, { recursive: true, force: true }));
+      const agent = await openBuildAgent(request, { info }, null, keys);
+      const listed = await answerOf(path.join(info, AGENT_SOCKET), framed(Buffer.from([11])));
+      expect(listed).toEqual(framed(Buffer.from([12]), sshWhole(0)));
+      if (agent.kind === 'open') await agent.close();
+    }
     const places = { info: '/nowhere' };
-    expect(await openBuildAgent({}, places, null, sshKeys)).toEqual({ kind: 'none' });
-    expect(await openBuildAgent({ sshKeyOf: PROJECT }, places, null, undefined)).toEqual({ kind: 'none' });
-    expect(
-      await openBuildAgent({ sshKeyOf: PROJECT }, places, null, { read: async () => undefined }),
-    ).toEqual({ kind: 'none' });
     const broken = { read: () => Promise.reject(new Error('the key is damaged')) };
     expect(await openBuildAgent({ sshKeyOf: PROJECT }, places, null, broken)).toMatchObject({
       kind: 'unavailable',
@@ -145,13 +211,13 @@ ssh-keygen -q -Y sign -f key.pub -n file file
 echo "me $(cat key.pub)" >allowed
 ssh-keygen -Y verify -f allowed -I me -n file -s file.sig <file
 stat -c 'socket %a' "$SSH_AUTH_SOCK"
-if ssh-add -D 2>&1; then echo DELETED; fi
 if echo x 2>/dev/null >"$SSH_AUTH_SOCK"; then echo WRITTEN; fi
+ssh-keygen -q -t rsa -N '' -f own && ssh-add -q own && ssh-add -l | wc -l && rm own && ssh-add -qD
 grep -rls 'PRIVATE KEY' / --exclude-dir=usr --exclude-dir=proc --exclude-dir=sys --exclude-dir=etc --exclude-dir=src --exclude-dir=playbooks --exclude-dir=git || echo NO-KEY-FOUND
 cat /proc/[0-9]*/environ | tr '\\0' '\\n' | grep -c PRIVATE || true`);
 const FILES = {
   'ci/use.sh': USE,
-  'ci/without.sh': script(`echo "agent: \${SSH_AUTH_SOCK:-none}"; test ! -e /gatehouse/ssh-agent`),
+  'ci/without.sh': script('ssh-add -l || test $? -eq 1'),
 };
 
 describeOnBubblewrap('a build after review, in the sandbox', () => {
@@ -168,7 +234,7 @@ describeOnBubblewrap('a build after review, in the sandbox', () => {
       expect(log).toContain('Good "file" signature for me');
       expect(log).toContain('socket 600');
       expect(log).toContain('NO-KEY-FOUND');
-      expect(log).not.toContain('DELETED');
+      expect(log).toMatch(/\| 2$/m);
       expect(log).not.toContain('WRITTEN');
       const secret = key.export({ format: 'jwk' });
       for (const part of [secret.d, secret.p, secret.q])
@@ -176,11 +242,14 @@ describeOnBubblewrap('a build after review, in the sandbox', () => {
     },
   );
 
-  test('and one before review gets none', async () => {
-    await using bench = await openBench({ sandbox: 'bubblewrap' }, { sshKeys });
-    const commit = await bench.commit(FILES);
-    const { result, log } = await bench.submit(buildRequest(commit, { run: ['ci/without.sh'] })).ended;
-    expect(result.result, log).toBe('SUCCESS');
-    expect(log).toContain('agent: none');
-  });
+  test.skipIf(inject('openSsh').kind === 'none')(
+    `and one before review has no key ${ON_OPENSSH}`,
+    async () => {
+      await using bench = await openBench({ sandbox: 'bubblewrap' }, { sshKeys });
+      const commit = await bench.commit(FILES);
+      const { result, log } = await bench.submit(buildRequest(commit, { run: ['ci/without.sh'] })).ended;
+      expect(result.result, log).toBe('SUCCESS');
+      expect(log).toContain('The agent has no identities');
+    },
+  );
 });

@@ -75,7 +75,7 @@ function createSlot(overlays: boolean) {
     const places = placesOf(folder, request.uuid);
     processes.length = 0;
     const operations = await awaited(async () => {
-      makePlaces(places, null);
+      makePlaces(places, null, places.work);
       const steps = createBuildSteps(clock, clock.now());
       const { overlays: mounted } = await prepareWorkspace(deps, request, places, 0, steps);
       expect(
