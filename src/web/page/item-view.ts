@@ -9,6 +9,7 @@ import { api, errorTextOf, fetchJson } from './address.ts';
 import { comparisonPanel } from './comparison-panel.ts';
 import { drawCriticalPath } from './critical-path.ts';
 import { decisionList } from './decision-list.ts';
+import type { DesktopNotices } from './desktop-notices.ts';
 import { element, show } from './dom.ts';
 import { nothingHere } from './fetched-view.ts';
 import { forecastLine } from './forecast-line.ts';
@@ -32,6 +33,7 @@ interface Shown {
   readonly live: Live;
   /** Absent right: no buttons. */
   readonly right: Pick<RightToAct, 'isGiven'>;
+  readonly notices: Pick<DesktopNotices, 'watchControl'>;
 }
 
 /** Shows what is known at once and loads the rest; after each burst of updates it loads explanation and trace again. */
@@ -41,6 +43,7 @@ export class ItemView implements View {
   readonly #uuid: string;
   readonly #live: Live;
   readonly #right: Pick<RightToAct, 'isGiven'>;
+  readonly #notices: Shown['notices'];
   #item: LiveItem | undefined;
   #explanation: ExplanationDocument | undefined;
   #head = element('div', { class: 'item-head' });
@@ -51,7 +54,8 @@ export class ItemView implements View {
   #timer: number | undefined;
   #closed = false;
 
-  constructor(root: Element, uuid: string, { tenant, live, right }: Shown) {
+  constructor(root: Element, uuid: string, { tenant, live, right, notices }: Shown) {
+    this.#notices = notices;
     this.#right = right;
     this.#root = root;
     this.#tenant = tenant;
@@ -150,9 +154,14 @@ export class ItemView implements View {
       show(this.#root, this.#head, this.#time, this.#path, beside, this.#waterfall.root, this.#decisions);
     }
     this.#item = item;
-    show(this.#head, itemHead(item, this.#forecastLine(item), this.#acts(item)));
+    show(this.#head, itemHead(item, this.#forecastLine(item), [this.#watchButton(item), this.#acts(item)]));
     tick(this.#head, this.#live.now());
     this.#drawTimes();
+  }
+
+  #watchButton(item: LiveItem): HTMLElement | null {
+    const button = item.left === null ? this.#notices.watchControl(this.#uuid) : null;
+    return button === null ? null : element('p', { class: 'watch' }, button);
   }
 
   #acts(item: LiveItem): HTMLElement | null {

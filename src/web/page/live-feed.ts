@@ -1,14 +1,15 @@
 /**
  * Source of a tab's messages about a tenant: the shared worker, or a stream of its own in a tab that is signed in and in a browser without shared workers; in all cases
- * only while the tab is visible.
+ * only while the tab is visible or shows notifications.
  */
 import type { StreamMessage, TabMessage, Take } from './messages.ts';
+import { areOn } from './notices-on.ts';
 import { sessionToken } from './session.ts';
 import { SharedStreams, SILENT_MS } from './shared-streams.ts';
 import { TenantStream } from './tenant-stream.ts';
 
 /** Version of the messages: raise it when they change, or tabs of two releases would share a worker. */
-const NAME = 'gatehouse-live-1';
+const NAME = 'gatehouse-live-2';
 
 /** @returns a function that stops it. */
 export function openFeed(tenant: string, take: Take): () => void {
@@ -42,7 +43,7 @@ function ownFeed(tenant: string, take: Take): () => void {
 
 /** Reports the tab's tenant and visibility until stopped. @returns a function that stops it. */
 function reportVisibility(tenant: string, say: (message: TabMessage) => void): () => void {
-  const sayVisibility = () => say({ kind: document.hidden ? 'hidden' : 'seen' });
+  const sayVisibility = () => say({ kind: !document.hidden ? 'seen' : areOn() ? 'awake' : 'hidden' });
   const begin = () => {
     say({ kind: 'follow', tenant });
     sayVisibility();
@@ -50,7 +51,7 @@ function reportVisibility(tenant: string, say: (message: TabMessage) => void): (
   const leave = () => say({ kind: 'leave' });
   // The browser may restore a page from its back/forward cache.
   const comeBack = (event: PageTransitionEvent) => event.persisted && begin();
-  const beat = setInterval(() => document.hidden || sayVisibility(), SILENT_MS / 3);
+  const beat = setInterval(() => (document.hidden && !areOn()) || sayVisibility(), SILENT_MS / 3);
   document.addEventListener('visibilitychange', sayVisibility);
   window.addEventListener('pagehide', leave);
   window.addEventListener('pageshow', comeBack);

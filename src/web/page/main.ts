@@ -15,6 +15,7 @@
  *     delays-view.ts                    a pipeline's delays: delay-tiles.ts, whole-gate.ts, night-panels.ts, load-chart.ts, culprits.ts, reset-cases.ts
  *     fetched-view.ts                   views of one document: errors-view.ts, components-view.ts, builds-view.ts (list-filter.ts)
  *                                       jobs-view.ts and projects-view.ts; semaphores-view.ts, nodes-view.ts and autoholds-view.ts (list-search.ts); table.ts; queues-view.ts is live
+ *     desktop-notices.ts                notifications of the browser: item-watch.ts says of what, notices-on.ts whether
  *     acts.ts, hold-acts.ts             what who is signed in may do (right-to-act.ts): act-dialog.ts asks, and says what it costs
  *     account.ts                        signing in and out: sign-in.ts, session.ts; token-source.ts and event-lines.ts: a stream with a token
  *
@@ -24,6 +25,7 @@
 import type { TenantsDocument } from '../../api/service.ts';
 import { SignInControls } from './account.ts';
 import { currentPlace, fetchTenants, pages, tenantStanding } from './address.ts';
+import { DesktopNotices } from './desktop-notices.ts';
 import { element, show } from './dom.ts';
 import { nothingHere } from './fetched-view.ts';
 import { clock } from './format.ts';
@@ -49,6 +51,7 @@ const account = new SignInControls(() => {
   closeDialogs();
   void open();
 });
+const notices = new DesktopNotices(go, drawHeader);
 let tenants: TenantsDocument = [];
 let live: Live | undefined;
 let liveTenant: string | undefined;
@@ -75,6 +78,7 @@ async function start(): Promise<void> {
   });
   setInterval(() => {
     view?.tick();
+    if (live !== undefined && liveTenant !== undefined) notices.look(liveTenant, live, false);
     showState();
   }, 1000);
   await open();
@@ -91,7 +95,7 @@ async function open(): Promise<void> {
   right ??= new RightToAct(tenant, () => view?.update(null));
   window.scrollTo(0, 0);
   header.querySelector('.pages [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  const opened = await openView(place, { root: main, tenant, live, right });
+  const opened = await openView(place, { root: main, tenant, live, right, notices });
   if (opening !== openings) return opened.close();
   view = opened;
   showState();
@@ -125,6 +129,7 @@ function follow(tenant: string): Live {
         drawBanner();
       }
       view?.update(changed);
+      if (live !== undefined) notices.look(tenant, live, true);
     },
     onConnection: connected => {
       if (!connected) void askWhether(tenant);
@@ -195,7 +200,7 @@ function privateReason(): string {
 }
 
 function drawHeader(): void {
-  const controls = account.controls(() => drawBanner());
+  const controls = [notices.control(), account.controls(() => drawBanner())];
   const facts = { tenants, tenant: liveTenant, page: currentPlace().page, live, go, account: controls };
   // On a phone the row of links may have been scrolled.
   const scrolled = header.querySelector('.pages')?.scrollLeft ?? 0;

@@ -19,10 +19,13 @@ export interface LiveUpdate {
 /** From the stream to a tab: documents, or whether the service can be reached. */
 export type StreamMessage = LiveUpdate | { readonly kind: 'connection'; readonly connected: boolean };
 
-/** From a tab to the holder of the streams. `seen` is repeated while the tab is visible, so that a crashed tab is noticed. */
+/**
+ * From a tab to the holder of the streams. `seen` is repeated while the tab is visible, so that a crashed tab is noticed, and `awake`
+ * by a hidden one that shows notifications: browsers let those speak once a minute.
+ */
 export type TabMessage =
   | { readonly kind: 'follow'; readonly tenant: string }
-  | { readonly kind: 'seen' | 'hidden' | 'leave' };
+  | { readonly kind: 'seen' | 'awake' | 'hidden' | 'leave' };
 
 /** Called in the order of the stream. A snapshot may come at any time and replaces all documents. */
 export type Take = (message: StreamMessage) => void;

@@ -8,6 +8,7 @@ import { Board } from './board.ts';
 import { buildsetsView, buildsView } from './builds-view.ts';
 import { componentsView } from './components-view.ts';
 import { DelaysView } from './delays-view.ts';
+import type { DesktopNotices } from './desktop-notices.ts';
 import { element, show } from './dom.ts';
 import { errorsView } from './errors-view.ts';
 import { nothingHere } from './fetched-view.ts';
@@ -28,6 +29,7 @@ interface Opening {
   readonly tenant: string;
   readonly live: Live;
   readonly right: RightToAct;
+  readonly notices: DesktopNotices;
 }
 
 /** What has no view of its own yet is found first. @returns also where another page takes the place of this one. */

@@ -12,6 +12,8 @@ import type { TenantStream } from './tenant-stream.ts';
 const HIDDEN_MS = 2000;
 /** Milliseconds without a report after which a tab counts as hidden. */
 export const SILENT_MS = 45_000;
+/** The same of one that is awake. */
+const AWAKE_MS = 150_000;
 /** Maximum number of tenants followed at the same time; the ones seen last win. */
 const MOST_STREAMS = 4;
 
@@ -42,6 +44,7 @@ export class SharedStreams {
     return message => {
       if (message.kind === 'follow') this.#follow(tab, message.tenant);
       if (message.kind === 'seen') tab.seenUntil = Date.now() + SILENT_MS;
+      if (message.kind === 'awake') tab.seenUntil = Date.now() + AWAKE_MS;
       if (message.kind === 'hidden') tab.seenUntil = Math.min(tab.seenUntil, Date.now() + HIDDEN_MS);
       if (message.kind === 'leave') this.#tabs.delete(tab);
       this.#settle();
