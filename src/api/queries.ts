@@ -42,7 +42,7 @@ const MAX_LOG_PIECE = 4 * 1024 * 1024;
 /** Query parameters by route. `src/web/query.ts` reads requests with them; errors are answered with 400. */
 export const QUERIES = {
   buildsets: filter,
-  builds: { ...filter, job_name: texts, voting: boolean, final: boolean },
+  builds: { ...filter, job_name: texts, worker: texts, voting: boolean, final: boolean },
   items: { limit: { kind: 'integer', min: 1, max: 100, default: 20 }, skip: { ...skip, default: 0 } },
   decisions: {
     project: { kind: 'text' },

@@ -16,7 +16,7 @@ export interface LoadPoint {
   readonly resets: number;
   /** Mean number of builds of these items that executors had. */
   readonly builds: number;
-  /** The narrowest window that an item entered in the period; null: none had to wait for its place. */
+  /** The narrowest window of its queues in the period; null: none is known, or without limit. */
   readonly window: number | null;
 }
 
@@ -35,6 +35,7 @@ interface Bucket {
 export function loadOf(
   items: readonly DelayedItem[],
   { covered, until }: { readonly covered: Nanoseconds; readonly until: Nanoseconds },
+  widths: ReadonlyMap<string, number>,
 ): readonly LoadPoint[] {
   const start = BigInt(covered);
   const width = (BigInt(until) - start) / BigInt(POINTS);
@@ -46,6 +47,7 @@ export function loadOf(
   // In widths of a bucket: a chart needs no nanoseconds.
   const place = (time: Nanoseconds) => Number(BigInt(time) - start) / Number(width);
   for (const item of items) addItem(buckets, item, place);
+  addWidths(buckets, items, place, widths);
   return buckets.map(({ states, left, succeeded, resets, builds, window }, index) => ({
     at: parseNanoseconds((start + width * BigInt(index)).toString()),
     states: Object.fromEntries([...states].map(([state, items]) => [state, hundredths(items)])),
@@ -76,13 +78,36 @@ function addItem(buckets: readonly Bucket[], item: DelayedItem, place: (time: Na
     if (bucket !== undefined) bucket.resets += 1;
   }
   for (const { at, window } of item.windows) {
-    const bucket = bucketAt(buckets, place(at));
-    if (bucket !== undefined) bucket.window = Math.min(window, bucket.window ?? window);
+    narrow(bucketAt(buckets, place(at)), window);
   }
   const end = item.ended === null ? undefined : bucketAt(buckets, place(item.until));
   if (end === undefined) return;
   end.left += 1;
   if (item.ended?.result === 'SUCCESS') end.succeeded += 1;
+}
+
+/** A width holds from one departure of the queue to the next: each says what it was until then, and `widths` what it is. */
+function addWidths(
+  buckets: readonly Bucket[],
+  items: readonly DelayedItem[],
+  place: (time: Nanoseconds) => number,
+  widths: ReadonlyMap<string, number>,
+): void {
+  const ends = items.flatMap(({ queue, until, widthBefore }) =>
+    widthBefore === null ? [] : [{ queue, end: place(until), width: widthBefore }],
+  );
+  for (const [queue, width] of widths) ends.push({ queue, end: buckets.length - 1, width });
+  for (const all of Map.groupBy(ends, ({ queue }) => queue).values()) {
+    let begin = 0;
+    for (const { end, width } of all.sort((a, b) => a.end - b.end)) {
+      for (let index = Math.floor(begin); index <= end; index++) narrow(buckets[index], width);
+      begin = Math.max(begin, end);
+    }
+  }
+}
+
+function narrow(bucket: Bucket | undefined, width: number): void {
+  if (bucket !== undefined) bucket.window = Math.min(width, bucket.window ?? width);
 }
 
 function bucketAt(buckets: readonly Bucket[], place: number): Bucket | undefined {

@@ -28,6 +28,8 @@ export type DelayedItem = Pick<
   readonly flakes: readonly Flakes[];
   /** Windows of its queue when it entered them after waiting outside; without those that have no limit. */
   readonly windows: readonly { readonly at: Nanoseconds; readonly window: number }[];
+  /** How wide its queue was until it left; null: not known. */
+  readonly widthBefore: number | null;
   /** Of each buildset, oldest first. */
   readonly tries: readonly Try[];
   /** Of each build that an executor took, once. */
@@ -71,6 +73,7 @@ export function delayedItem(item: QueueItem, now: Nanoseconds): DelayedItem {
     queue: item.queue,
     flakes: flakesOf(explained.builds, testedStates(item)),
     windows: windowsOf(item),
+    widthBefore: item.phase.phase === 'left' ? (item.phase.window ?? null) : null,
     tries: buildsetsOf(item).map(tryOf),
     work: workOf(item, until),
   };

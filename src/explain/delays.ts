@@ -32,6 +32,9 @@ export interface DelaysQuestion {
   readonly until: Nanoseconds;
 }
 
+/** How wide queues are now, by their keys; those without a limit are left out. */
+export type QueueWidths = ReadonlyMap<string, number>;
+
 /** Sent by the API with the links of its page added, and printed by delays-text.ts. */
 export interface Delays extends DelaysQuestion {
   /** Not all items were counted: see `covered`. */
@@ -123,11 +126,13 @@ const NS_PER_HOUR = 3.6e12;
 /**
  * @param items each once, without dependency items; the caller has read all of them that were there since `covered`.
  * @param page of the picture; absent: it has no rows.
+ * @param widths absent: not known.
  */
 export function delaysOf(
   items: readonly DelayedItem[],
   question: DelaysQuestion,
   page: { readonly limit: number; readonly skip: number } = { limit: 0, skip: 0 },
+  widths: QueueWidths = new Map(),
 ): Delays {
   const { culprits, ghosts } = worstCulprits(items);
   const left = items.filter(item => item.ended !== null);
@@ -149,7 +154,7 @@ export function delaysOf(
     resets: { ...resetsOf(items), worst: culprits },
     flaky: flakyJobs(items),
     slowest: slowestOf(items),
-    load: loadOf(items, question),
+    load: loadOf(items, question, widths),
     use: useOf(items, question),
     picture: gatePicture(items, ghosts, page),
   };

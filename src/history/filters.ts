@@ -33,6 +33,8 @@ export interface BuildsetFilter {
 /** `uuid`, `result`, `complete` and the bounds of `_id` are those of builds here. */
 export interface BuildFilter extends BuildsetFilter {
   readonly jobName?: readonly string[];
+  /** Names of the executors that took them. */
+  readonly worker?: readonly string[];
   readonly voting?: boolean;
   readonly final?: boolean;
 }
@@ -47,6 +49,7 @@ export const MAX_SKIP = 10_000;
 type Column =
   | 'build.uuid'
   | 'build.job_name'
+  | 'build.worker'
   | 'build.result'
   | 'buildset.uuid'
   | 'buildset.result'

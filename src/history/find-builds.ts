@@ -55,6 +55,7 @@ export async function findBuilds(database: Database, filter: BuildFilter): Promi
     .where('build.tenant', '=', filter.tenant)
     .where(isOneOf('build.uuid', filter.uuid))
     .where(isOneOf('build.job_name', filter.jobName))
+    .where(isOneOf('build.worker', filter.worker))
     .where(isOneOf('build.result', filter.result))
     .where(buildsetFits(filter));
   if (filter.complete !== undefined)

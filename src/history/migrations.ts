@@ -24,6 +24,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
     '0008-warnings': { up: warnings },
     '0009-file-comments': { up: fileComments },
     '0010-failed-tests': { up: database => failedTests(database, dialect) },
+    '0011-builds-by-worker': { up: buildsByWorker },
   };
 }
 
@@ -184,6 +185,11 @@ async function failedTests(database: AnyDatabase, dialect: Dialect): Promise<voi
     test_key text not null, change_key text not null, at text not null)`.execute(database);
   await sql`create index failed_test_by_key on failed_test (tenant, test_key, at)`.execute(database);
   await sql`create index failed_test_by_build on failed_test (build_id)`.execute(database);
+}
+
+/** What one executor did last, without reading what the others did. */
+async function buildsByWorker(database: AnyDatabase): Promise<void> {
+  await sql`create index build_by_tenant_worker on build (tenant, worker, id)`.execute(database);
 }
 
 function numbered(dialect: Dialect) {

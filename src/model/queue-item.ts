@@ -65,6 +65,8 @@ type ItemPhase =
       readonly result: BuildSetResult;
       /** What removed it before it was reported, when known. */
       readonly remover?: Remover;
+      /** How wide its queue was until then. Absent: without limit, not learnt, or not recorded. */
+      readonly window?: number;
     };
 
 /**

@@ -54,7 +54,14 @@ export function leave(
   draft.remove({
     ...leaving,
     buildset,
-    phase: { phase: 'left', at, reason: how.reason, result: how.result, ...removerOf(how) },
+    phase: {
+      phase: 'left',
+      at,
+      reason: how.reason,
+      result: how.result,
+      ...removerOf(how),
+      ...windowOf(draft, item),
+    },
   });
   draft.decide('left', aboutItem(item, event), `${changesText(item)} left with ${how.result}: ${how.text}`);
   const { became } = how;
@@ -121,6 +128,12 @@ function lastReportText(reason: LeaveCode, text: string, detail: string | null):
     return `This change is unable to merge due to a missing merge requirement${more}.`;
   if (reason === 'dependency-lost') return `This change depends on a change that failed to merge${more}.`;
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/** What it does to the window comes after it. */
+function windowOf({ manager, queues }: TurnDraft, { queue }: QueueItem): { readonly window?: number } {
+  const window = manager.window === 'learnt' ? (queues.get(queue)?.window ?? 0) : 0;
+  return window === 0 ? {} : { window };
 }
 
 function removerOf({ remover }: Leave): { readonly remover?: Remover } {

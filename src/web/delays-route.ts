@@ -12,13 +12,13 @@ import { QUERIES } from '../api/queries.ts';
 import type { PipelineSnapshot } from '../api/tenant-snapshot.ts';
 import { type DelayedItem, delayedItem } from '../explain/delayed-item.ts';
 import { delaysOf } from '../explain/delays.ts';
+import { takeFinished } from '../history/take-finished.ts';
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { itemPage } from '../model/page-addresses.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
 import { type Answer, badRequest, jsonAnswer, type ReadRequest } from './answer.ts';
 import type { WebDeps } from './deps.ts';
-import { takeFinished } from './finished-of-pipeline.ts';
 import { pipelineNamed } from './named-pipeline.ts';
 import { readQuery } from './query.ts';
 import { KEEP_MS, type SharedAnswers, sharedAnswers, tooManyWait } from './shared-answers.ts';
@@ -90,12 +90,16 @@ async function answer(
   };
   for (const item of state.items.values()) take(item);
   // After the items in the queue: an item that has left meanwhile counts as finished.
-  const question = { tenant, pipeline: pipeline.name, since, most: MOST_ITEMS, page: PAGE };
-  const covered = await takeFinished(deps.history, question, item => {
+  const wanted = { tenant, pipeline: pipeline.name, since, most: MOST_ITEMS, page: PAGE };
+  const covered = await takeFinished(deps.history, wanted, item => {
     take(item);
     return true;
   });
-  const { slowest, picture, ...rest } = delaysOf([...found.values()], { since, until, covered }, page);
+  const widths = new Map(
+    state.queues.flatMap(({ key, window }) => (window > 0 ? [[key, window] as const] : [])),
+  );
+  const question = { since, until, covered };
+  const { slowest, picture, ...rest } = delaysOf([...found.values()], question, page, widths);
   const traceUrlOf = (item: string) => links.get(item) ?? null;
   return {
     tenant,

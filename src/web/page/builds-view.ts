@@ -26,6 +26,7 @@ const CHANGE: readonly FilterField[] = [
   { name: 'change', text: 'Change' },
 ];
 const JOB: FilterField = { name: 'job_name', text: 'Job' };
+const WORKER: FilterField = { name: 'worker', text: 'Executor' };
 const RESULT: FilterField = { name: 'result', text: 'Result', values: RESULTS };
 
 /** What both lists load. */
@@ -38,7 +39,7 @@ export function buildsView(root: Element, tenant: string): View {
   return listView<BuildDocument>(root, tenant, {
     name: 'builds',
     title: 'Builds',
-    fields: [JOB, ...CHANGE],
+    fields: [JOB, ...CHANGE, WORKER],
     draw: builds => buildTable(tenant, builds),
   });
 }

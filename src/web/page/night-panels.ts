@@ -1,7 +1,7 @@
 /** Who stole most time, and what executors and hosts did: parts of the page of a pipeline. */
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { pages } from './address.ts';
-import { element } from './dom.ts';
+import { type Child, element } from './dom.ts';
 import { count, dateAndClock, durationOf, hourAndMinute, millisecondsOf } from './format.ts';
 import { table } from './table.ts';
 
@@ -49,7 +49,7 @@ export function worstPanel({ tenant, resets }: DelaysAnswer): HTMLElement | fals
 }
 
 /** Of this pipeline's builds alone. */
-export function usePanel({ use }: DelaysAnswer): HTMLElement | false {
+export function usePanel({ tenant, pipeline, use }: DelaysAnswer): HTMLElement | false {
   if (use.executors.length === 0) return false;
   return element(
     'section',
@@ -60,15 +60,30 @@ export function usePanel({ use }: DelaysAnswer): HTMLElement | false {
       'Executors and hosts',
       element('span', { class: 'total' }, 'builds of this pipeline'),
     ),
-    element('div', { class: 'use' }, useTable('Executor', use.executors), useTable('Host', use.hosts)),
+    element(
+      'div',
+      { class: 'use' },
+      useTable('Executor', use.executors, name => buildsOf(tenant, pipeline, name)),
+      useTable('Host', use.hosts, name => name),
+    ),
   );
 }
 
-function useTable(kind: string, used: DelaysAnswer['use']['hosts']): HTMLElement | null {
+/** The last builds of this pipeline that it had. */
+function buildsOf(tenant: string, pipeline: string, worker: string): HTMLElement {
+  const query = new URLSearchParams({ worker, pipeline });
+  return element('a', { 'data-route': true, href: `${pages.list(tenant, 'builds')}?${query}` }, worker);
+}
+
+function useTable(
+  kind: string,
+  used: DelaysAnswer['use']['hosts'],
+  shown: (name: string) => Child,
+): HTMLElement | null {
   if (used.length === 0) return null;
   return table(
     `${kind}s`,
     [kind, 'Builds#', 'Busy#', 'At a time#'],
-    used.map(({ name, builds, busy, mean }) => [name, builds, durationOf(busy), mean]),
+    used.map(({ name, builds, busy, mean }) => [shown(name), builds, durationOf(busy), mean]),
   );
 }

@@ -98,6 +98,7 @@ const phase = tagged<QueueItem['phase'], 'phase'>('phase', {
     reason: leaveCodeSchema,
     result: buildSetResultSchema,
     remover: optional(removerSchema),
+    window: optional(whole),
   },
 });
 
