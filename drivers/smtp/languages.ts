@@ -5,5 +5,6 @@ import { parseMailReporter } from './reporter-config.ts';
 /** Part of the driver, and loaded without the rest of it by threads. */
 export const smtpLanguages: MessengerLanguages = {
   name: 'smtp',
+  takesNotices: true,
   config: { parseReporter: parseMailReporter },
 };

@@ -2,6 +2,7 @@
 
 import { parsedBefore } from '../../src/driver/read-mapping.ts';
 import { textWithRemarks } from '../../src/driver/remarks-text.ts';
+import { reportLine } from '../../src/driver/report-line.ts';
 import type { ReportRequest } from '../../src/driver/reporter.ts';
 import { messageKey } from '../../src/driver/unconfirmed.ts';
 import { cutLine } from '../../src/lib/cut-text.ts';
@@ -37,7 +38,11 @@ export function mailOf(
   return {
     from,
     to: addressesOf(to),
-    subject: oneLine(subjectOf(subject, report.place.pipeline, changes)),
+    subject: oneLine(
+      report.notice !== undefined && subject === undefined
+        ? reportLine(report, changes)
+        : subjectOf(subject, report.place.pipeline, changes),
+    ),
     text: textWithRemarks(report),
     messageId: `<${messageKey(request)}@${domain}>`,
   };

@@ -3,7 +3,7 @@
  *
  *     options.ts      [connection NAME]
  *     languages.ts    what pipelines say: reporter-config.ts
- *     message.ts      a report → headers and JSON; report-line.ts
+ *     message.ts      a report → headers and JSON
  *     post.ts         a message → what came of it
  *
  * A receiver that does not serve, or does not know us, is asked again for a day (`src/scheduler/report/report-loop.ts`); one that

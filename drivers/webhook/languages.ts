@@ -5,5 +5,6 @@ import { parseWebhookReporter } from './reporter-config.ts';
 /** Part of the driver, and loaded without the rest of it by threads. */
 export const webhookLanguages: MessengerLanguages = {
   name: 'webhook',
+  takesNotices: true,
   config: { parseReporter: parseWebhookReporter },
 };

@@ -1,6 +1,7 @@
 /** A report as the body of a request. Pure. */
 import { createHmac } from 'node:crypto';
 import { parsedBefore } from '../../src/driver/read-mapping.ts';
+import { reportLine } from '../../src/driver/report-line.ts';
 import type { ReportRequest } from '../../src/driver/reporter.ts';
 import { messageKey } from '../../src/driver/unconfirmed.ts';
 import type { Nanoseconds } from '../../src/lib/clock.ts';
@@ -10,7 +11,6 @@ import { type Change, commitOf } from '../../src/model/change.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 import type { Report, ReportedJob } from '../../src/model/report.ts';
 import type { WebhookOptions } from './options.ts';
-import { reportLine } from './report-line.ts';
 import { parseWebhookReporter, type WebhookReporter } from './reporter-config.ts';
 
 /** What is posted. */
@@ -41,7 +41,7 @@ export function postedMessage(
   return {
     headers: {
       'content-type': 'application/json; charset=utf-8',
-      'x-gatehouse-event': report.action,
+      'x-gatehouse-event': report.notice?.event ?? report.action,
       'x-gatehouse-delivery': key,
       ...(signature === undefined ? {} : { 'x-gatehouse-signature-256': `sha256=${signature}` }),
     },
@@ -68,11 +68,11 @@ function plain(text: string): string {
 }
 
 function jsonBody(report: Report, changes: readonly Change[], id: string, now: Nanoseconds) {
-  const { action, result, item, place, urls, jobs } = report;
+  const { action, result, item, place, urls, jobs, notice } = report;
   return {
     id,
     sent_at: toMilliseconds(now),
-    ...{ action, result, line: reportLine(report, changes) },
+    ...{ action, result, notice: notice?.event ?? null, line: reportLine(report, changes) },
     ...{ tenant: place.tenant, pipeline: place.pipeline, queue: place.queue?.name ?? null },
     ...{ item, url: urls.item, trace_url: urls.trace },
     changes: changes.map(changeBody),

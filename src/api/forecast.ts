@@ -103,6 +103,8 @@ function unknownText(why: Unknown): string {
       return why.job === undefined
         ? 'no change of its project was tested here lately'
         : `job ${why.job} has not passed here lately`;
+    case 'paused':
+      return `its queue is paused: ${why.reason}`;
     case 'ahead':
       return `there is none of item ${why.place}, ahead of it`;
   }

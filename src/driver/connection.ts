@@ -20,7 +20,7 @@
  *   reading      answer-event.ts (host-finding.ts → the answer of an event), memory-index.ts, stale-reads.ts; host-away.ts
  *   changes      read-change-key.ts, ref-update.ts, merge-message.ts
  *   landing      landing-errors.ts, not-holder.ts
- *   reporting    remarks-text.ts
+ *   reporting    remarks-text.ts, report-line.ts
  *   the host     host-health.ts, request-counts.ts, ask-online.ts
  *
  * Life: `connect` → any number of calls → `close`. `listen` runs only in the process that was elected for it; every other

@@ -16,6 +16,8 @@ import type { Reporter } from './reporter.ts';
 export interface MessengerLanguages {
   /** The value of `driver =` in a connection's section; unique among all drivers. */
   readonly name: string;
+  /** Messages show `report.notice`, so rules of `[notify NAME]` may name its connections. Absent: they may not. */
+  readonly takesNotices?: true;
   readonly config: Pick<DriverConfigLanguage, 'parseReporter'>;
 }
 

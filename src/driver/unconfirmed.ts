@@ -33,7 +33,9 @@ export function createUnconfirmed(): Unconfirmed {
 
 /** The same for each repetition of a message: receivers may recognise one by it. */
 export function messageKey({ config, change, report }: ReportRequest): string {
-  const { item, action, place, text } = report;
+  const { item, action, place, text, notice } = report;
   const about = item === null ? [change.key, text] : [item];
-  return sha256(JSON.stringify([...about, action, place.tenant, place.pipeline, config])).slice(0, 32);
+  const noticed = notice === undefined ? [] : [notice.event, notice.cause];
+  const key = [...about, action, ...noticed, place.tenant, place.pipeline, config];
+  return sha256(JSON.stringify(key)).slice(0, 32);
 }

@@ -5,15 +5,16 @@
  *     forecastQueues([{ kind: 'chain', window: 20, items }], recent, now).get(uuid)
  *     → { kind: 'known', place: 3, early: …, likely: …, late: …, lands: 0.93, undisturbed: 0.81 }
  *
- * Files, in the order of reading: item-work.ts (an item at one moment), recent-work.ts, queue-plan.ts, rollout.ts (random.ts), this
- * one, calibration.ts (how right it was).
+ * Files, in the order of reading: item-work.ts (an item at one moment), recent-work.ts, queue-plan.ts, rollout.ts (random.ts,
+ * remaining.ts, semaphore-slots.ts), this one, forecast-pipeline.ts, calibration.ts (how right it was).
  */
 import type { Uuid } from '../lib/ids.ts';
 import type { ManagerName } from '../model/pipeline.ts';
-import type { QueuedWork } from './item-work.ts';
+import type { ItemWork, QueuedWork } from './item-work.ts';
 import { type PlannedItem, planItem, type Unknown } from './queue-plan.ts';
 import type { RecentWork } from './recent-work.ts';
 import { type ItemFuture, type QueueKind, rollout } from './rollout.ts';
+import { slotsAwaited } from './semaphore-slots.ts';
 
 /** Times are milliseconds since the epoch. */
 export type Forecast =
@@ -38,6 +39,8 @@ export interface QueueWork {
   readonly kind: QueueKind;
   /** 0: no limit. */
   readonly window: number;
+  /** Why an operator paused it; absent: it is not paused. */
+  readonly paused?: string;
   /** The head first. */
   readonly items: readonly QueuedWork[];
 }
@@ -76,8 +79,12 @@ export function forecastQueues(
     .flatMap(({ planned }) => planned)
     .reduce((sum, { plan }) => sum + plan.jobs.length + 1, 1);
   const rollouts = Math.max(ROLLOUTS.least, Math.min(ROLLOUTS.most, Math.floor(MOST_JOBS / jobs)));
+  const awaited = slotsAwaited(
+    plans.flatMap(({ planned }) => planned.map(({ plan }) => plan)),
+    recent,
+  );
   for (const { kind, window, planned } of plans) {
-    const rules = { kind, window, now, around: recent };
+    const rules = { kind, window, now, around: recent, awaited };
     const futures: ItemFuture[][] = planned.map(() => []);
     const items = planned.map(({ plan }) => plan);
     for (let number = 0; number < rollouts; number++) {
@@ -97,7 +104,7 @@ interface Planned {
 
 /** @param room becomes less by what is planned. @param forecasts gets those that are unknown. */
 function planQueue(
-  { kind, items }: QueueWork,
+  { kind, paused, items }: QueueWork,
   recent: RecentWork,
   room: { jobs: number },
   forecasts: Map<Uuid, Forecast>,
@@ -107,8 +114,7 @@ function planQueue(
   for (const [index, item] of items.filter(({ isDependency }) => !isDependency).entries()) {
     if (index >= MOST_ITEMS || room.jobs <= 0) break;
     const place = index + 1;
-    const plan: PlannedItem | Unknown =
-      stuck === undefined ? planItem(item.work(), recent) : { code: 'ahead', place: stuck };
+    const plan = planBehind(item, stuck, paused, recent);
     room.jobs -= 'code' in plan ? 1 : plan.jobs.length + 1;
     if (!('code' in plan)) planned.push({ uuid: item.uuid, place, plan });
     else {
@@ -117,6 +123,23 @@ function planQueue(
     }
   }
   return planned;
+}
+
+/** @param stuck place of an item ahead of it that has no forecast. */
+function planBehind(
+  item: QueuedWork,
+  stuck: number | undefined,
+  paused: string | undefined,
+  recent: RecentWork,
+): PlannedItem | Unknown {
+  if (stuck !== undefined && paused === undefined) return { code: 'ahead', place: stuck };
+  const work = item.work();
+  if (paused !== undefined && hasJobsToStart(work)) return { code: 'paused', reason: paused };
+  return stuck === undefined ? planItem(work, recent) : { code: 'ahead', place: stuck };
+}
+
+function hasJobsToStart({ jobs, hasFailed }: ItemWork): boolean {
+  return !hasFailed && (jobs === null || jobs.some(({ progress }) => progress.state === 'waiting'));
 }
 
 function summary(place: number, futures: readonly ItemFuture[]): Forecast {

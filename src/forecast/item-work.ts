@@ -24,6 +24,10 @@ export interface JobWork {
   readonly voting: boolean;
   /** Names of jobs; those that are not of the item are of no effect. */
   readonly after: readonly JobName[];
+  /** Names; empty: none. */
+  readonly semaphores: readonly string[];
+  /** Since when it could run if it had these; absent: it does not wait for them. */
+  readonly awaitsSince?: number;
   readonly progress: JobProgress;
 }
 
@@ -78,16 +82,30 @@ function jobsAt(buildset: BuildSet, now: number, isOver: boolean): readonly JobW
   const builds = Map.groupBy(buildset.builds, ({ job }) => job);
   return graph.jobs.map(job => ({
     ...jobToRun(job),
+    ...awaitedAt(buildset, job.name, now),
     progress: progressAt(builds.get(job.name) ?? [], now),
   }));
 }
 
+function awaitedAt(
+  { semaphoreWaits = [] }: BuildSet,
+  name: JobName,
+  now: number,
+): Pick<JobWork, 'awaitsSince'> {
+  const open = semaphoreWaits.find(
+    ({ job, since, ended }) =>
+      job === name && toMilliseconds(since) <= now && (ended === null || toMilliseconds(ended.at) > now),
+  );
+  return open === undefined ? {} : { awaitsSince: toMilliseconds(open.since) };
+}
+
 /** A job that has not begun. */
-export function jobToRun({ name, voting, dependencies }: JobNode): JobWork {
+export function jobToRun({ name, voting, dependencies, semaphores = [] }: JobNode): JobWork {
   return {
     name,
     voting,
     after: dependencies.map(dependency => dependency.name),
+    semaphores: semaphores.map(semaphore => semaphore.name),
     progress: { state: 'waiting' },
   };
 }

@@ -8,6 +8,8 @@ export type Unknown =
   | { readonly code: 'host' }
   /** Nothing is known of its jobs, or of this one. */
   | { readonly code: 'no-record'; readonly job?: string }
+  /** An operator paused its queue, and jobs of it have not begun. */
+  | { readonly code: 'paused'; readonly reason: string }
   /** So of one ahead of it. */
   | { readonly code: 'ahead'; readonly place: number };
 
@@ -17,6 +19,9 @@ export interface PlannedJob {
   readonly after: readonly number[];
   readonly voting: boolean;
   readonly progress: JobProgress;
+  /** As in {@link JobWork}. */
+  readonly semaphores: readonly string[];
+  readonly awaitsSince: number | undefined;
   /** Milliseconds, at least one. */
   readonly good: readonly number[];
   /** Milliseconds; none: it fails after as long as it passes. */
@@ -66,7 +71,7 @@ export function planItem(item: ItemWork, recent: RecentWork): PlannedItem | Unkn
 }
 
 function planJob(
-  { name, voting, progress }: JobWork,
+  { name, voting, progress, semaphores, awaitsSince }: JobWork,
   after: readonly number[],
   project: ProjectKey,
   recent: RecentWork,
@@ -78,7 +83,8 @@ function planJob(
   if (good.length === 0 && progress.state !== 'ended') return { code: 'no-record', job: name };
   const ended = good.length + bad.length;
   const risk = voting ? (bad.length + PRIOR * recent.failureShare) / (ended + PRIOR) : 0;
-  return { after, voting, progress, good: good.length === 0 ? [0] : good, bad, risk };
+  const held = { semaphores, awaitsSince };
+  return { after, voting, progress, ...held, good: good.length === 0 ? [0] : good, bad, risk };
 }
 
 /** Each behind those that it depends on. A name that is not there is no dependency. */

@@ -32,6 +32,8 @@ export interface FinishedWork {
   readonly preparations: readonly number[];
   /** From the request for a build to its start. */
   readonly waits: readonly number[];
+  /** Of jobs for their semaphores, until they had them. */
+  readonly semaphoreWaits: readonly { readonly names: readonly string[]; readonly ms: number }[];
   /** From the request for the last report to the end of the item. */
   readonly reports: readonly number[];
 }
@@ -48,6 +50,7 @@ export function finishedWork(item: QueueItem): FinishedWork {
     ),
     preparations: buildsets.flatMap(preparationOf),
     waits: buildsets.flatMap(({ builds }) => builds.flatMap(waitOf)),
+    semaphoreWaits: buildsets.flatMap(semaphoreWaitsOf),
     reports: reportOf(item),
   };
 }
@@ -79,6 +82,12 @@ function waitOf(build: Build): readonly number[] {
   return start === null ? [] : [Math.max(0, millisecondsBetween(build.requestedAt, start))];
 }
 
+function semaphoreWaitsOf({ semaphoreWaits = [] }: BuildSet): FinishedWork['semaphoreWaits'] {
+  return semaphoreWaits.flatMap(({ semaphores, since, ended }) =>
+    ended?.outcome === 'taken' ? [{ names: semaphores, ms: millisecondsBetween(since, ended.at) }] : [],
+  );
+}
+
 function reportOf(item: QueueItem): readonly number[] {
   const [end, last] = [endOfItem(item), item.reports.at(-1)];
   const isReported = item.phase.phase === 'left' && item.phase.reason === 'reported';
@@ -99,6 +108,8 @@ export interface RecentWork extends Pick<FinishedWork, 'preparations' | 'waits' 
   job(project: ProjectKey, name: JobName): JobRecord | undefined;
   /** Of all jobs that vote, 0 to 1. */
   readonly failureShare: number;
+  /** How long jobs waited for it lately, those that got it at once left out. */
+  semaphoreWaits(name: string): readonly number[];
   /** Those that the newest item of the project had; undefined: none of it ended lately. */
   usualJobs(project: ProjectKey): readonly JobWork[] | undefined;
 }
@@ -137,7 +148,9 @@ export function recentWork(finished: readonly FinishedWork[]): RecentWork {
   }
   const newest = (of: (item: FinishedWork) => readonly number[]) =>
     finished.flatMap(of).slice(0, MOST_SAMPLES);
+  const semaphoreWaits = finished.flatMap(item => item.semaphoreWaits).slice(0, MOST_SAMPLES);
   return {
+    semaphoreWaits: name => semaphoreWaits.flatMap(({ names, ms }) => (names.includes(name) ? [ms] : [])),
     job: (project, name) => jobs.get(keyOf(project, name)),
     failureShare: voted.failed / (voted.ended + 1),
     preparations: newest(item => item.preparations),

@@ -2,12 +2,15 @@
  * One possible future of a queue. Pure: the same numbers give the same future.
  *
  * A job takes as long as one of its last runs, and fails as often. In a dependent pipeline an item leaves behind those ahead of it, and
- * each time an item ahead fails, everything behind it begins anew. Executors are as busy as they were lately.
+ * each time an item ahead fails, everything behind it begins anew. Executors are as busy as they were lately; semaphores that jobs wait
+ * for are free when their holders have ended.
  */
 
 import type { PlannedItem, PlannedJob } from './queue-plan.ts';
 import { type Random, random } from './random.ts';
 import type { RecentWork } from './recent-work.ts';
+import { pick, remaining } from './remaining.ts';
+import { type AwaitedSemaphores, type SemaphoreSlots, semaphoreSlots } from './semaphore-slots.ts';
 
 /** How items of a queue depend on each other: `chain` one on top of the other, `turns` one after the other, `alone` not at all. */
 export type QueueKind = 'chain' | 'turns' | 'alone';
@@ -19,6 +22,7 @@ export interface RolloutRules {
   readonly window: number;
   readonly now: number;
   readonly around: Pick<RecentWork, 'preparations' | 'waits' | 'reports'>;
+  readonly awaited: AwaitedSemaphores;
 }
 
 /** What became of one item. */
@@ -39,6 +43,7 @@ export function rollout(
   const width = widthOf(rules);
   const left: number[] = [];
   const futures: ItemFuture[] = [];
+  const slots = semaphoreSlots(rules.awaited, rules.now, number);
   /** When the last item leaves that the following ones are tested on. */
   let landed = rules.now;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -46,7 +51,13 @@ export function rollout(
     const draw = random(item.seed ^ Math.imul(number + 1, 0x9e_37_79_b9));
     const opens = width > 0 && place >= width ? (left[place - width] ?? rules.now) : rules.now;
     const disturbed = rules.kind === 'chain' && failedAt > rules.now;
-    const run = runItem(item, Math.max(opens, disturbed ? failedAt : rules.now), disturbed, rules, draw);
+    const run = runItem(
+      item,
+      Math.max(opens, disturbed ? failedAt : rules.now),
+      disturbed,
+      { ...rules, slots },
+      draw,
+    );
     const turn = rules.kind === 'alone' ? run.end : Math.max(run.end, landed);
     const leaves = turn + pick(rules.around.reports, draw());
     const lands = run.failedAt === null && (disturbed || !item.failing);
@@ -65,12 +76,14 @@ function widthOf({ kind, window }: RolloutRules): number {
   return kind === 'turns' ? 1 : kind === 'chain' ? window : 0;
 }
 
+type RunRules = RolloutRules & { readonly slots: SemaphoreSlots };
+
 /** @param anew what its jobs have done so far does not count. */
 function runItem(
   item: PlannedItem,
   from: number,
   anew: boolean,
-  rules: RolloutRules,
+  rules: RunRules,
   draw: Random,
 ): { readonly end: number; readonly failedAt: number | null } {
   const isNew = anew || item.jobs.every(({ progress }) => progress.state === 'waiting');
@@ -93,10 +106,10 @@ function runItem(
 }
 
 function runJob(
-  { progress, risk, ...job }: PlannedJob,
+  { progress, risk, semaphores, ...job }: PlannedJob,
   ready: number,
   anew: boolean,
-  { now, around }: RolloutRules,
+  { now, around, slots }: RunRules,
   draw: Random,
 ): { readonly end: number; readonly good: boolean } {
   const wait = pick(around.waits, draw());
@@ -104,8 +117,11 @@ function runJob(
   const samples = passes || job.bad.length === 0 ? job.good : job.bad;
   const noise = Math.exp(spreadOf(samples) * 2 * (draw() + draw() + draw() - 1.5));
   const chance = draw();
-  if (anew || progress.state === 'waiting')
-    return { end: ready + wait + pick(samples, chance) * noise, good: passes };
+  if (anew || progress.state === 'waiting') {
+    const end = slots.readyAt(semaphores, ready) + wait + pick(samples, chance) * noise;
+    slots.heldUntil(semaphores, end);
+    return { end, good: passes };
+  }
   switch (progress.state) {
     case 'ended':
       return { end: Math.min(now, progress.at), good: progress.good };
@@ -121,21 +137,9 @@ function runJob(
   }
 }
 
-/** What is left of a duration of which `passed` ms are over. Beyond all samples it is a guess: up to half as long again. */
-function remaining(samples: readonly number[], passed: number, chance: number, noise: number): number {
-  const longer = samples.filter(sample => sample * noise > passed);
-  if (longer.length === 0) return Math.max(0, passed) * chance * 0.5;
-  return pick(longer, chance) * noise - passed;
-}
-
 /** Standard deviation of the logarithm: few samples say little of how far durations spread. */
 function spreadOf(samples: readonly number[]): number {
   return 0.02 + 0.3 / Math.sqrt(samples.length + 1);
-}
-
-/** @param chance at least 0, less than 1. @returns 0 where there is no sample. */
-function pick(samples: readonly number[], chance: number): number {
-  return samples[Math.floor(chance * samples.length)] ?? 0;
 }
 
 /** Keeps them sorted. */

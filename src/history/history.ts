@@ -15,7 +15,7 @@
  *
  *     schema, migrations       the tables, and the steps to them (sqlite-dialect, sqlite-file, postgres-dialect)
  *     record-rows, item-rows   writing; failed-tests: of tests, and the query for them
- *     find-builds, find-items, find-items-of-change    queries (filters, build-facts, expected-duration, recent-durations, recent-runs)
+ *     find-builds, find-items, find-items-of-change    queries (filters, build-facts, expected-duration, recent-durations, recent-runs); take-finished: many of a pipeline, in pages
  *     finished-items           items of all tenants, for the operator; prune: deleting old rows
  *     threaded-history         the same interface with SQLite in threads (thread-connection, interruptible; writing-dialect, writing-table, writing-thread; reading-dialect, reading-thread)
  */

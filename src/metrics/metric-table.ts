@@ -121,6 +121,11 @@ export const METRICS = {
     help: 'Tries to send a report to a connection that only takes reports, by what came of it: done, later, failed',
     labels: ['connection', 'outcome'],
   },
+  gatehouse_notices: {
+    kind: 'counter',
+    help: 'Messages that rules of [notify NAME] asked for, by event: requested, left-out because the rule had too many in an hour',
+    labels: ['rule', 'event', 'outcome'],
+  },
   gatehouse_internal_events_missed: {
     kind: 'counter',
     help: 'Events of the connection zuul that were not made, by change: there were too many, or a code host was away for an hour',

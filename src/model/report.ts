@@ -12,6 +12,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { ConfigError } from './config-error.ts';
 import type { Variables } from './job.ts';
+import type { Notice } from './notice.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
 import type { BuildResult } from './results.ts';
@@ -100,6 +101,8 @@ export interface Report {
     /** The item's trace in the trace viewer; null: no trace that readers of the report can open. */
     readonly trace: string | null;
   };
+  /** A rule of `[notify NAME]` asked for this message; the headline says what happened. Absent: the pipeline asked for it. */
+  readonly notice?: Notice;
   /** Where the item is now; only in what is shown before its result. */
   readonly progress?: ReportedProgress;
   /** The pipeline's own last paragraph. */
@@ -116,7 +119,7 @@ export interface ReportedProgress {
   readonly ahead: number;
   /** Its place there, 1 the head. */
   readonly position: number;
-  /** When its jobs will probably have ended, to five minutes; null: not known. */
+  /** When it will probably leave, to five minutes; null: there is no forecast. */
   readonly eta: Nanoseconds | null;
   /** Jobs that an executor works on, in configuration order. */
   readonly running: readonly JobName[];
@@ -165,7 +168,16 @@ export interface ReportedBuild {
 /** What an intent stores of its report beside its own fields. */
 export type ReportDetails = Pick<
   Report,
-  'changes' | 'headline' | 'reason' | 'jobs' | 'fileComments' | 'retests' | 'warnings' | 'footer' | 'reported'
+  | 'changes'
+  | 'headline'
+  | 'reason'
+  | 'jobs'
+  | 'fileComments'
+  | 'retests'
+  | 'warnings'
+  | 'footer'
+  | 'reported'
+  | 'notice'
 > & {
   readonly queue: ReportedQueue | null;
   readonly traceUrl: string | null;

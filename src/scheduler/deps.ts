@@ -2,6 +2,7 @@
 import type { Connection } from '../driver/connection.ts';
 import type { Driver } from '../driver/driver.ts';
 import type { Messenger } from '../driver/messenger.ts';
+import type { History } from '../history/history.ts';
 import type { LayoutTable } from '../layout/layout-table.ts';
 import type { Calls } from '../lib/calls.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -15,6 +16,7 @@ import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
 import type { ExplainChange } from './events/answer-questions.ts';
+import type { NoticeRule } from './notices/notice-rules.ts';
 import type { SecretKeys } from './tenant/check-secrets.ts';
 import type { ProjectPlaces } from './turn/build-projects.ts';
 import type { RecordedDuration } from './turn/expected-durations.ts';
@@ -48,6 +50,10 @@ export interface SchedulerDeps {
   readonly metrics?: MetricsSink;
   /** How long jobs took lately, from the history; absent: this process has no history open. */
   readonly recordedDurations?: () => Promise<readonly RecordedDuration[]>;
+  /** For forecasts; absent: this process has no history open, and learns from items that leave. */
+  readonly history?: Pick<History, 'itemsLeft'>;
+  /** Of `[notify NAME]`, each for one of `messengers`. Absent: none. */
+  readonly notices?: readonly NoticeRule[];
   /** For people who ask at a code host; absent: questions are dropped. */
   readonly explainChange?: ExplainChange;
   /**

@@ -44,6 +44,7 @@ import { createDependencyResolver, type DependencyResolverDeps } from './changes
 import type { SchedulerDeps } from './deps.ts';
 import { runConnection, type TenantsOf } from './events/connection-runner.ts';
 import { createFairShare } from './fair-share.ts';
+import { createNoticeRules } from './notices/notice-rules.ts';
 import { createPauseSwitch } from './pause-switch.ts';
 import { watchedMessengers } from './report/watched-messengers.ts';
 import type { SchedulerShared } from './shared.ts';
@@ -168,6 +169,7 @@ async function share(
     pauseSwitch: createPauseSwitch(),
     share: createFairShare(),
     expected: createExpectedDurations(),
+    notices: createNoticeRules(deps.notices ?? [], deps),
     changes: await openChangeCache(deps.connections.keys(), store, paths, problem),
     dependencies: createDependencyResolver({ ...deps, projects }),
     messengers: watchedMessengers(deps.messengers ?? new Map(), deps),

@@ -13,6 +13,7 @@ import type { ChangeCache } from './changes/change-cache.ts';
 import type { DependencyResolver } from './changes/resolve-dependencies.ts';
 import type { SchedulerDeps } from './deps.ts';
 import type { FairShare } from './fair-share.ts';
+import type { NoticeRules } from './notices/notice-rules.ts';
 import type { PauseSwitch } from './pause-switch.ts';
 import type { ExpectedDurations } from './turn/expected-durations.ts';
 
@@ -25,6 +26,8 @@ export interface SchedulerShared {
   readonly changes: ChangeCache;
   readonly dependencies: DependencyResolver;
   readonly expected: ExpectedDurations;
+  /** Rules of `[notify NAME]`. */
+  readonly notices: NoticeRules;
   /** Connections that only take reports. */
   readonly messengers: ReadonlyMap<ConnectionName, Pick<Messenger, 'reporter'>>;
   readonly mergeRequests: RequestQueue<MergerRequest>;

@@ -26,6 +26,7 @@ import { readKeystore } from './keystore-section.ts';
 import { readLogStore } from './log-store-section.ts';
 import { readMetrics } from './metrics-section.ts';
 import { readNodes } from './nodes-section.ts';
+import { isNotify, readNotify } from './notify-section.ts';
 import { RawOption } from './raw-option.ts';
 import {
   readDatabase,
@@ -132,6 +133,7 @@ export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
     metrics: read('metrics', readMetrics),
     log: read('log', readLog),
     auth: readAuth(sections.values(), problems),
+    notify: readNotify(sections.values(), problems),
     connections: readConnections(sections.values(), problems),
   };
   for (const section of sections.values()) refuseUnknownSection(section, problems);
@@ -165,11 +167,11 @@ const SECTIONS = [
 ];
 
 function refuseUnknownSection({ name, at }: OptionSection, problems: OptionProblem[]): void {
-  if (SECTIONS.includes(name) || isAuth(name) || isConnection(name)) return;
-  const known = [...SECTIONS, 'auth', 'connection'];
+  if (SECTIONS.includes(name) || isAuth(name) || isNotify(name) || isConnection(name)) return;
+  const known = [...SECTIONS, 'auth', 'notify', 'connection'];
   const hint =
     didYouMean(name.split(/\s/)[0] ?? '', known) ||
-    `; known here: ${SECTIONS.join(', ')}, auth NAME, connection NAME`;
+    `; known here: ${SECTIONS.join(', ')}, auth NAME, notify NAME, connection NAME`;
   problems.push({ at, section: name, reason: `unknown section${hint}` });
 }
 

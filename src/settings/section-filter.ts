@@ -4,6 +4,7 @@
  */
 import type { OptionProblem } from '../lib/option-reader.ts';
 import { isAuth } from './auth-section.ts';
+import { isNotify } from './notify-section.ts';
 import type { Settings } from './settings.ts';
 
 const BELOW_STATE_DIR: ReadonlySet<keyof Settings> = new Set([
@@ -18,6 +19,7 @@ const BELOW_STATE_DIR: ReadonlySet<keyof Settings> = new Set([
 export function concerns({ section, option }: OptionProblem, wanted: ReadonlySet<keyof Settings>): boolean {
   if (section === '') return true;
   if (isAuth(section)) return wanted.has('auth');
+  if (isNotify(section)) return wanted.has('notify');
   if (/^connection(\s|$)/.test(section)) return wanted.has('connections');
   if (section === 'zookeeper') return wanted.has('store');
   if (section === 'log_store') return wanted.has('logStore');

@@ -12,7 +12,7 @@
  *     zuul-names           what a zuul.conf holds besides: ignored, renamed, refused (translate-zuul applies it)
  *     read-sections        the sections, with names, bounds and defaults; sections of several options have a file of their own:
  *                          zookeeper-section, connection-section, auth-section, history-section, metrics-section,
- *                          keystore-section, log-store-section, nodes-section
+ *                          keystore-section, log-store-section, nodes-section, notify-section
  *     tracing-settings     `[tracing]` and the standard variables (collector-options, keep-option, otel-environment,
  *                          otel-pairs, otel-variable)
  *     auth-keys, tls-files PEM files, read when a process starts; loopback: addresses of this machine
@@ -27,9 +27,10 @@ import type { KeystoreSettings } from './keystore-section.ts';
 import type { LogStoreSettings } from './log-store-section.ts';
 import type { MetricsSettings } from './metrics-section.ts';
 import type { NodesSettings } from './nodes-section.ts';
+import type { NotifySettings } from './notify-section.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
-/** One member for each section, `connections` and `auth` for all of their kind. */
+/** One member for each section, `connections`, `auth` and `notify` for all of their kind. */
 export interface Settings {
   readonly scheduler: SchedulerSettings;
   readonly store: StoreSettings;
@@ -49,6 +50,8 @@ export interface Settings {
   readonly log: LogSettings;
   /** In the order of the file. */
   readonly auth: readonly AuthSettings[];
+  /** In the order of the file. */
+  readonly notify: readonly NotifySettings[];
   /** In the order of the file. */
   readonly connections: readonly ConnectionSection[];
 }

@@ -208,6 +208,8 @@ function pipelinePaths(base: string) {
     item: (uuid: string) => `${base}/items/${uuid}`,
     /** Trigger, management and result events of this pipeline. */
     eventQueue: `${base}/events`,
+    /** What was sent of its items; there only where a rule of `[notify NAME]` watches the pipeline. */
+    notices: `${base}/notices`,
     /** A commit too large for one multi, while it is carried out; see staged-commit.ts. */
     staged: `${base}/staged`,
   };

@@ -16,11 +16,11 @@ import {
   isComparable,
   lastGood,
 } from '../explain/compare-items.ts';
+import { takeFinished } from '../history/take-finished.ts';
 import { addMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import { endOfItem, type QueueItem } from '../model/queue-item.ts';
 import { type Answer, jsonAnswer, type ReadRequest } from './answer.ts';
 import type { WebDeps } from './deps.ts';
-import { takeFinished } from './finished-of-pipeline.ts';
 import { readQuery } from './query.ts';
 import { type SharedAnswers, sharedAnswers, tooManyWait } from './shared-answers.ts';
 import { type FoundTenant, findItemOfTenant, inTenant } from './tenant-access.ts';

@@ -16,7 +16,7 @@
  *
  *     create-web.ts, deps.ts, answer.ts, query.ts   the server, its dependencies, answers, query parameters: read these first
  *     *-route, *-routes                             one route, or a group of routes, each; documents come from `src/api`. What they share:
- *                                                   named-item.ts, named-pipeline.ts, project-named.ts, history-filter.ts, finished-of-pipeline.ts, forecasts.ts, since.ts, operator-request.ts, cost-answer.ts, expected-durations.ts, test-results.ts
+ *                                                   named-item.ts, named-pipeline.ts, project-named.ts, history-filter.ts, forecasts.ts, since.ts, operator-request.ts, cost-answer.ts, expected-durations.ts, test-results.ts
  *     auth/                                         who sends a request, and what they may do (guard.ts before all routes, permission.ts, fits-rule.ts); tenant-access.ts,
  *                                                   client-address.ts
  *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent

@@ -2,8 +2,8 @@
 
 import type { PipelineSnapshot } from '../api/tenant-snapshot.ts';
 import { FORECAST_ITEMS } from '../forecast/calibration.ts';
-import { type Forecast, forecastQueues, type QueueWork, queueKindOf } from '../forecast/forecast.ts';
-import { queuedWork } from '../forecast/item-work.ts';
+import type { Forecast } from '../forecast/forecast.ts';
+import { forecastPipeline } from '../forecast/forecast-pipeline.ts';
 import {
   type FinishedWork,
   finishedWork,
@@ -12,14 +12,14 @@ import {
   withUsual,
 } from '../forecast/recent-work.ts';
 import type { History } from '../history/history.ts';
-import { addMilliseconds, type Clock, toMilliseconds } from '../lib/clock.ts';
+import { takeFinished } from '../history/take-finished.ts';
+import { addMilliseconds, type Clock } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { CallLost } from '../lib/worker-calls.ts';
 import { leadChange } from '../model/about-item.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ProjectKey, TenantName } from '../model/project.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
-import { takeFinished } from './finished-of-pipeline.ts';
 
 /** Milliseconds for which finished items are not looked for again. */
 const RECENT_MS = 60_000;
@@ -127,7 +127,7 @@ export function forecasts(deps: {
       if (last !== undefined && last.until > now) return last.all;
       const usual = await usualOf(state);
       const known = withUsual(recent, (project, name) => usual.get(project)?.get(name));
-      const all = forecastPipeline({ pipeline, state }, known, deps.clock);
+      const all = forecastPipeline(pipeline, state, known, deps.clock.now());
       made.set(state, { until: now + HOLDS_MS, all });
       return all;
     },
@@ -135,20 +135,3 @@ export function forecasts(deps: {
 }
 
 const NOTHING: Remembered = { finished: [], recent: recentWork([]) };
-
-function forecastPipeline(
-  { pipeline, state }: Pick<PipelineSnapshot, 'pipeline' | 'state'>,
-  recent: RecentWork,
-  clock: Clock,
-): ReadonlyMap<Uuid, Forecast> {
-  const now = clock.now();
-  const kind = queueKindOf(pipeline.manager);
-  const queues = state.queues.map(
-    (queue): QueueWork => ({
-      kind,
-      window: queue.window,
-      items: queue.items.flatMap(uuid => state.items.get(uuid) ?? []).map(item => queuedWork(item, now)),
-    }),
-  );
-  return forecastQueues(queues, recent, toMilliseconds(now));
-}

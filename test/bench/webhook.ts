@@ -105,6 +105,7 @@ export async function startWeb(store: string, stack: AsyncDisposableStack, conne
     paths,
     connections,
     messengers: new Map(),
+    notices: [],
     drivers: loaded,
     tenants: [],
     repositories,

@@ -63,6 +63,7 @@ const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['static-host', '0.4.0'],
   ['host-state', '0.4.0'],
   ['hold-request', '0.4.0'],
+  ['pipeline-notices', '0.4.0'],
 ]);
 
 describe.each(trees)('%s', (_, tree) => {

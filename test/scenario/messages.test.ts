@@ -88,6 +88,11 @@ test('a change lands while its mails wait for a server that is down, and they co
         'driver = webhook',
         `url = ${chat.url}`,
         'format = slack',
+        '[notify core-team]',
+        'connection = chat',
+        'events = failed, reset-twice',
+        'pipelines = gate',
+        'projects = org/project1',
       ],
       expectedTrouble: [/connection (mail|chat) does not serve/],
     },
@@ -117,10 +122,12 @@ test('a change lands while its mails wait for a server that is down, and they co
       ...{ topic: 'tenant-one/gate/master/A', action: 'success', result: 'SUCCESS' },
       returned: [undefined, { version: '1.2' }],
     });
-    await world.observer.until('the line in the chat', () => chat.lines.length === 1);
-    expect(chat.lines[0]).toMatch(
-      /^@here org\/project1 .*B.* · Build failed \(gate\): unit FAILURE.* <http.*\/item\/[0-9a-f-]+\|details>$/,
-    );
+    await world.observer.until('the report and the notice in the chat', () => chat.lines.length === 2);
+    const link = String.raw` <http.*\/item\/[0-9a-f-]+\|details>$`;
+    expect(chat.lines.toSorted()).toEqual([
+      expect.stringMatching(`^@here org/project1 .*B.* · Build failed \\(gate\\): unit FAILURE.*${link}`),
+      expect.stringMatching(`^org/project1 .*B.* · Failed \\(gate\\): unit FAILURE.*${link}`),
+    ]);
     await world.end();
   } finally {
     await world[Symbol.asyncDispose]();

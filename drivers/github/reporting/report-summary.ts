@@ -87,7 +87,7 @@ function progressTitle({ ahead, running, eta }: ReportedProgress): string {
 function progressLines({ ahead, position, running, eta }: ReportedProgress): readonly string[] {
   const where =
     ahead === 0 ? 'Nothing is ahead of it.' : `It is at place ${position} of its queue: ${ahead} ahead.`;
-  const when = eta === null ? [] : [`Undisturbed, it is done about ${clockText(eta)}.`];
+  const when = eta === null ? [] : [`It is probably done about ${clockText(eta)}.`];
   const what = running.length === 0 ? [] : [`Running: ${running.map(markdownText).join(', ')}.`];
   return [[where, ...when, ...what].join(' ')];
 }

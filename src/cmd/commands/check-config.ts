@@ -22,6 +22,7 @@ import { readTlsFiles } from '../../settings/tls-files.ts';
 import { driverTable } from '../service/driver-table.ts';
 import { noRepositories } from '../service/no-repositories.ts';
 import { hostsOf, type OpenedConnections, openConnections, withoutKey } from '../service/open-connections.ts';
+import { readNotices } from '../service/read-notices.ts';
 import { readTenants } from '../service/read-tenants.ts';
 import { checkOnline, type OnlineReport, onlineProblemText } from './check-online.ts';
 import { readBranchConfigs } from './read-branch-configs.ts';
@@ -84,6 +85,7 @@ export async function checkConfig({
         );
   const errors = [
     ...opened.errors,
+    ...readNotices(settings.notify, opened).errors,
     ...(tenantFile.kind === 'invalid' ? tenantFile.errors : []),
     // Only schedulers read tenants.
     ...(tenantConfig === undefined ? [] : withoutKey(opened.connections)),
@@ -141,7 +143,7 @@ async function checkLayouts(
       const driver = loaded.byName.get(connection.driver);
       return driver === undefined ? [] : [[name, languageOf(driver, connection)] as const];
     }),
-    ...messengerLanguages,
+    ...[...messengerLanguages].map(([name, { config }]) => [name, config] as const),
   ]);
   const layouts = new Map<string, Layout>();
   const inputs = new Map<string, LayoutInput>();

@@ -10,6 +10,7 @@ import type { ComponentRecord } from '../../model/component.ts';
 import type { Tenant } from '../../model/layout.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { LiveNodes } from '../../nodes/live-nodes.ts';
+import type { NoticeRule } from '../../scheduler/notices/notice-rules.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { Keyring } from '../../store/keystore/keyring.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -29,6 +30,8 @@ export interface Core {
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
   /** Those that only take reports. */
   readonly messengers: ReadonlyMap<ConnectionName, Messenger>;
+  /** Of `[notify NAME]`. */
+  readonly notices: readonly NoticeRule[];
   readonly drivers: LoadedDrivers;
   readonly tenants: readonly Tenant[];
   /** Absent: no `[nodes] config`, or no scheduler in this process. */

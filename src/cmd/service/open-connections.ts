@@ -14,7 +14,10 @@ export interface OpenedConnections {
   /** Those that only take reports. */
   readonly messengers: ReadonlyMap<ConnectionName, Messenger>;
   /** What pipelines may say about them. */
-  readonly messengerLanguages: ReadonlyMap<ConnectionName, MessengerLanguages['config']>;
+  readonly messengerLanguages: ReadonlyMap<
+    ConnectionName,
+    Pick<MessengerLanguages, 'config' | 'takesNotices'>
+  >;
   readonly loaded: LoadedDrivers;
   readonly errors: readonly string[];
 }
@@ -28,7 +31,7 @@ export async function openConnections(
   const known = new Map(entries.map(entry => [entry.name, entry]));
   const knownMessengers = new Map(taking.map(entry => [entry.name, entry]));
   const messengers = new Map<ConnectionName, Messenger>();
-  const messengerLanguages = new Map<ConnectionName, MessengerLanguages['config']>();
+  const messengerLanguages = new Map<ConnectionName, MessengerLanguages>();
   const byName = new Map<string, Driver>();
   const connections = new Map<ConnectionName, Connection>();
   const errors: string[] = [];
@@ -39,7 +42,7 @@ export async function openConnections(
       const opened = await messenger.connect(section.connection, options, deps);
       const problems = options.finish();
       errors.push(...problems.map(showOptionProblem));
-      messengerLanguages.set(section.connection, messenger.config);
+      messengerLanguages.set(section.connection, messenger);
       if (opened !== undefined && problems.length === 0) messengers.set(section.connection, opened);
       continue;
     }

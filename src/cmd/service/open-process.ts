@@ -23,6 +23,7 @@ import { hostsOf, openConnections, withoutKey } from './open-connections.ts';
 import { openStoreSource, storeName } from './open-store-source.ts';
 import { machineName } from './own-installation.ts';
 import { openNodes } from './read-nodes.ts';
+import { readNotices } from './read-notices.ts';
 import { type ReadTenants, readTenants } from './read-tenants.ts';
 import { sessionMeasurements, usageMeasurements } from './service-metrics.ts';
 
@@ -55,11 +56,13 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
   for (const each of [...connections.values(), ...messengers.values()]) stack.defer(() => each.close());
   const tenants = await tenantsFor(options, opening);
   if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
+  const notices = readNotices(settings.notify, opening);
   for (const warning of tenants.warnings) log.warn({}, warning);
   const nodes = await openNodes(components.has('scheduler') ? settings.nodes.config : undefined);
   if ('errors' in nodes) return { kind: 'refused', errors: [...errors, ...nodes.errors] };
   const keyless = components.has('scheduler') || components.has('merger') ? withoutKey(connections) : [];
-  if (errors.length + keyless.length > 0) return { kind: 'refused', errors: [...errors, ...keyless] };
+  const refused = [...errors, ...keyless, ...notices.errors];
+  if (refused.length > 0) return { kind: 'refused', errors: refused };
   const opened = await openStoreSource(settings.store, { clock, log });
   if (opened.kind === 'refused') return opened;
   const source = stack.use(opened.source);
@@ -76,6 +79,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     paths: storePaths(settings.store.root),
     connections,
     messengers,
+    notices: notices.rules,
     drivers: loaded,
     tenants: tenants.tenants,
     ...nodes,

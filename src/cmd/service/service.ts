@@ -12,7 +12,7 @@
  * Map of this folder, in the order of a start:
  *
  *     open-process.ts          what the components of a process share (core.ts): open-connections.ts, open-store-source.ts,
- *                              read-tenants.ts (run-tenant-script.ts), read-nodes.ts, live-tracing.ts; driver-table.ts, git-bounds.ts, own-installation.ts, no-repositories.ts
+ *                              read-tenants.ts (run-tenant-script.ts), read-nodes.ts, read-notices.ts, live-tracing.ts; driver-table.ts, git-bounds.ts, own-installation.ts, no-repositories.ts
  *     manage-component.ts      a component over all its sessions, on supervise.ts; contact.ts: since when the store is away
  *     web-and-history.ts       what only a process with a web has
  *     start-web.ts, start-merger.ts, start-executor.ts, start-scheduler.ts    one component each, wired by hand

@@ -11,7 +11,7 @@ import { layoutThreads } from './open-layouts.ts';
  */
 export async function startScheduler(
   core: Core,
-  history: Pick<History, 'recentDurations' | 'decisions' | 'item'> | undefined,
+  history: Pick<History, 'recentDurations' | 'decisions' | 'item' | 'itemsLeft'> | undefined,
 ): Promise<Component & { readonly ready: Promise<void> }> {
   const stop = new AbortController();
   const store = await core.session();
@@ -35,7 +35,8 @@ export async function startScheduler(
     webRoot: core.root(),
     tracing: core.tracing,
     metrics: core.metrics,
-    ...(history === undefined ? {} : { recordedDurations: () => history.recentDurations() }),
+    ...(history === undefined ? {} : { history, recordedDurations: () => history.recentDurations() }),
+    notices: core.notices,
     explainChange: explainer.explain,
     name: `${core.host}/${process.pid}`,
     relativePriority: core.settings.scheduler.relativePriority,

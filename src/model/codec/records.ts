@@ -9,7 +9,7 @@ import { accessRequestSchema } from './schemas/access.ts';
 import { semaphoreHolderSchema } from './schemas/buildsets.ts';
 import { changeRecordSchema } from './schemas/change.ts';
 import { connectionEventSchema, pipelineEventSchema, tenantEventSchema } from './schemas/events.ts';
-import { reportIntentSchema } from './schemas/intents.ts';
+import { reportIntentSchema, watchedItemsSchema } from './schemas/intents.ts';
 import { internalEventSchema } from './schemas/internal-events.ts';
 import { pipelineCountersSchema, queueItemSchema } from './schemas/items.ts';
 import { buildRequestSchema, jobGraphSchema } from './schemas/jobs.ts';
@@ -110,6 +110,8 @@ export const senderReportCodec = recordCodec('sender-report', 1, senderReportSch
 export const connectionReportCodec = recordCodec('connection-report', 1, connectionReportSchema);
 /** A report to be made, in the report outbox of a pipeline. */
 export const reportIntentCodec = recordCodec('report-intent', 1, reportIntentSchema);
+/** What is remembered of a pipeline's items for notices. */
+export const pipelineNoticesCodec = recordCodec('pipeline-notices', 1, watchedItemsSchema, [], 'packed');
 /** An executor's request for access to a repository, and its answer; the node is ephemeral. */
 export const accessRequestCodec = recordCodec('access-request', 1, accessRequestSchema);
 /** Who holds a slot of a semaphore. */

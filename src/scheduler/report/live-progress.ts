@@ -10,10 +10,11 @@
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { Reporter } from '../../driver/reporter.ts';
+import type { Forecast } from '../../forecast/forecast.ts';
 import { millisecondsBetween } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { pause } from '../../lib/pause.ts';
-import { createDirty, type Dirty } from '../../lib/signal.ts';
+import { createDirty } from '../../lib/signal.ts';
 import type { Change } from '../../model/change.ts';
 import { earlierReports } from '../../model/earlier-reports.ts';
 import type { DriverConfig } from '../../model/pipeline.ts';
@@ -22,6 +23,7 @@ import type { ConnectionName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { Operation } from '../../store/port.ts';
 import { itemLogFacts } from '../../tracing/log-facts.ts';
+import { untilDirty } from '../until-dirty.ts';
 import { type ProgressContext, progressReport } from './progress-report.ts';
 import { type ShowDeps, type ShownPlace, showAt } from './show-at.ts';
 
@@ -61,6 +63,8 @@ const LONGEST_NAP = 5_000;
 /** Milliseconds without calls after one that a host did not take, unless it names a time. */
 const QUIET = 60_000;
 
+type Forecasts = ReadonlyMap<Uuid, Forecast>;
+
 /** Of one item. Times are the monotonic clock's. */
 interface Shown {
   dueAt: number;
@@ -83,11 +87,11 @@ export function createLiveProgress(deps: LiveProgressDeps): LiveProgress {
 
   const reporters = () => (context === undefined ? [] : showingReporters(context, connections));
 
-  async function show(uuid: Uuid, entry: Shown, acting: Acting): Promise<void> {
+  async function show(uuid: Uuid, entry: Shown, forecasts: Forecasts, acting: Acting): Promise<void> {
     const item = state.items.get(uuid);
     const places = item === undefined ? [] : placesOf(item, reporters());
     if (context === undefined || item === undefined || places.length === 0) return;
-    const report = progressReport(item, state, context);
+    const report = progressReport(item, state, forecasts.get(uuid), context);
     const facts = JSON.stringify([report.progress, report.retests, report.jobs]);
     if (facts === entry.facts) return;
     entry.facts = null;
@@ -103,9 +107,9 @@ export function createLiveProgress(deps: LiveProgressDeps): LiveProgress {
   }
 
   /** Results do not depend on what is shown before them, so no error ends more than one text. */
-  async function tryToShow(uuid: Uuid, entry: Shown, acting: Acting): Promise<void> {
+  async function tryToShow(uuid: Uuid, entry: Shown, forecasts: Forecasts, acting: Acting): Promise<void> {
     try {
-      await show(uuid, entry, acting);
+      await show(uuid, entry, forecasts, acting);
     } catch (error) {
       if (acting.signal.aborted || !acting.mayAct()) return;
       quietUntil = clock.monotonic() + QUIET;
@@ -129,7 +133,8 @@ export function createLiveProgress(deps: LiveProgressDeps): LiveProgress {
       }
       entry.seen = state;
       entry.dueAt = clock.monotonic() + INTERVAL;
-      await acting.inLane(item, () => tryToShow(item.uuid, entry, acting));
+      const forecasts = await forecastsNow(state, context, log);
+      await acting.inLane(item, () => tryToShow(item.uuid, entry, forecasts, acting));
     }
     for (const uuid of shown.keys()) if (!state.items.has(uuid)) shown.delete(uuid);
     return next;
@@ -152,6 +157,20 @@ export function createLiveProgress(deps: LiveProgressDeps): LiveProgress {
   };
 }
 
+/** None where they cannot be made. */
+async function forecastsNow(
+  state: PipelineState,
+  context: ProgressContext | undefined,
+  log: LiveProgressDeps['log'],
+): Promise<Forecasts> {
+  try {
+    return (await context?.forecasts.of(state, context.pipeline)) ?? new Map();
+  } catch (error) {
+    log.warn({ err: error }, 'there are no forecasts to show');
+    return new Map();
+  }
+}
+
 /** Those of the pipeline's `start` whose hosts have a place for it. */
 function showingReporters(
   { pipeline }: ProgressContext,
@@ -161,22 +180,6 @@ function showingReporters(
     const { reporter } = connections.get(config.connection) ?? {};
     return reporter?.progress === undefined ? [] : [{ ...config, reporter }];
   });
-}
-
-/** @param ms after which it is dirty in any case; undefined: never. Returns early when aborted. */
-async function untilDirty(dirty: Dirty, ms: number | undefined, signal: AbortSignal): Promise<void> {
-  const over = new AbortController();
-  if (ms !== undefined)
-    void pause(Math.max(0, ms), AbortSignal.any([signal, over.signal])).then(() => {
-      if (!over.signal.aborted) dirty.set();
-    });
-  try {
-    await dirty.wait(signal);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  } finally {
-    over.abort();
-  }
 }
 
 /** Its result is not decided. */

@@ -20,6 +20,7 @@ import type {
   PipelineRules,
   PipelineServices,
 } from '../turn/pipeline-context.ts';
+import { createPipelineForecasts } from '../turn/pipeline-forecasts.ts';
 import type { PipelineRunnerDeps } from '../turn/pipeline-runner.ts';
 import { pipelineSemaphores } from '../turn/pipeline-semaphores.ts';
 import { createRechecks } from '../turn/rechecks.ts';
@@ -74,11 +75,12 @@ export function contextMaker(
 function servicesOf(shared: SchedulerShared): PipelineServices {
   const { deps, changes, driversOfConnections } = shared;
   const { ids, store, paths, webRoot, metrics, tracing, connections } = deps;
-  const { expected, mergeRequests, buildRequests, executors } = shared;
+  const { expected, mergeRequests, buildRequests, executors, notices } = shared;
   const landingMode: PipelineServices['landingMode'] = ({ connection, config }) =>
     driversOfConnections.get(connection)?.config.landingMode(config) ?? null;
   return {
-    ...{ ids, store, paths, webRoot, metrics, changes, expected, mergeRequests, buildRequests, executors },
+    ...{ ids, store, paths, webRoot, metrics, changes, expected, notices },
+    ...{ mergeRequests, buildRequests, executors },
     spans: () => tracing.spans(),
     tracePolicy: () => (tracing.spans() === undefined ? undefined : tracing.policy()),
     keep: () => tracing.policy().keep,
@@ -104,14 +106,16 @@ function placeOf(
   pipeline: PipelineName,
   wake: () => void,
 ): PipelinePlace {
-  const { store, paths, clock, log } = shared.deps;
+  const { store, paths, clock, log, history } = shared.deps;
   const { state, item, staged } = paths.pipeline(tenant, pipeline);
   const { spanOutbox, historyOutbox, landings } = paths;
   const reportOutbox = paths.reportOutbox(tenant, pipeline);
   const messageOutbox = paths.messageOutbox(tenant, pipeline);
+  const own = { tenant, pipeline, clock, log: log.child({ tenant, pipeline }) };
   return {
     clock: pipelineClock(clock),
-    log: log.child({ tenant, pipeline }),
+    log: own.log,
+    forecasts: createPipelineForecasts({ ...own, history, expected: shared.expected }),
     nodes: { state, item, staged, spanOutbox, historyOutbox, landings, reportOutbox, messageOutbox },
     events: shared.pipelineQueue(tenant, pipeline),
     internalEvents: shared.internalQueue(tenant),

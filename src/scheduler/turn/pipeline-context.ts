@@ -33,12 +33,14 @@ import type { TracePolicy } from '../../tracing/live-tracing.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 import type { NodeOffers } from '../care/steady-executors.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
+import type { NoticeRules } from '../notices/notice-rules.ts';
 import type { ProjectPlaces } from './build-projects.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import type { JobGraphs } from './job-graphs.ts';
 import type { LandedConfigurationDeps } from './note-landed.ts';
 import type { PendingFreezes } from './pending-freezes.ts';
 import type { PipelineClock } from './pipeline-clock.ts';
+import type { PipelineForecasts } from './pipeline-forecasts.ts';
 import type { PipelineSemaphores } from './pipeline-semaphores.ts';
 import type { Rechecks } from './rechecks.ts';
 
@@ -75,6 +77,7 @@ export interface PipelineServices {
   readonly messengers: ReadonlySet<ConnectionName>;
   /** It lands changes, and several of a repository at once. */
   landsSeveral(reporter: DriverConfig): boolean;
+  readonly notices: NoticeRules;
 }
 
 /** Paths in the store. */
@@ -94,6 +97,7 @@ export interface PipelinePlace {
   readonly internalEvents: EventQueue<InternalEvent>;
   readonly graphs: JobGraphs;
   readonly semaphores: PipelineSemaphores;
+  readonly forecasts: PipelineForecasts;
   readonly tenantsOf: LandedConfigurationDeps['tenantsOf'];
 }
 

@@ -23,6 +23,7 @@ import type { StorePaths } from '../../store/paths.ts';
 import { type SettleDeps, settleLostWork } from '../care/settle-lost-work.ts';
 import type { FairShare, Held } from '../fair-share.ts';
 import { fencedLoop, type LoopDeps, runTogether } from '../loop.ts';
+import { createQueueWatch, type QueueWatch } from '../notices/queue-watch.ts';
 import { createHostAlarm } from '../report/host-alarm.ts';
 import { createLiveProgress, type LiveProgress } from '../report/live-progress.ts';
 import { processReports, type ReportLoopDeps } from '../report/report-loop.ts';
@@ -115,13 +116,15 @@ async function holdPipeline(
   await deps.mergeRequests.prepare(signal);
   await deps.buildRequests.prepare(signal);
   const progress = createLiveProgress(deps);
+  const watch = createQueueWatch({ ...deps, path: deps.paths.pipeline(deps.tenant, deps.pipeline).notices });
   const layout = layoutInForce(deps.layout, deps.context);
   const { outbox, messengers } = deps.messages;
   const messages = { ...deps, layout, outbox, connections: messengers, placeOf: connectionOf };
   await runTogether(AbortSignal.any([signal, fence.lost]), stop => [
-    takeTurns({ ...deps, progress }, dirty, held, fence, stop),
+    takeTurns({ ...deps, progress, watch }, dirty, held, fence, stop),
     processReports({ ...deps, progress, layout }, fence, stop),
     processReports(messages, fence, stop),
+    watch.run(fence, stop),
     wakeRegularly(dirty, stop),
   ]);
 }
@@ -133,7 +136,7 @@ function connectionOf({ connection }: { readonly connection: string }): string {
 
 /** Takes turns, one after the other, until aborted or until the pipeline is released for another scheduler. */
 async function takeTurns(
-  deps: PipelineRunnerDeps & { readonly progress: LiveProgress },
+  deps: PipelineRunnerDeps & { readonly progress: LiveProgress; readonly watch: QueueWatch },
   dirty: Dirty,
   held: Held,
   fence: Fence,
@@ -191,6 +194,7 @@ async function takeTurns(
     const now = deps.context().clock.now();
     alarm.observe(state, now);
     deps.progress.observe(state, deps.context());
+    deps.watch.observe(state);
     // From the time of the decision: a commit may take longer than the pause of a host.
     hostTimer(nextHostRetry(state.items.values(), decidedAt), now);
     recheckTimer(deps.context().rechecks.next(decidedAt), now);

@@ -20,7 +20,7 @@
  *     deciding     freeze-buildset, job-graphs, needed-states, pipeline-semaphores → `src/pipeline/decide-turn.ts`
  *     operations   changed-items, turn-operations, decision-rows, stored-item, note-landed, semaphore-operations, commands → turn-commit
  *     commands     merge-requests, build-requests (build-projects, build-playbooks, build-vars-files, parent-data, zuul-variables, node-labels); reports in `report/`
- *     afterwards   revise-priorities, seen-successes → expected-durations
+ *     afterwards   revise-priorities, seen-successes → expected-durations; pipeline-forecasts, for hosts and notices
  *
  * What a turn decides is written by its commit alone, and nowhere before. Job graphs are stored earlier, under the names of their
  * content, where nothing refers to them yet. No turn waits for a code host or a worker.
@@ -42,6 +42,8 @@ import { decisionLogFacts, itemLogFacts } from '../../tracing/log-facts.ts';
 import { lateExecutionRows } from '../care/late-executions.ts';
 import { effectRows } from '../events/event-effects.ts';
 import { internalEventOperations } from '../internal/note-internal.ts';
+import { noticeOperations } from '../notices/notice-intents.ts';
+import { turnNotices } from '../notices/turn-notices.ts';
 import { type ChangedTurn, withChanged } from './changed-items.ts';
 import { commandOperations, withdrawOperations } from './commands.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
@@ -108,6 +110,7 @@ export async function pipelineTurn(
   const isHaltedOtherwise = draft.state.halts !== state.halts;
   if (isHaltedOtherwise) context.rechecks.release();
   for (const success of seenSuccesses(state, turn)) context.expected.learn(success, success.ms);
+  context.forecasts.learn(turn.left);
   logDecisions(context, draft);
   context.metrics?.record(
     turnMeasurements({
@@ -158,6 +161,7 @@ async function turnOperations(
     withdrawals: () => withdrawOperations(draft, context),
     own: [
       ...commandOperations(draft, context),
+      ...noticeOperations(turnNotices(state, draft, landsChanges(context)), now, context),
       ...stateOperations(state, draft, context),
       ...slots.own,
       ...outboxOperations(state, draft, context, now),
@@ -170,6 +174,10 @@ async function turnOperations(
         .map(entry => context.events.ack(entry)),
     ],
   };
+}
+
+function landsChanges({ pipeline, landingMode }: PipelineContext): boolean {
+  return pipeline.reporters.success.some(reporter => landingMode(reporter) !== null);
 }
 
 /** @throws any other error. */

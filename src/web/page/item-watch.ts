@@ -18,7 +18,7 @@ export interface PageNotice {
 }
 
 /** As {@link import('./live.ts').Live} has them. */
-export interface WatchedQueues {
+export interface ShownQueues {
   items(): readonly LiveItem[];
   forecast(item: Pick<LiveItem, 'pipeline' | 'uuid'>): ItemForecast | undefined;
   /** The server's time, in milliseconds. */
@@ -35,13 +35,13 @@ interface Known {
 const STUCK_MS = 30 * 60_000;
 const SLIPPED_MS = 30 * 60_000;
 
-/** Of one tenant. What was so before it looked first is no news, but for a queue that is stuck. */
+/** Of one tenant. What was so before it looked first is not shown, but for a queue that is stuck. */
 export class ItemWatch {
   readonly #known = new Map<string, Known>();
 
   /** @param concerns of which items. @param gone called with each that has left its queue since the last look. */
   look(
-    queues: WatchedQueues,
+    queues: ShownQueues,
     concerns: (item: LiveItem) => boolean,
     gone: (item: LiveItem) => void,
   ): readonly PageNotice[] {

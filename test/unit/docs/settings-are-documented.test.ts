@@ -59,6 +59,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
       .flatMap(name => optionsIn(textOf(`src/settings/${name}.ts`)))
       .sort(),
   ],
+  ['notify', optionsIn(textOf('src/settings/notify-section.ts'))],
   ['auth', optionsIn(textOf('src/settings/auth-section.ts'))],
   ['connection', [...optionsIn(textOf('drivers/git/options.ts')), 'driver'].sort()],
   ['connection github.com', [...optionsIn(textOf('drivers/github/options.ts')), 'driver'].sort()],
@@ -78,6 +79,7 @@ function sampleOptions(section: string): readonly string[] {
 
 const HEADINGS: ReadonlyMap<string, string> = new Map([
   ['auth', '`[auth NAME]`'],
+  ['notify', '`[notify NAME]`'],
   ['connection', 'With `driver = git`'],
   ['connection github.com', 'With `driver = github`'],
   ['connection gerrit', 'With `driver = gerrit`'],

@@ -158,6 +158,58 @@ describe('of a busy gate in which one change in twelve fails', () => {
     expect(forecasts.get(derivedUuid('item', name))).toEqual(forecast);
   });
 
+  test('a paused queue has the reason, but for items all of whose jobs have begun', () => {
+    const running = itemOf('r');
+    const begun = {
+      ...running,
+      jobs: running.jobs!.map(job => ({
+        ...job,
+        progress: { state: 'started' as const, since: -MINUTE, failing: false },
+      })),
+    };
+    const items = [begun, itemOf('p'), itemOf('q')].map(queued);
+    const paused = { kind: 'chain', window: 20, paused: 'no disk (bob)', items } as const;
+    const forecasts = forecastQueues([paused], recent, 0);
+    expect(forecasts.get(begun.uuid)?.kind).toBe('known');
+    for (const [index, name] of ['p', 'q'].entries())
+      expect(forecasts.get(derivedUuid('item', name))).toEqual({
+        kind: 'unknown',
+        place: index + 2,
+        why: { code: 'paused', reason: 'no disk (bob)' },
+      });
+  });
+
+  describe('a job that waits for a semaphore', () => {
+    const withUnit = (name: string, unit: Partial<JobWork>): ItemWork => {
+      const item = itemOf(name);
+      const ended = { state: 'ended' as const, at: -MINUTE, good: true };
+      return {
+        ...item,
+        jobs: item.jobs!.map(job =>
+          job.name === 'unit' ? { ...job, semaphores: ['db'], ...unit } : { ...job, progress: ended },
+        ),
+      };
+    };
+    const holding = withUnit('h', { progress: { state: 'started', since: 0, failing: false } });
+    const waiting = (name: string) => withUnit(name, { awaitsSince: 0 });
+    const likely = (items: readonly ItemWork[], work = recent) => {
+      const forecasts = forecastQueues([{ kind: 'alone', window: 0, items: items.map(queued) }], work, 0);
+      return items.map(item => known(forecasts.get(item.uuid)).likely / MINUTE);
+    };
+
+    test('begins when the job that holds it has ended, and those behind it one after the other', () => {
+      const [free] = likely([withUnit('w', {})]);
+      const [held, first, second] = likely([holding, waiting('w'), waiting('x')]);
+      expect(first! - held!).toBeGreaterThan(free! * 0.6);
+      expect(second! - first!).toBeGreaterThan(free! * 0.6);
+    });
+
+    test('waits as long as others did where none of the queue holds it', () => {
+      const waits = { ...recent, semaphoreWaits: () => [40 * MINUTE, 50 * MINUTE] };
+      expect(likely([waiting('w')], waits)[0]!).toBeGreaterThan(likely([withUnit('w', {})])[0]! + 35);
+    });
+  });
+
   test('a hundred items ahead are too many, and no more is read of those behind them', () => {
     const queue = Array.from({ length: 130 }, (_, index) => itemOf(`far${index}`));
     const read: ItemWork[] = [];
@@ -208,6 +260,7 @@ function itemOf(name: string, failing: { readonly [job: string]: 'failing' } = {
         name: job,
         voting: true,
         after: job === 'lint' ? [] : ['lint'],
+        semaphores: [],
         progress:
           failing[job] === undefined
             ? { state: 'waiting' }

@@ -117,6 +117,7 @@ describe('defaults', () => {
       metrics: undefined,
       log: { level: 'info', format: 'json' },
       auth: [],
+      notify: [],
       connections: [],
     });
   });
@@ -270,7 +271,7 @@ describe('problems', () => {
       'an unknown section near nothing',
       `${MINIMAL}[kubernetes]\n`,
       [
-        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, keystore, database, history, web, merger, executor, log_store, nodes, tracing, metrics, log, auth NAME, connection NAME',
+        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, keystore, database, history, web, merger, executor, log_store, nodes, tracing, metrics, log, auth NAME, notify NAME, connection NAME',
       ],
     ],
     [

@@ -84,7 +84,7 @@ describe('reading the settings file', () => {
 
   it('every option the sample mentions is known, and its default is the default', () => {
     const sample = readFileSync(SAMPLE, 'utf8').replaceAll(
-      /^#\[(?:zookeeper|metrics|log_store|auth operators|connection (?:github\.com|gerrit|mail|broker|chat))\]\n(#.*\n)*/gm,
+      /^#\[(?:zookeeper|metrics|log_store|auth operators|notify core-team|connection (?:github\.com|gerrit|mail|broker|chat))\]\n(#.*\n)*/gm,
       '',
     );
     const uncommented = sample

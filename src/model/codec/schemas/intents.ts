@@ -1,6 +1,7 @@
-/** Reports that are going to be made. */
+/** Reports that are going to be made, and notices that were. */
 import type { EarlierReports } from '../../earlier-reports.ts';
 import type { LandingMode } from '../../landed.ts';
+import type { Notice, NoticeEvent, WatchedItem } from '../../notice.ts';
 import type {
   FileComment,
   ReportDetails,
@@ -89,6 +90,17 @@ const reported = object<ReportedItem>({
   retried: list(reportedBuild),
 });
 
+const notice = object<Notice>({
+  event: words<NoticeEvent>({
+    landed: 1,
+    failed: 1,
+    'reset-twice': 1,
+    'head-stuck': 1,
+    'eta-slipped': 1,
+  }),
+  cause: text,
+});
+
 const details = object<ReportDetails>({
   changes: list(changeSchema),
   headline: text,
@@ -99,6 +111,7 @@ const details = object<ReportDetails>({
   warnings: optional(list(text)),
   footer: optional(text),
   reported: optional(reported),
+  notice: optional(notice),
   queue: nullable(
     object<NonNullable<ReportDetails['queue']>>({ name: text, entryPosition: nullable(whole) }),
   ),
@@ -148,3 +161,8 @@ export const reportIntentSchema = object<ReportIntent>({
     }),
   ),
 });
+
+/** A list of {@link WatchedItem}, the record `pipeline-notices`. */
+export const watchedItemsSchema = list(
+  object<WatchedItem>({ item: uuid, headSince: optional(time), said: optional(whole), sent: list(text) }),
+);

@@ -67,6 +67,7 @@ beforeEach(async () => {
     paths,
     connections,
     messengers: new Map(),
+    notices: [],
     drivers: loaded,
     tenants: [],
     repositories: noRepositories('test'),

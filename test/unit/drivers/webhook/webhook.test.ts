@@ -93,6 +93,7 @@ test('a program gets the whole report, signed over its body, with one id for eac
   expect(JSON.parse(body)).toEqual({
     id: headers['x-gatehouse-delivery'],
     sent_at: 1_795_000_000_500,
+    notice: null,
     ...{ action: 'failure', result: 'FAILURE', tenant: 'acme', pipeline: 'gate', queue: null },
     line: expect.stringMatching(/ · Build failed \(gate\): unit FAILURE, exit status 2$/),
     ...{ item: '4f0c0000000000000000000000000001', url: 'http://gate.example.org/t/acme/item/4f0c' },
@@ -115,6 +116,21 @@ test('a program gets the whole report, signed over its body, with one id for eac
     ],
     text: expect.stringContaining('Build succeeded (gate).'),
   });
+});
+
+test('a notice names its event, and one of another event or cause is another message', async () => {
+  const receiver = await openReceiver();
+  const reporter = reporterTo(receiver.url);
+  const stuck = { action: 'start' as const, headline: 'Holds up gate: it waits for an executor.' };
+  for (const cause of ['executor', 'nodes'])
+    await reporter.report(request({}, { ...stuck, notice: { event: 'head-stuck', cause } }), signal);
+  const [first, second] = receiver.taken;
+  expect(first?.headers['x-gatehouse-event']).toBe('head-stuck');
+  expect(JSON.parse(first?.body ?? '{}')).toMatchObject({
+    notice: 'head-stuck',
+    line: expect.stringMatching(/ · Holds up gate: it waits for an executor\.$/),
+  });
+  expect(second?.headers['x-gatehouse-delivery']).not.toBe(first?.headers['x-gatehouse-delivery']);
 });
 
 test('a chat gets one line with a link, where the reporter says, and what authors write mentions no people', async () => {

@@ -8,7 +8,6 @@ import type { PipelineState } from '../../../../src/model/pipeline-state.ts';
 import { EMPTY_PIPELINE } from '../../../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../../../src/model/queue-item.ts';
 import { createLiveProgress, type InLane } from '../../../../src/scheduler/report/live-progress.ts';
-import { createExpectedDurations } from '../../../../src/scheduler/turn/expected-durations.ts';
 import { storePaths } from '../../../../src/store/paths.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
 import { itemStory, jobNode } from '../../../fake/queue-item.ts';
@@ -82,8 +81,7 @@ function openStand(answers: readonly (ReporterOutcome | Error)[] = []) {
     tenant: { name: 'acme' },
     webRoot: 'http://gate.example',
     spans: () => undefined,
-    expected: createExpectedDurations(),
-    clock,
+    forecasts: { of: async () => new Map() },
   } as unknown as Parameters<typeof progress.observe>[1];
   const stop = new AbortController();
   const lanes: InLane = async (_, task) => task();

@@ -12,10 +12,12 @@ import type { PipelineEvent, TriggerEvent } from '../../../../src/model/event.ts
 import type { Tenant } from '../../../../src/model/layout.ts';
 import type { MergerRequest } from '../../../../src/model/merge.ts';
 import { createFairShare } from '../../../../src/scheduler/fair-share.ts';
+import { createNoticeRules } from '../../../../src/scheduler/notices/notice-rules.ts';
 import { createExpectedDurations } from '../../../../src/scheduler/turn/expected-durations.ts';
 import { createJobGraphs } from '../../../../src/scheduler/turn/job-graphs.ts';
 import { pipelineClock } from '../../../../src/scheduler/turn/pipeline-clock.ts';
 import type { PipelineContext } from '../../../../src/scheduler/turn/pipeline-context.ts';
+import { createPipelineForecasts } from '../../../../src/scheduler/turn/pipeline-forecasts.ts';
 import { createPipelineRunner } from '../../../../src/scheduler/turn/pipeline-runner.ts';
 import { pipelineSemaphores } from '../../../../src/scheduler/turn/pipeline-semaphores.ts';
 import { createRechecks } from '../../../../src/scheduler/turn/rechecks.ts';
@@ -103,6 +105,11 @@ async function open(stand: Stand, share = createFairShare()) {
     landsSeveral: () => false,
     messengers: new Set(),
     expected: createExpectedDurations(),
+    notices: createNoticeRules([], { clock, log }),
+    forecasts: createPipelineForecasts({
+      ...{ tenant: 'acme', pipeline: 'gate', clock, log },
+      expected: createExpectedDurations(),
+    }),
     metrics: undefined,
     spans: () => undefined,
     tracePolicy: () => undefined,

@@ -1,7 +1,7 @@
 /** The one line of a report that matters: which change, where, and why. Pure. */
-import { cutLine } from '../../src/lib/cut-text.ts';
-import { type Change, changeKeyText, changeText } from '../../src/model/change.ts';
-import type { Report, ReportedJob } from '../../src/model/report.ts';
+import { cutLine } from '../lib/cut-text.ts';
+import { type Change, changeKeyText, changeText } from '../model/change.ts';
+import type { Report, ReportedJob } from '../model/report.ts';
 
 const LONGEST = 500;
 const MOST_NAMES = 3;

@@ -1,8 +1,8 @@
 /** Finished items of one pipeline from the history, the newest first, in pages small enough for an event loop that serves others. */
 import { setImmediate } from 'node:timers/promises';
-import type { History } from '../history/history.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { History } from './history.ts';
 
 /** Pages of the history to read; a page of a quiet pipeline may be empty. */
 const MOST_PAGES = 500;
