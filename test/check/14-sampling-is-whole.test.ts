@@ -178,7 +178,7 @@ function tracesOf(item: QueueItem): readonly string[] {
   return [traceIdOf(item.uuid), item.origin.eventSpan.traceId, item.origin.tenantSpan.traceId];
 }
 
-test('check 14: a failed item arrives at the collector when it leaves, and is linked to from then on', {
+test('check 14: failed items arrive at the collector when they leave, with what they came of, and are linked to from then on', {
   timeout: 3 * DEADLINE,
 }, async () => {
   const tracing = ['sample_ratio = 0', 'keep = failure'];
@@ -198,13 +198,21 @@ test('check 14: a failed item arrives at the collector when it leaves, and is li
     await world.propose('B');
     await world.approve('B');
     const merged = await world.leaves('B', 'SUCCESS');
+    world.fail('project-merge', 'C');
+    await world.propose('C');
+    await world.operator.post('/api/tenant/tenant-one/project/org/project/enqueue', {
+      pipeline: 'gate',
+      change: 'master/C',
+    });
+    const byHand = await world.leaves('C', 'FAILURE');
     const item = (uuid: string) => world.api.get<LiveItem>(`/api/tenant/tenant-one/item/${uuid}`);
     expect((await item(failed.uuid)).traceUrl).toContain(failed.uuid);
     expect((await item(merged.uuid)).traceUrl).toBeNull();
     const trace = await world.api.get<OtlpTraceDocument>(`/api/tenant/tenant-one/item/${failed.uuid}/trace`);
     const expected = spansFromOtlp(trace).map(span => span.spanId as string);
     const arrived = () => Map.groupBy(world.sink.spans, span => span.traceId);
-    await world.observer.until('the failed item to arrive', () => arrived().has(failed.uuid));
+    for (const { uuid } of [failed, byHand])
+      await world.observer.until('the failed items to arrive', () => arrived().has(uuid));
     await world.service.close();
     expect(
       arrived()
@@ -214,8 +222,9 @@ test('check 14: a failed item arrives at the collector when it leaves, and is li
     ).toEqual(expected.toSorted());
     expect(checkTraces(world.sink.spans)).toEqual([]);
     expect(brokenChains(world.sink.spans)).toEqual([]);
-    // The event, the tenant's event, and the item.
-    expect(arrived().size).toBe(3);
+    // The event, the tenant's event, and the item; the operator's request, and the item.
+    expect(arrived().size).toBe(3 + 2);
+    expect(world.sink.spans.filter(({ name }) => name === 'ManagementEvent enqueue')).toHaveLength(1);
   } finally {
     await world[Symbol.asyncDispose]();
   }

@@ -74,9 +74,18 @@ export function jobsBegun(job: string, times = 1): NonNullable<ScenarioStep['whe
   return world => world.jobRuns.filter(run => run.job === job).length >= times;
 }
 
-/** A job of a change of branch `master` has begun in that pipeline. */
-export function begunIn(pipeline: string, topic: string): NonNullable<ScenarioStep['when']> {
-  return world => world.jobRuns.some(run => run.of === `${pipeline} master/${topic}`);
+/** A job, or that job, of a change of branch `master` has begun in that pipeline. */
+export function begunIn(pipeline: string, topic: string, job?: string): NonNullable<ScenarioStep['when']> {
+  return world =>
+    world.jobRuns.some(
+      run => run.of === `${pipeline} master/${topic}` && (job === undefined || run.job === job),
+    );
+}
+
+/** A job of a change of branch `master` has failed in that pipeline. */
+export function failedIn(pipeline: string, topic: string): NonNullable<ScenarioStep['when']> {
+  return world =>
+    world.jobRuns.some(run => run.of === `${pipeline} master/${topic}` && run.verdict === 'FAILURE');
 }
 
 /** The tenant is configured: the gate's queue takes events. */

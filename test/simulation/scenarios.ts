@@ -10,6 +10,7 @@ import {
   approve,
   begunIn,
   deed,
+  failedIn,
   hasLanded,
   jobsBegun,
   landed,
@@ -139,6 +140,49 @@ const promotion: Scenario = {
     deed('needing is promoted', world => world.promote('gate', keyOf('org/app', 'needing')), after(300)),
   ],
   lands: ['org/app/first', 'org/lib/needed', 'org/app/needing', 'org/lib/hotfix'],
+};
+
+const byHand: Scenario = {
+  name: 'by-hand',
+  text: 'an operator lets a change in that has no approval, has failed jobs run again, and pauses and drains the gate for a while',
+  jobs: [5_000, 9_000],
+  steps: [
+    proposeAndApprove('org/app', 'first', {}, ready),
+    proposeAndApprove('org/lib', 'flaky', { flaky: ['unit'] }, begunIn('gate', 'first')),
+    propose('org/app', 'unapproved', {}, after(20)),
+    deed(
+      'unapproved enters by hand',
+      world => world.enqueue('gate', keyOf('org/app', 'unapproved')),
+      after(500),
+    ),
+    deed('a job of flaky has failed', () => undefined, failedIn('gate', 'flaky')),
+    deed('its failed job runs again', world => world.rerun('gate', keyOf('org/lib', 'flaky')), after(300)),
+    deed('the gate is paused', world => world.halt('gate', 'pause', 15_000), after(200)),
+    deed('the gate is drained', world => world.halt('gate', 'drain', 10_000), after(30_000)),
+    proposeAndApprove('org/docs', 'behind', {}, after(100)),
+  ],
+  lands: ['org/app/first', 'org/lib/flaky', 'org/app/unapproved', 'org/docs/behind'],
+};
+
+const paused: Scenario = {
+  name: 'paused-builds',
+  text: 'builds pause until what depends on them has ended, while what is ahead fails and an executor dies',
+  jobs: [3_000, 6_000],
+  steps: [
+    proposeAndApprove('org/app', 'broken', { fails: ['integration'] }, ready),
+    proposeAndApprove('org/lib', 'pausing', { pauses: ['unit'] }, after(20)),
+    proposeAndApprove('org/app', 'also-pausing', { pauses: ['unit'] }, after(20)),
+    deed(
+      'the executor that has a paused build is killed',
+      world => {
+        const by = world.jobRuns.findLast(({ of, job }) => of.endsWith('/pausing') && job === 'unit')?.by;
+        if (by !== undefined) world.crash(by, 15_000);
+      },
+      begunIn('gate', 'pausing', 'integration'),
+    ),
+  ],
+  lands: ['org/lib/pausing', 'org/app/also-pausing'],
+  neverLands: ['org/app/broken'],
 };
 
 const lostRace: Scenario = {
@@ -321,8 +365,20 @@ function beBusy(world: World, index: number): void {
     () => people.pushDirectly(project, { [`direct${index}.txt`]: '1' }),
     () => world.dequeue(random.pick(['gate', 'check']), keyOf(project, topic)),
     () => world.promote(random.pick(['gate', 'gate', 'check']), keyOf(project, topic)),
+    () => world.enqueue(random.pick(['gate', 'check']), keyOf(project, topic)),
+    () => world.rerun(random.pick(['gate', 'gate', 'check']), keyOf(project, topic)),
+    () =>
+      world.halt(
+        random.pick(['gate', 'check']),
+        random.pick(['pause', 'drain'] as const),
+        random.range(500, 60_000),
+      ),
+    () => {
+      people.propose(project, topic, { flaky: ['unit'], pauses: [random.pick(['unit', 'integration'])] });
+      people.approve(project, topic);
+    },
   ];
-  const weights = [0, 0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 9];
+  const weights = [0, 0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 12, 13, 13];
   deeds[random.pick(weights)]?.();
 }
 
@@ -335,6 +391,8 @@ export const SCENARIOS: readonly Scenario[] = [
   newPatchset,
   dequeued,
   promotion,
+  byHand,
+  paused,
   lostRace,
   reconfiguration,
   post,

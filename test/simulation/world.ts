@@ -5,6 +5,8 @@
 
 import { refsChanged } from '../../drivers/git/refs-changed.ts';
 import type { ChangeKey } from '../../src/model/change.ts';
+import { pipelineCountersCodec } from '../../src/model/codec/records.ts';
+import type { HaltMode } from '../../src/model/halt.ts';
 import { storePaths } from '../../src/store/paths.ts';
 import type { Store } from '../../src/store/port.ts';
 import type { TracePolicy } from '../../src/tracing/live-tracing.ts';
@@ -41,6 +43,9 @@ const KINDS: { readonly [kind: string]: Run } = {
 
 /** Milliseconds a session may be silent. */
 export const SESSION_TIMEOUT = 6_000;
+
+/** In a row that show no halt: longer than a request may take. */
+const LOOKS = 20;
 
 interface Running {
   readonly process: SimProcess;
@@ -259,6 +264,39 @@ export class World {
   /** A person asks for it; lost when no web process answers. */
   promote(pipeline: string, change: ChangeKey): void {
     this.#press('promote', door => door.promote(pipeline, change));
+  }
+
+  /** A person asks for it; lost when no web process answers. */
+  enqueue(pipeline: string, change: ChangeKey): void {
+    this.#press('enqueue', door => door.enqueue(pipeline, change));
+  }
+
+  /** A person asks for it; lost when no web process answers. */
+  rerun(pipeline: string, change: ChangeKey): void {
+    this.#press('run failed jobs again', door => door.rerun(pipeline, change));
+  }
+
+  /** A person asks for it, and after a while that the pipeline goes on; lost when no web process answers. */
+  halt(pipeline: string, mode: HaltMode, ms: number): void {
+    this.#press(mode, door => door.halt(pipeline, mode));
+    this.kernel.after(ms, undefined, `${pipeline} shall go on`, () => this.#resume(pipeline, LOOKS));
+  }
+
+  /** Asked for again and again, as by a person who looks whether it has happened: a request may be late, or be lost. */
+  #resume(pipeline: string, looks: number): void {
+    const isHalted = this.#haltsOf(pipeline) > 0;
+    if (isHalted) {
+      this.options.sometimes.reached('a pipeline was halted');
+      this.#press('resume', door => door.halt(pipeline, 'resume'));
+    }
+    const left = isHalted ? LOOKS : looks - 1;
+    if (left > 0)
+      this.kernel.after(20_000, undefined, `look at ${pipeline}`, () => this.#resume(pipeline, left));
+  }
+
+  #haltsOf(pipeline: string): number {
+    const node = this.server.leader.find(this.paths.pipeline(TENANT, pipeline).state);
+    return node === undefined ? 0 : (pipelineCountersCodec.decode(node.data).halts ?? []).length;
   }
 
   #press(what: string, press: (door: WebDoor) => Promise<void>): void {

@@ -18,9 +18,11 @@ import { type RequestCore, requestOrigin } from './operator-requests.ts';
 const MOST_HOLDS = 100;
 const MOST_TRIES = 20;
 
+type HoldCore = RequestCore & Pick<ProcessCore, 'tracing'>;
+
 /** @param store over all sessions. */
 export function holdActs(
-  core: RequestCore & Pick<ProcessCore, 'settings'>,
+  core: HoldCore & Pick<ProcessCore, 'settings'>,
   store: Store,
 ): Pick<WebDeps, 'holds' | 'hold' | 'deleteHold'> {
   const { paths, clock } = core;
@@ -67,7 +69,7 @@ function expirationOf(
 
 /** As an event of the tenant, which no pipeline takes: it is done when it is stored. */
 async function spansOf(
-  core: RequestCore,
+  core: HoldCore,
   store: Store,
   request: OperatorRequest,
   command: 'autohold' | 'autohold-delete',

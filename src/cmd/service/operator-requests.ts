@@ -7,6 +7,7 @@ import type { ManagementOrigin } from '../../model/management-event.ts';
 import { promotes } from '../../pipeline/manager/managers.ts';
 import { EventQueue } from '../../store/event-queue.ts';
 import type { Store } from '../../store/port.ts';
+import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import type {
   DequeueRequest,
   HaltRequest,
@@ -18,7 +19,9 @@ import type { ProcessCore } from './manage-component.ts';
 import { isTraceSampled } from './span-intake.ts';
 
 /** Parts of the process that a request is stored with. */
-export type RequestCore = Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'host' | 'tracing'>;
+export type RequestCore = Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'host'> & {
+  readonly tracing: Pick<LiveTracing, 'isSampled'>;
+};
 
 /** Resolves when the request is durable. */
 export async function storeDequeue(core: RequestCore, store: Store, request: DequeueRequest): Promise<void> {

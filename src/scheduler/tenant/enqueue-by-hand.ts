@@ -9,6 +9,7 @@ import { refUpdate, refUpdateRecord } from '../../driver/ref-update.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import {
+  type Change,
   type ChangeKey,
   type ChangeRecord,
   changeKeyText,
@@ -31,6 +32,8 @@ import {
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Operation } from '../../store/port.ts';
+import { heldSpans } from '../../tracing/held-spans.ts';
+import { hasRules } from '../../tracing/keep.ts';
 import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import { decisionLogFacts } from '../../tracing/log-facts.ts';
 import { traceStateOf } from '../../tracing/sampling.ts';
@@ -85,7 +88,8 @@ export async function enqueueByHand(
     : ({ code: 'event-refused', text: `there is no pipeline ${event.pipeline} any more` } as const);
   if ('code' in found) return refused(event, found, takenAt, deps);
   const records = await recordsWith(found, event, deps, signal);
-  const operations = [...deps.changes.operations(records), ...pipelineEvent(event, found.record, deps)];
+  const entering = pipelineEvent(event, found.record, takenAt, deps);
+  const operations = [...deps.changes.operations(records), ...entering];
   return { operations, records };
 }
 
@@ -166,10 +170,12 @@ function isRevision({ change }: ChangeRecord, patchset: string | undefined): boo
 }
 
 function pipelineEvent(
-  { uuid, pipeline, by, management }: EnqueueRequest,
+  event: EnqueueRequest,
   { change }: ChangeRecord,
+  takenAt: Nanoseconds,
   deps: EnqueueDeps,
 ): readonly Operation[] {
+  const { uuid, pipeline, by, management } = event;
   const { connection } = projectIdOf(change.project);
   const span = rootSpanOf(uuid);
   const trigger: TriggerEvent = {
@@ -184,12 +190,29 @@ function pipelineEvent(
     ...(deps.tracing.spans() === undefined
       ? {}
       : { traceState: traceStateOf(uuid, management.sampled, deps.tracing.policy().ratio) }),
+    ...heldTrace(event, change, takenAt, deps),
   };
   return deps.eventsOf(pipeline).put({
     kind: 'enqueue',
     ...{ uuid, trigger, tenantSpan: span, matched: `enqueued by hand by ${by}` },
     request: { by, management },
   });
+}
+
+/** Of a request that is not sampled, for the item that may be kept; that of a sampled one is written by the turn that takes it. */
+function heldTrace(
+  { uuid, pipeline, by, management }: EnqueueRequest,
+  change: Change,
+  takenAt: Nanoseconds,
+  { tenant, tracing, clock }: EnqueueDeps,
+): Pick<TriggerEvent, 'heldSpans'> {
+  const style = tracing.spans();
+  if (style === undefined || management.sampled || !hasRules(tracing.policy().keep)) return {};
+  const facts = {
+    ...({ event: uuid, command: 'enqueue', by, tenant, pipeline, change, takenAt } as const),
+    ...{ endedAt: clock.now(), origin: management, effect: { outcome: 'enqueued', left: [] } as const },
+  };
+  return { heldSpans: heldSpans(managementEventSpans(facts, style)) };
 }
 
 function refused(

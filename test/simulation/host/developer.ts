@@ -1,6 +1,7 @@
 /**
  * What people do at the code host. A change is made of files; `fails` names jobs that fail wherever the change is in the
- * tree, alone (`unit`) or together with another change that says the same word (`unit+word`).
+ * tree, alone (`unit`) or together with another change that says the same word (`unit+word`), and `flaky` those whose first run to end
+ * for that change fails. `pauses` names jobs that wait, between run and post-run, for those that depend on them.
  *
  *     developer.propose('org/app', 'login', { files: { 'login.txt': 'v1' } });
  *     developer.approve('org/app', 'login');
@@ -13,6 +14,8 @@ export interface Proposed {
   readonly files?: { readonly [path: string]: string };
   /** Jobs that fail with it. */
   readonly fails?: readonly string[];
+  readonly flaky?: readonly string[];
+  readonly pauses?: readonly string[];
   /** `org/lib/topic`: written as `Depends-On`. */
   readonly dependsOn?: readonly string[];
   /** Built on that proposal of the same project. */
@@ -40,8 +43,11 @@ export class Developer {
     const files = new Map(objects.get(parent).files);
     files.set(`${topic}.txt`, `revision ${revision}`);
     for (const [path, text] of Object.entries(change.files ?? {})) files.set(path, text);
-    files.delete(`${topic}.fails`);
-    if (change.fails !== undefined) files.set(`${topic}.fails`, change.fails.join(' '));
+    for (const kind of ['fails', 'flaky', 'pauses'] as const) {
+      files.delete(`${topic}.${kind}`);
+      const jobs = change[kind];
+      if (jobs !== undefined) files.set(`${topic}.${kind}`, jobs.join(' '));
+    }
     const lines = (change.dependsOn ?? []).map(other => {
       const at = other.lastIndexOf('/');
       return `Depends-On: ${other.slice(0, at)}@master/${other.slice(at + 1)}`;
@@ -86,6 +92,18 @@ export class Developer {
     const from = this.#host.repository(project).refs.get(ref);
     if (from !== undefined) this.#host.push(project, [{ ref, from, to: null }], 'developer');
   }
+}
+
+/** Whether a file for that topic names the job so. */
+export function isNamed(
+  files: ReadonlyMap<string, string>,
+  topic: string,
+  kind: 'flaky' | 'pauses',
+  job: string,
+): boolean {
+  return [...files].some(
+    ([path, text]) => path.endsWith(`/${topic}.${kind}`) && text.split(' ').includes(job),
+  );
 }
 
 /** Whether a job fails on these files. `unit+word` fails where two files say the same. */

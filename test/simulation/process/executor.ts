@@ -11,7 +11,7 @@ import { registerComponent } from '../../../src/store/components.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
 import { giveSigns } from '../../../src/store/signs-of-life.ts';
-import { jobFails } from '../host/developer.ts';
+import { isNamed, jobFails } from '../host/developer.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
 import type { ProcessParts } from './parts.ts';
 
@@ -98,6 +98,7 @@ async function execute(
   parts.jobRuns.push(run);
   const halt = AbortSignal.any([cancelled, lost, stop]);
   await pause(parts.jobDuration(request, life), halt);
+  if (!halt.aborted && isSaid(request, parts, 'pauses')) await waitForDependents(taken, life, halt);
   run.endedAt = parts.now();
   if (lost.aborted) return;
   const verdict = halt.aborted ? (cancelled.aborted ? 'CANCELED' : 'RETRY') : verdictOf(request, parts);
@@ -107,12 +108,36 @@ async function execute(
   await taken.complete(verdict === 'RETRY' ? { ...event, workerEnd: 'stopped' } : event, []);
 }
 
-function verdictOf(request: BuildRequest, { host }: ProcessParts): BuildResult {
-  const files = request.projects.map(({ commit }) => host.objects.get(commit).files);
-  const all = new Map(
-    files.flatMap((each, index) => [...each].map(([path, text]) => [`${index}/${path}`, text])),
-  );
-  return jobFails(all, request.jobName) ? 'FAILURE' : 'SUCCESS';
+/** Between run and post-run, as a job that returned `zuul.pause`. */
+async function waitForDependents(taken: TakenBuild, life: Incarnation, halt: AbortSignal): Promise<void> {
+  await taken.report({
+    kind: 'build-paused',
+    ...about(taken.request, 'build-paused'),
+    at: life.clock.now(),
+  });
+  await taken.resumed(halt);
+}
+
+function verdictOf(request: BuildRequest, parts: ProcessParts): BuildResult {
+  if (jobFails(filesOf(request, parts), request.jobName)) return 'FAILURE';
+  return isSaid(request, parts, 'flaky') && !hasRunBefore(request, parts) ? 'FAILURE' : 'SUCCESS';
+}
+
+function filesOf({ projects }: BuildRequest, { host }: ProcessParts): ReadonlyMap<string, string> {
+  const files = projects.map(({ commit }) => host.objects.get(commit).files);
+  return new Map(files.flatMap((each, index) => [...each].map(([path, text]) => [`${index}/${path}`, text])));
+}
+
+/** By the change that is tested, not by one ahead of it. */
+function isSaid(request: BuildRequest, parts: ProcessParts, kind: 'flaky' | 'pauses'): boolean {
+  const topic = String(request.zuul.change).split('/').at(-1) ?? '';
+  return isNamed(filesOf(request, parts), topic, kind, request.jobName);
+}
+
+/** To a verdict. */
+function hasRunBefore({ jobName, zuul }: BuildRequest, { jobRuns }: ProcessParts): boolean {
+  const of = `${zuul.pipeline} ${zuul.change}`;
+  return jobRuns.some(run => run.of === of && run.job === jobName && run.verdict !== undefined);
 }
 
 function about(request: BuildRequest, kind: BuildEvent['kind']) {
