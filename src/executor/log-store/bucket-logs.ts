@@ -53,29 +53,70 @@ export function bucketLogs(bucket: LogBucket, now: () => number = () => performa
     return mark === undefined ? undefined : parseLogIndex(JSON.parse(String(await buffer(mark))));
   }
 
+  /**
+   * What lies beside the mark. Where it is not there the mark is asked for again: the build may have been removed for its age since it was read.
+   *
+   * @param read undefined: an object is not there.
+   * @param otherwise the answer where the build is marked and the object is not there all the same.
+   */
+  async function besideMark<T>(
+    build: string,
+    signal: AbortSignal,
+    read: (index: LogIndex) => Promise<T | undefined>,
+    otherwise: () => T | undefined,
+  ): Promise<T | undefined> {
+    const index = await indexOf(build, signal);
+    if (index === undefined) return undefined;
+    const found = await read(index);
+    if (found !== undefined) return found;
+    known.delete(build);
+    return (await indexOf(build, signal)) === undefined ? undefined : otherwise();
+  }
+
+  const withoutLog = (build: string) => (): never => {
+    throw new Error(`the log of build ${build} is gone from ${bucket.place}`);
+  };
+
   return {
     isKnown: build => known.get(build)?.index !== undefined,
-    async readLog(build, offset, limit, signal) {
-      const index = await indexOf(build, signal);
-      if (index === undefined) return undefined;
-      return readPacked(index, { offset, limit }, async range => {
-        const part = await bucket.get(buildKeys(build).log, range, signal);
-        if (part === undefined) throw new Error(`the log of build ${build} is gone from ${bucket.place}`);
-        return buffer(part);
-      });
-    },
-    openLog: async (build, signal) =>
-      (await indexOf(build, signal)) === undefined
-        ? undefined
-        : bucket.get(buildKeys(build).log, undefined, signal),
-    openFile: async (build, sha256, signal) =>
-      (await indexOf(build, signal)) === undefined
-        ? undefined
-        : bucket.get(buildKeys(build).file(sha256), undefined, signal),
-    async files(build, signal) {
-      if ((await indexOf(build, signal)) === undefined) return undefined;
-      const list = await bucket.get(buildKeys(build).list, undefined, signal);
-      return list === undefined ? { files: [] } : parseKeptFiles(String(await buffer(list)));
-    },
+    readLog: (build, offset, limit, signal) =>
+      besideMark(
+        build,
+        signal,
+        index =>
+          readPacked(index, { offset, limit }, async range => {
+            const part = await bucket.get(buildKeys(build).log, range, signal);
+            if (part === undefined) throw new ObjectMissing();
+            return buffer(part);
+          }).catch(asMissing),
+        withoutLog(build),
+      ),
+    openLog: (build, signal) =>
+      besideMark(build, signal, () => bucket.get(buildKeys(build).log, undefined, signal), withoutLog(build)),
+    openFile: (build, sha256, signal) =>
+      besideMark(
+        build,
+        signal,
+        () => bucket.get(buildKeys(build).file(sha256), undefined, signal),
+        () => undefined,
+      ),
+    files: (build, signal) =>
+      besideMark<KeptFiles>(
+        build,
+        signal,
+        async () => {
+          const list = await bucket.get(buildKeys(build).list, undefined, signal);
+          return list === undefined ? undefined : parseKeptFiles(String(await buffer(list)));
+        },
+        // It left none.
+        () => ({ files: [] }),
+      ),
   };
+}
+
+class ObjectMissing extends Error {}
+
+function asMissing(error: unknown): undefined {
+  if (error instanceof ObjectMissing) return undefined;
+  throw error;
 }

@@ -177,6 +177,11 @@ export function describeBucket(name: string, start: () => Promise<BucketServer>)
       await bucket.put(`builds/${part}/files.json`, { kind: 'json', text: '{}' }, signal());
       await using keeper = keeping(bucket);
       expect(await keeper.drained(60_000)).toBe(0);
+      // Webs that have read something of the build before.
+      const webs = [bucketLogs(bucket), bucketLogs(bucket), bucketLogs(bucket), bucketLogs(bucket)] as const;
+      const [reader, downloader, lister, opener] = webs;
+      const list = await reader.files(old, signal());
+      for (const web of webs) expect((await web.readLog(old, 0, 10, signal()))?.complete).toBe(true);
       const stop = new AbortController();
       let pruned = 0;
       await pruneBucket(
@@ -188,6 +193,12 @@ export function describeBucket(name: string, start: () => Promise<BucketServer>)
       );
       expect(pruned).toBe(2);
       expect(await stored(old, bucket)).toBeUndefined();
+      expect(await reader.readLog(old, 0, 10, signal())).toBeUndefined();
+      expect(await downloader.openLog(old, signal())).toBeUndefined();
+      expect(await lister.files(old, signal())).toBeUndefined();
+      const [file] = list?.files ?? expect.unreachable();
+      expect(await opener.openFile(old, file?.sha256 ?? '', signal())).toBeUndefined();
+      expect(webs.map(web => web.isKnown(old))).toEqual([false, false, false, false]);
       expect(await bucket.list(`builds/${old}/`, signal())).toEqual([]);
       expect(await bucket.list(`builds/${part}/`, signal())).toEqual([]);
       expect((await stored(young, bucket))?.log.toString()).toBe('young\n');
