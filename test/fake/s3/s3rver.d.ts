@@ -11,7 +11,13 @@ declare module '@20minutes/s3rver' {
     });
     /** Of Koa. */
     readonly middleware: ((
-      ctx: { readonly path: string; readonly state: { vhost?: boolean }; mountPath?: string },
+      ctx: {
+        readonly path: string;
+        readonly state: { vhost?: boolean };
+        mountPath?: string;
+        status: number;
+        body: unknown;
+      },
       next: () => Promise<void>,
     ) => Promise<void>)[];
     run(): Promise<{ readonly port: number }>;
