@@ -10,6 +10,8 @@ import type { BuildFacts, BuildsetFacts, NumberedBuild } from '../history/build-
 import type { BuildRow, BuildsetRow, RefRow } from '../history/item-rows.ts';
 import { millisecondsBetween, parseNanoseconds, toMilliseconds } from '../lib/clock.ts';
 import type { Json } from '../model/job.ts';
+import type { Artifact } from '../model/returned.ts';
+import { artifactSchema, type LogUrl, withManifest } from './artifacts.ts';
 import {
   type Document,
   document,
@@ -32,7 +34,8 @@ const plainBuild = document({
   uuid: uuid(),
   job_name: text(),
   result: nullable(text()),
-  held: flag(),
+  held: flag('Its hosts are held now, by an autohold; false while the store is away'),
+  execute_time: zuul(),
   start_time: zuul(),
   end_time: zuul(),
   duration: nullable(number(), 'Seconds'),
@@ -41,7 +44,7 @@ const plainBuild = document({
   nodeset: nullable(text()),
   error_detail: nullable(text()),
   final: flag('False: another attempt followed'),
-  artifacts: list(document({ name: text(), url: text(), metadata: optional(json()) }), 'Returned by the job'),
+  artifacts: list(artifactSchema, 'Returned by the job; of one build also the list of its files'),
   provides: list(document({ name: text() }), 'As the job says'),
 });
 const ourBuild = document({
@@ -94,17 +97,25 @@ const eventFields = document({
   pipeline: text(),
   event_id: nullable(text()),
   event_timestamp: zuul(),
+  queue_item_uuid: uuid('As `gatehouse.item`'),
 });
 
 /** `GET …/build/<uuid>`, and each entry of `GET …/builds`. */
 export const buildSchema = together(
   together(plainBuild, eventFields),
-  document({ ref: refSchema, buildset: document({ uuid: uuid() }), gatehouse: ourBuild }),
+  document({
+    ref: refSchema,
+    buildset: document({
+      uuid: uuid(),
+      refs: optional(list(refSchema, 'All changes of the buildset; not in lists')),
+    }),
+    gatehouse: ourBuild,
+  }),
 );
 /** Read by the page of a build's log. `gatehouse.trace_url` and `gatehouse.tests` are absent in lists. */
 export type BuildDocument = Document<typeof buildSchema>;
 
-const buildOfSet = together(plainBuild, document({ gatehouse: ourBuild }));
+const buildOfSet = together(plainBuild, document({ ref: refSchema, gatehouse: ourBuild }));
 /** `GET …/buildset/<uuid>`, and, without its builds, each entry of `GET …/buildsets`. */
 export const buildsetSchema = together(
   eventFields,
@@ -116,8 +127,12 @@ export const buildsetSchema = together(
     first_build_start_time: zuul(),
     last_build_end_time: zuul(),
     refs: list(refSchema),
-    builds: optional(list(buildOfSet, 'Not in lists')),
-    retry_builds: optional(list(buildOfSet, 'Builds followed by another attempt; not in lists')),
+    builds: optional(
+      list(
+        buildOfSet,
+        'Those that were tried again (`final` is false) among them; absent: none, or in a list',
+      ),
+    ),
     events: list(document({ event_time: zuul(), event_type: text(), description: text() })),
     gatehouse: document({
       item: uuid(),
@@ -130,33 +145,42 @@ export const buildsetSchema = together(
     }),
   }),
 );
-/** `builds` and `retry_builds` are undefined in lists only. */
+/** `builds` is undefined in lists, and where there are none, as in Zuul. */
 export type BuildsetDocument = Document<typeof buildsetSchema>;
 
-/** Address of a build's log; builds that never ran have none. */
-export type LogUrl = (tenant: string, build: string) => string;
+/** What the rows of the history do not say of builds. */
+export interface LiveBuildFacts {
+  readonly logUrl: LogUrl;
+  /** Uuids of the builds whose hosts are held. */
+  readonly held: ReadonlySet<string>;
+}
 
-/** @param more members of the `gatehouse` block that the row does not have. */
+/** @param detail members of the `gatehouse` block that the row does not have; undefined: as in lists. */
 export function buildJson(
   build: BuildFacts,
-  logUrl: LogUrl,
-  more: Pick<BuildDocument['gatehouse'], 'trace_url' | 'tests'> = {},
+  context: LiveBuildFacts,
+  detail?: Pick<BuildDocument['gatehouse'], 'trace_url' | 'tests'>,
 ): BuildDocument {
   return {
-    ...plainBuildJson(build, build.buildset, logUrl),
+    ...plainBuildJson(build, build.buildset, context),
     pipeline: build.buildset.pipeline,
     event_id: build.buildset.event_id,
     event_timestamp: zuulTime(build.buildset.event_timestamp),
+    queue_item_uuid: build.buildset.item,
     ref: refJson(build.ref),
-    buildset: { uuid: build.buildset.uuid },
-    gatehouse: { ...ourBuildJson(build, build.buildset), ...more },
+    ...(detail === undefined ? {} : { artifacts: withManifest(build, artifactsOf(build), context.logUrl) }),
+    buildset: {
+      uuid: build.buildset.uuid,
+      ...(detail === undefined ? {} : { refs: build.refs.map(refJson) }),
+    },
+    gatehouse: { ...ourBuildJson(build, build.buildset), ...detail },
   };
 }
 
-/** @param detail its builds, for `builds` and `retry_builds`; undefined: without both, as in lists. */
+/** @param detail its builds; undefined: without them, as in lists. */
 export function buildsetJson(
   buildset: BuildsetFacts,
-  detail?: { readonly builds: readonly NumberedBuild[]; readonly logUrl: LogUrl },
+  detail?: LiveBuildFacts & { readonly builds: readonly NumberedBuild[] },
 ): BuildsetDocument {
   return {
     _id: buildset.id,
@@ -166,10 +190,11 @@ export function buildsetJson(
     pipeline: buildset.pipeline,
     event_id: buildset.event_id,
     event_timestamp: zuulTime(buildset.event_timestamp),
+    queue_item_uuid: buildset.item,
     first_build_start_time: zuulTime(buildset.first_build_start_time),
     last_build_end_time: zuulTime(buildset.last_build_end_time),
     refs: buildset.refs.map(refJson),
-    ...(detail === undefined ? {} : buildLists(buildset, detail.builds, detail.logUrl)),
+    ...(detail === undefined ? {} : buildList(buildset, detail.builds, detail)),
     events: [
       {
         event_time: zuulTime(buildset.created_at),
@@ -189,32 +214,34 @@ export function buildsetJson(
   };
 }
 
-function buildLists(
+function buildList(
   buildset: BuildsetFacts,
   builds: readonly NumberedBuild[],
-  logUrl: LogUrl,
-): Pick<BuildsetDocument, 'builds' | 'retry_builds'> {
-  const shown = (final: number) =>
-    builds
-      .filter(build => build.final === final)
-      .map(build => ({
-        ...plainBuildJson(build, buildset, logUrl),
-        gatehouse: ourBuildJson(build, buildset),
-      }));
-  return { builds: shown(1), retry_builds: shown(0) };
+  context: LiveBuildFacts,
+): Pick<BuildsetDocument, 'builds'> {
+  const [ref] = buildset.refs;
+  if (ref === undefined || builds.length === 0) return {};
+  return {
+    builds: builds.map(build => ({
+      ...plainBuildJson(build, buildset, context),
+      ref: refJson(ref),
+      gatehouse: ourBuildJson(build, buildset),
+    })),
+  };
 }
 
 function plainBuildJson(
   build: NumberedBuild,
   buildset: BuildsetRow,
-  logUrl: LogUrl,
+  { logUrl, held }: LiveBuildFacts,
 ): Document<typeof plainBuild> {
   return {
     _id: build.id,
     uuid: build.uuid,
     job_name: build.job_name,
     result: build.result,
-    held: false,
+    held: held.has(build.uuid),
+    execute_time: zuulTime(build.requested_at),
     start_time: zuulTime(build.start_time),
     end_time: zuulTime(build.end_time),
     duration: spent(build.start_time, build.end_time, 1000),
@@ -223,9 +250,13 @@ function plainBuildJson(
     nodeset: null,
     error_detail: build.error_detail,
     final: build.final === 1,
-    artifacts: build.artifacts === null ? [] : JSON.parse(build.artifacts),
+    artifacts: artifactsOf(build),
     provides: build.provides === null ? [] : namesOf(build.provides),
   };
+}
+
+function artifactsOf({ artifacts }: BuildRow): readonly Artifact[] {
+  return artifacts === null ? [] : JSON.parse(artifacts);
 }
 
 function namesOf(provides: string): Document<typeof plainBuild>['provides'] {

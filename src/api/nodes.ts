@@ -19,6 +19,7 @@ export const nodesSchema = list(
     ),
     state_time: nullable(whole('Seconds since the epoch; null: not known')),
     comment: nullable(text('Why it is out of service; of a hold request of another tenant only that')),
+    lock_holder: nullable(text(), 'As in Zuul; always null: builds share hosts'),
     gatehouse: document({
       max_parallel_jobs: whole(),
       zone: nullable(text('Of the executors that reach it; null: those without one')),
@@ -98,6 +99,7 @@ export function nodesDocument(
       state: stateOf(state, builds.length),
       state_time: since === undefined ? null : seconds(since),
       comment: (held === undefined ? undefined : reasonOf(held, own)) ?? trouble?.reason ?? null,
+      lock_holder: null,
       gatehouse: {
         max_parallel_jobs: host.maxParallelJobs,
         zone: host.zone ?? null,

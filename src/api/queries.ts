@@ -30,6 +30,7 @@ const filter = {
   newrev: texts,
   uuid: texts,
   result: texts,
+  exclude_result: { ...texts, description: 'None of these results' },
   complete: boolean,
   idx_min: { ...number, description: 'Smallest _id' },
   idx_max: { ...number, description: 'Largest _id' },
@@ -42,7 +43,14 @@ const MAX_LOG_PIECE = 4 * 1024 * 1024;
 /** Query parameters by route. `src/web/query.ts` reads requests with them; errors are answered with 400. */
 export const QUERIES = {
   buildsets: filter,
-  builds: { ...filter, job_name: texts, worker: texts, voting: boolean, final: boolean },
+  builds: {
+    ...filter,
+    job_name: texts,
+    worker: texts,
+    voting: boolean,
+    final: boolean,
+    held: { ...boolean, description: 'Its hosts are held now, or not' },
+  },
   items: { limit: { kind: 'integer', min: 1, max: 100, default: 20 }, skip: { ...skip, default: 0 } },
   decisions: {
     project: { kind: 'text' },

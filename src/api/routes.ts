@@ -8,7 +8,7 @@
  *     routes.ts (operator-routes.ts), queries.ts     the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts (halts.ts)    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     act-cost.ts, builds.ts, tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), comparison.ts, frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
+ *     act-cost.ts, builds.ts (artifacts.ts), tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), comparison.ts, frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -48,6 +48,8 @@ import {
   pipelinesSchema,
   projectsSchema,
   refusalSchema,
+  systemEventsSchema,
+  tenantStatusSchema,
   tenantsSchema,
   traceSchema,
 } from './service.ts';
@@ -94,6 +96,8 @@ export const DOCUMENTS = {
   Semaphores: semaphoresSchema,
   Status: statusSchema,
   StatusItem: statusItemSchema,
+  SystemEvents: systemEventsSchema,
+  TenantStatus: tenantStatusSchema,
   Tenants: tenantsSchema,
   Tests: testsSchema,
   Trace: traceSchema,
@@ -270,6 +274,8 @@ const READ: readonly RouteDescription[] = [
     { document: 'ConfigErrors' },
     { query: QUERIES.configErrors },
   ),
+  read(`${TENANT}/system-events`, 'When the tenant was configured last', { document: 'SystemEvents' }),
+  read(`${TENANT}/tenant-status`, 'How many errors the configuration has', { document: 'TenantStatus' }),
   read(
     `${TENANT}/items`,
     'Finished items, newest first',

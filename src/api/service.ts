@@ -1,5 +1,6 @@
 /** The smaller documents about the service, a tenant and its configuration, under Zuul's names if Zuul has them. */
 
+import { toMilliseconds } from '../lib/clock.ts';
 import { type ConfigError, configErrorText } from '../model/config-error.ts';
 import type { Decision } from '../model/decision.ts';
 import { projectIdOf } from '../model/project.ts';
@@ -66,6 +67,7 @@ export type InfoDocument = Document<typeof infoSchema>;
 export const authorizationsSchema = document({
   zuul: document({
     admin: flag('May operate the tenant, or every tenant'),
+    permissions: document({ admin: optional(flag()) }, 'Of Zuul 14: `admin` is there, and true, or absent'),
     scope: list(text(), 'The tenant; `*`: the installation'),
   }),
 });
@@ -114,6 +116,19 @@ export const configErrorsSchema = list(
     gatehouse: document({ line: nullable(whole()), column: nullable(whole()), text: text() }),
   }),
 );
+
+/** `GET …/system-events`: the newest only, of which the time is stored. */
+export const systemEventsSchema = list(
+  document({
+    event_id: nullable(text(), 'Not known'),
+    event_time: text('UTC to the second, without a zone'),
+    event_type: oneOf(['tenant reconfiguration']),
+    description: text(),
+  }),
+);
+
+/** `GET …/tenant-status`, which Zuul's page asks for its bell. */
+export const tenantStatusSchema = document({ config_error_count: whole('Errors and warnings') });
 
 /** Empty: the configuration has neither errors nor warnings. */
 export type ConfigErrorsDocument = Document<typeof configErrorsSchema>;
@@ -213,6 +228,15 @@ function hostFaultDocument({
     name: 'refused-by-host',
     gatehouse: { line: null, column: null, text },
   };
+}
+
+/** Encodes the last reconfiguration. */
+export function systemEventsDocument({
+  reconfiguredAt,
+}: Pick<TenantSnapshot, 'reconfiguredAt'>): Document<typeof systemEventsSchema> {
+  const time = new Date(toMilliseconds(reconfiguredAt)).toISOString().slice(0, 19);
+  const description = 'The configuration in force was read';
+  return [{ event_id: null, event_time: time, event_type: 'tenant reconfiguration', description }];
 }
 
 /** Encodes a tenant's projects, by name. */

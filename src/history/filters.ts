@@ -19,6 +19,8 @@ export interface BuildsetFilter {
   readonly newrev?: readonly string[];
   readonly uuid?: readonly string[];
   readonly result?: readonly string[];
+  /** None of these; rows without a result fit. */
+  readonly excludeResult?: readonly string[];
   /** Has a result. */
   readonly complete?: boolean;
   /** Inclusive bounds of `_id`. */
@@ -30,13 +32,15 @@ export interface BuildsetFilter {
   readonly skip?: number;
 }
 
-/** `uuid`, `result`, `complete` and the bounds of `_id` are those of builds here. */
+/** `uuid`, `result`, `excludeResult`, `complete` and the bounds of `_id` are those of builds here. */
 export interface BuildFilter extends BuildsetFilter {
   readonly jobName?: readonly string[];
   /** Names of the executors that took them. */
   readonly worker?: readonly string[];
   readonly voting?: boolean;
   readonly final?: boolean;
+  /** None of these builds. */
+  readonly excludeUuid?: readonly string[];
 }
 
 /** Rows of a list whose filter names no limit. */
@@ -71,6 +75,13 @@ export function isOneOf(column: Column, values: readonly string[] | undefined): 
       : sql<boolean>`${sql.ref(column)} = ${value}`,
   );
   return tests.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(tests, sql` or `)})`;
+}
+
+/** True where `column` is none of `values`, or null; undefined values are no restriction. */
+export function isNoneOf(column: Column, values: readonly string[] | undefined): RawBuilder<boolean> {
+  return values === undefined || values.length === 0
+    ? sql<boolean>`1 = 1`
+    : sql<boolean>`(${sql.ref(column)} is null or not ${isOneOf(column, values)})`;
 }
 
 function likePattern(value: string): string {

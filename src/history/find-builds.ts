@@ -11,6 +11,7 @@ import {
   type BuildsetFilter,
   buildsetFits,
   DEFAULT_LIMIT,
+  isNoneOf,
   isOneOf,
   MAX_LIMIT,
   someRefFits,
@@ -30,6 +31,7 @@ export async function findBuildsets(
     .where(isOneOf('buildset.uuid', filter.uuid))
     .where(isOneOf('buildset.pipeline', filter.pipeline))
     .where(isOneOf('buildset.result', filter.result))
+    .where(isNoneOf('buildset.result', filter.excludeResult))
     .where(someRefFits(filter));
   if (filter.complete !== undefined)
     query = query.where('buildset.result', filter.complete ? 'is not' : 'is', null);
@@ -57,6 +59,8 @@ export async function findBuilds(database: Database, filter: BuildFilter): Promi
     .where(isOneOf('build.job_name', filter.jobName))
     .where(isOneOf('build.worker', filter.worker))
     .where(isOneOf('build.result', filter.result))
+    .where(isNoneOf('build.result', filter.excludeResult))
+    .where(isNoneOf('build.uuid', filter.excludeUuid))
     .where(buildsetFits(filter));
   if (filter.complete !== undefined)
     query = query.where('build.result', filter.complete ? 'is not' : 'is', null);
@@ -73,9 +77,10 @@ export async function findBuilds(database: Database, filter: BuildFilter): Promi
   const [buildsets, refs] = [await buildsetsById(database, ids), await refsOf(database, ids)];
   return found.flatMap(build => {
     const buildset = buildsets.get(build.buildset_id);
-    const ref = refs.get(build.buildset_id)?.[0];
+    const changes = refs.get(build.buildset_id) ?? [];
+    const [ref] = changes;
     const { tenant: _, ...row } = build;
-    return buildset === undefined || ref === undefined ? [] : [{ ...row, buildset, ref }];
+    return buildset === undefined || ref === undefined ? [] : [{ ...row, buildset, ref, refs: changes }];
   });
 }
 

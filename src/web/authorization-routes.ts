@@ -29,7 +29,7 @@ export function addTenantAuthorizationsRoute(router: Router, auth: Authenticatio
 }
 
 function authorizations(admin: boolean, scope: string): AuthorizationsDocument {
-  return { zuul: { admin, scope: [scope] } };
+  return { zuul: { admin, permissions: admin ? { admin } : {}, scope: [scope] } };
 }
 
 type Known = Exclude<Caller, { readonly kind: 'anonymous' }>;

@@ -1,6 +1,6 @@
 /** The history: builds, buildsets, finished items, decisions. Running builds are also found by uuid. */
 import type { Router } from 'express';
-import { buildJson, buildsetJson, type LogUrl } from '../api/builds.ts';
+import { buildJson, buildsetJson, type LiveBuildFacts } from '../api/builds.ts';
 import { finishedItem } from '../api/live-item.ts';
 import { QUERIES } from '../api/queries.ts';
 import { decisionsDocument } from '../api/service.ts';
@@ -17,14 +17,15 @@ import { testSums } from './test-results.ts';
 
 /** @param router of a tenant, so that every query is restricted to it. */
 export function addHistoryRoutes(router: Router, deps: WebDeps): void {
-  const logUrl: LogUrl = (tenant, build) => logsOfBuild(deps.root(), tenant, build);
+  const contextOf = (tenant: FoundTenant) => buildContext(deps, tenant);
 
   router.get(
     '/builds',
     inTenant(deps, async (tenant, { query }) => {
-      const read = readFilter(tenant.name, query, 'builds');
+      const context = await contextOf(tenant);
+      const read = readFilter(tenant.name, query, 'builds', context.held);
       if (read.kind === 'refused') return read;
-      return jsonAnswer((await deps.history.builds(read.filter)).map(build => buildJson(build, logUrl)));
+      return jsonAnswer((await deps.history.builds(read.filter)).map(build => buildJson(build, context)));
     }),
   );
   router.get(
@@ -36,7 +37,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
             `there is no build ${parameter('uuid').slice(0, 64)} in tenant ${tenant.name}`,
             'path: build',
           )
-        : jsonAnswer(buildJson(build, logUrl, await factsOfBuild(deps, tenant, build)));
+        : jsonAnswer(buildJson(build, await contextOf(tenant), await factsOfBuild(deps, tenant, build)));
     }),
   );
   router.get(
@@ -56,7 +57,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
             `there is no buildset ${parameter('uuid').slice(0, 64)} in tenant ${tenant.name}`,
             'path: buildset',
           )
-        : jsonAnswer(buildsetJson(found.buildset, { builds: found.builds, logUrl }));
+        : jsonAnswer(buildsetJson(found.buildset, { builds: found.builds, ...(await contextOf(tenant)) }));
     }),
   );
   router.get(
@@ -69,6 +70,10 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
       return jsonAnswer(items.map(({ item }) => finishedItem(item)));
     }),
   );
+  addDecisionsRoute(router, deps);
+}
+
+function addDecisionsRoute(router: Router, deps: WebDeps): void {
   router.get(
     '/changes/*change/decisions',
     inTenant(deps, async (tenant, request) => {
@@ -85,6 +90,15 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
       return jsonAnswer(decisionsDocument(change, decisions));
     }),
   );
+}
+
+/** The history is there without the store, which knows the held hosts: then none are shown as held. */
+async function buildContext(deps: WebDeps, { name }: FoundTenant): Promise<LiveBuildFacts> {
+  const holds = deps.contact().kind === 'away' ? [] : await deps.holds(name);
+  return {
+    logUrl: (tenant, build) => logsOfBuild(deps.root(), tenant, build),
+    held: new Set(holds.flatMap(({ hold }) => hold.held.map(({ build }) => build))),
+  };
 }
 
 /** What is shown of one build, but not in lists. */

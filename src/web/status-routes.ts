@@ -9,6 +9,7 @@ import {
   type InfoDocument,
   type PipelinesDocument,
   projectsDocument,
+  systemEventsDocument,
   type TenantsDocument,
 } from '../api/service.ts';
 import {
@@ -84,6 +85,7 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
       return jsonAnswer(configErrorsPage(configErrorsDocument(snapshot), read.values));
     }),
   );
+  addConfigurationRoutes(router, deps);
   router.get(
     '/pipelines',
     inTenant(deps, async ({ snapshot }) => jsonAnswer(pipelinesJson(deps, snapshot))),
@@ -101,6 +103,20 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
   router.get(
     '/projects',
     inTenant(deps, async ({ snapshot }) => jsonAnswer(projectsDocument(snapshot))),
+  );
+}
+
+/** What Zuul's page asks for besides: about the configuration in force. */
+function addConfigurationRoutes(router: Router, deps: WebDeps): void {
+  router.get(
+    '/system-events',
+    inTenant(deps, async ({ snapshot }) => jsonAnswer(systemEventsDocument(snapshot))),
+  );
+  router.get(
+    '/tenant-status',
+    inTenant(deps, async ({ snapshot }) =>
+      jsonAnswer({ config_error_count: configErrorsDocument(snapshot).length }),
+    ),
   );
 }
 
@@ -176,6 +192,8 @@ const INDEX = {
   key: '/api/tenant/{tenant}/key/{project}.pub',
   project_ssh_key: '/api/tenant/{tenant}/project-ssh-key/{project}.pub',
   config_errors: '/api/tenant/{tenant}/config-errors',
+  tenant_status: '/api/tenant/{tenant}/tenant-status',
+  system_events: '/api/tenant/{tenant}/system-events',
   items: '/api/tenant/{tenant}/items',
   item: '/api/tenant/{tenant}/item/{uuid}',
   item_trace: '/api/tenant/{tenant}/item/{uuid}/trace',

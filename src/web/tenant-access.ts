@@ -73,7 +73,8 @@ export async function findBuild(
   for (const rows of item === undefined ? [] : rowsOfItem(item)) {
     const build = rows.builds.find(candidate => candidate.uuid === uuid);
     const ref = rows.refs[0];
-    if (build !== undefined && ref !== undefined) return { ...build, id: null, buildset: rows.buildset, ref };
+    if (build !== undefined && ref !== undefined)
+      return { ...build, id: null, buildset: rows.buildset, ref, refs: rows.refs };
   }
   return deps.history.build(tenant.name, uuid);
 }

@@ -12,6 +12,9 @@ export function authSection(issuer: string, more: readonly string[] = []): reado
   ];
 }
 
+/** How Zuul's page signs in; ours takes a code. */
+const ZUUL_FLOW = 'id_token token';
+
 /** Takes any name for the user's; alice is of the group ci. `open` makes it, once the page's address is known. */
 export async function startProvider() {
   let provider: Provider | undefined;
@@ -25,10 +28,13 @@ export async function startProvider() {
       provider = new Provider(issuer, {
         clients: [
           {
-            ...{ client_id: 'gate', token_endpoint_auth_method: 'none', response_types: ['code'] },
-            ...{ grant_types: ['authorization_code'], redirect_uris: [`${page}/auth_callback`] },
+            ...{ client_id: 'gate', token_endpoint_auth_method: 'none' },
+            ...{ response_types: ['code', ZUUL_FLOW], grant_types: ['authorization_code', 'implicit'] },
+            // Native: others may not sign in at an address without TLS in that flow.
+            ...{ application_type: 'native', redirect_uris: [`${page}/auth_callback`] },
           },
         ],
+        responseTypes: ['code', ZUUL_FLOW],
         clientBasedCORS: () => true,
         conformIdTokenClaims: false,
         claims: { openid: ['sub'], profile: ['groups'] },

@@ -10,12 +10,19 @@ export interface Nginx extends AsyncDisposable {
   readonly url: string;
 }
 
-/** @throws Error when it ends instead of listening. */
-export async function startNginx(program: string, target: string): Promise<Nginx> {
+/**
+ * @param locations of its server, as the documentation has them; default: all requests go to the service.
+ * @throws Error when it ends instead of listening.
+ */
+export async function startNginx(
+  program: string,
+  target: string,
+  locations = 'location / {\n  proxy_pass http://127.0.0.1:9000;\n}',
+): Promise<Nginx> {
   const directory = await mkdtemp(path.join(tmpdir(), 'gatehouse-nginx-'));
   const port = await freePort();
   const config = path.join(directory, 'nginx.conf');
-  await writeFile(config, configText(directory, port, target));
+  await writeFile(config, configText(directory, port, locations.replaceAll('http://127.0.0.1:9000', target)));
   const child = spawn(program, ['-p', directory, '-e', 'stderr', '-c', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -42,7 +49,7 @@ export async function startNginx(program: string, target: string): Promise<Nginx
 
 async function isUp(url: string): Promise<boolean> {
   try {
-    await (await fetch(`${url}/health/live`)).text();
+    await (await fetch(`${url}/api/info`)).text();
     return true;
   } catch (error) {
     if (error instanceof TypeError) return false; // does not listen yet
@@ -50,7 +57,7 @@ async function isUp(url: string): Promise<boolean> {
   }
 }
 
-function configText(directory: string, port: number, target: string): string {
+function configText(directory: string, port: number, locations: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     name => `  ${name}_temp_path ${directory}/${name};`,
   );
@@ -60,12 +67,11 @@ pid ${directory}/nginx.pid;
 events {}
 http {
   access_log off;
+  types { text/html html; text/css css; text/javascript js; application/json json; image/svg+xml svg; font/woff2 woff2; }
 ${temporary.join('\n')}
   server {
     listen 127.0.0.1:${port};
-    location / {
-      proxy_pass ${target};
-    }
+    ${locations}
   }
 }
 `;

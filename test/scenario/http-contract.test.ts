@@ -75,6 +75,8 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
       'project/org/project',
       'project/nothing',
       'config-errors',
+      'tenant-status',
+      'system-events',
       'events',
       'console-stream',
       'badge',

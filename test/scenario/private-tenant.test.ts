@@ -64,7 +64,7 @@ story(
       (await get(world, '/api/tenant/hidden/status', stranger)).text.replaceAll('hidden', 'absent'),
     );
     expect(JSON.parse((await get(world, '/api/tenant/hidden/authorizations', admin)).text)).toEqual({
-      zuul: { admin: true, scope: ['hidden'] },
+      zuul: { admin: true, permissions: { admin: true }, scope: ['hidden'] },
     });
     const dequeue = (token: string) =>
       fetch(`${world.api.root}/api/tenant/hidden/project/org/project/dequeue`, {

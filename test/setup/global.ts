@@ -50,10 +50,10 @@ const PROGRAMS = [
     key: 'chromium',
     what: 'Chromium',
     mark: ON_CHROMIUM,
-    files: /\/test\/e2e\/page/,
+    files: /\/test\/(e2e\/page|zuul-page)/,
     find: findOrInstallChromium,
   },
-  { key: 'nginx', what: 'nginx', mark: ON_NGINX, files: /nginx/, find: () => findOrInstall(NGINX) },
+  { key: 'nginx', what: 'nginx', mark: ON_NGINX, files: /nginx|zuul-page/, find: () => findOrInstall(NGINX) },
   {
     key: 'jq',
     what: 'jq and curl',

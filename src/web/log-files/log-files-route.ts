@@ -4,6 +4,7 @@
  *     …/build/<uuid>/logs/                      a page with links
  *     …/build/<uuid>/logs/job-output.txt        the log, from its beginning
  *     …/build/<uuid>/logs/zuul-manifest.json    the list, unless the job left one
+ *     …/build/<uuid>/logs/job-output.json      what Ansible's tasks returned; of a build without playbooks for Ansible, no playbooks
  *     …/build/<uuid>/logs/<path>                a file of the job, as its name says (`file-type.ts`), in a sandbox of its own
  */
 import { Readable } from 'node:stream';
@@ -14,7 +15,7 @@ import { type Answer, notFound } from '../answer.ts';
 import type { WebDeps } from '../deps.ts';
 import { findBuild, inTenant } from '../tenant-access.ts';
 import { fileType, SANDBOX } from './file-type.ts';
-import { JOB_OUTPUT, listing, MANIFEST, manifestOf } from './manifest.ts';
+import { JOB_OUTPUT, listing, MANIFEST, manifestOf, TASKS } from './manifest.ts';
 
 const HEADERS = { 'Content-Security-Policy': SANDBOX, 'Cache-Control': 'private, no-cache' };
 
@@ -42,7 +43,8 @@ async function answerFor(
 ): Promise<Answer> {
   if (path === JOB_OUTPUT) return jobOutput(deps, build);
   const { uuid, worker } = build;
-  const { files } = (await deps.logFiles({ build: uuid, worker })) ?? { files: [] };
+  const kept = await deps.logFiles({ build: uuid, worker });
+  const files = kept?.files ?? [];
   const file = files.find(each => each.path === path);
   if (file !== undefined) {
     const content = await deps.openLogFile({ build: uuid, worker, sha256: file.sha256 });
@@ -58,6 +60,7 @@ async function answerFor(
       headers: HEADERS,
     };
   if (path === MANIFEST) return { kind: 'json', body: manifestOf(files) };
+  if (path === TASKS && kept !== undefined) return { kind: 'json', body: [] };
   return notFound(`this build left no ${JSON.stringify(path.slice(0, 200))}`, 'path: path');
 }
 

@@ -6,6 +6,8 @@ import { fileType } from './file-type.ts';
 export const JOB_OUTPUT = 'job-output.txt';
 /** Where Zuul's page looks for the list. A job may leave one of its own. */
 export const MANIFEST = 'zuul-manifest.json';
+/** What tasks of Ansible returned. Zuul's page reads it of every build. */
+export const TASKS = 'job-output.json';
 
 /** As `zuul-manifest.json` has it. */
 interface ManifestEntry {

@@ -3,7 +3,9 @@ import type { BuildDocument } from '../../api/builds.ts';
 import { element, externalLink } from './dom.ts';
 
 /** @returns false: it left nothing. */
-export function artifactList({ artifacts }: BuildDocument): Element | false {
+export function artifactList({ artifacts: all }: BuildDocument): Element | false {
+  // The list of files is there for Zuul's page; ours shows the files.
+  const artifacts = all.filter(({ metadata }) => typeOf(metadata) !== 'zuul_manifest');
   if (artifacts.length === 0) return false;
   const items = artifacts.map(({ name, url }) =>
     element('li', {}, isWebAddress(url) ? externalLink(url, name) : `${name}: ${url}`),
@@ -20,6 +22,10 @@ export function remarkList({ gatehouse: { warnings, file_comments } }: BuildDocu
   if (lines.length === 0) return false;
   const items = lines.map(text => element('li', {}, text));
   return element('ul', { class: 'meta', 'aria-label': 'Remarks' }, ...items);
+}
+
+function typeOf(metadata: BuildDocument['artifacts'][number]['metadata']): unknown {
+  return typeof metadata === 'object' && metadata !== null && 'type' in metadata ? metadata.type : undefined;
 }
 
 function isWebAddress(text: string): boolean {

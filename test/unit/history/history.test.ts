@@ -42,7 +42,10 @@ function failedIn(name: string): QueueItem {
   return { ...item, buildset: { ...item.buildset, builds } };
 }
 
-const logUrl = (tenant: string, build: string) => `/log/${tenant}/${build}`;
+const context = {
+  logUrl: (tenant: string, build: string) => `/log/${tenant}/${build}/`,
+  held: new Set<string>(),
+};
 
 describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
   let directory: string;
@@ -76,17 +79,18 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
   test('a build is shown in the words of Zuul, with our facts beside them', async () => {
     const [build] = await history.builds({ tenant: 'main', result: ['FAILURE'] });
 
-    expect(buildJson(build!, logUrl)).toEqual({
+    expect(buildJson(build!, context)).toEqual({
       _id: 2,
       uuid: uuidOf('schema', 'build', '1', 'unit-tests', '1'),
       job_name: 'unit-tests',
       result: 'FAILURE',
       held: false,
+      execute_time: '2026-11-20T11:55:02',
       start_time: '2026-11-20T11:55:06',
       end_time: '2026-11-20T11:56:50',
       duration: 104,
       voting: true,
-      log_url: `/log/main/${uuidOf('schema', 'build', '1', 'unit-tests', '1')}`,
+      log_url: `/log/main/${uuidOf('schema', 'build', '1', 'unit-tests', '1')}/`,
       nodeset: null,
       error_detail: '1 of 409 tests failed',
       final: true,
@@ -95,6 +99,7 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
       pipeline: 'gate',
       event_id: uuidOf('schema', 'event'),
       event_timestamp: '2026-11-20T11:54:59',
+      queue_item_uuid: uuidOf('schema'),
       ref: {
         project: 'acme/app',
         branch: 'master',
@@ -124,6 +129,37 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
     });
   });
 
+  test('a build by itself has what the page of Zuul reads: all changes of its buildset, and the list of its files', async () => {
+    const [build] = await history.builds({ tenant: 'main', result: ['FAILURE'] });
+    const held = new Set([build!.uuid]);
+
+    expect(buildJson(build!, { ...context, held }, { trace_url: null })).toMatchObject({
+      held: true,
+      buildset: { refs: [{ project: 'acme/app', change: 'master/schema' }] },
+      artifacts: [
+        {
+          name: 'Zuul Manifest',
+          url: `/log/main/${build!.uuid}/zuul-manifest.json`,
+          metadata: { type: 'zuul_manifest' },
+        },
+      ],
+    });
+    expect(buildJson({ ...build!, log_url: 'https://logs' }, context, {}).artifacts).toEqual([]);
+  });
+
+  test('results and builds that are not wanted are left out', async () => {
+    const all = await history.builds({ tenant: 'main' });
+    const [first] = all;
+    const rest = await history.builds({ tenant: 'main', excludeUuid: [first!.uuid] });
+    expect(rest).toEqual(all.slice(1));
+    const others = await history.builds({ tenant: 'main', excludeResult: ['SUCC*', 'FAILURE'] });
+    expect(others.length).toBeGreaterThan(0);
+    expect(others).toEqual(all.filter(({ result }) => result !== 'SUCCESS' && result !== 'FAILURE'));
+    const buildsets = await history.buildsets({ tenant: 'main', excludeResult: ['DEQUEUED'] });
+    expect(buildsets.map(({ result }) => result)).not.toContain('DEQUEUED');
+    expect(buildsets.length).toBeGreaterThan(0);
+  });
+
   test('a superseded buildset is DEQUEUED and the one after it names the cause', async () => {
     const buildsets = await history.buildsets({ tenant: 'main', change: ['master/metrics'] });
 
@@ -132,9 +168,9 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
       [1, 'DEQUEUED'],
     ]);
     const found = await history.buildset('main', uuidOf('metrics', 'buildset', '2'));
-    const json = buildsetJson(found!.buildset, { builds: found!.builds, logUrl });
+    const json = buildsetJson(found!.buildset, { builds: found!.builds, ...context });
     expect(json.builds).toHaveLength(3);
-    expect(json.retry_builds).toEqual([]);
+    expect(json.builds?.map(({ ref }) => ref.change)).toEqual(Array(3).fill('master/metrics'));
     expect(json.gatehouse).toMatchObject({
       number: 2,
       cause: { code: 'item-ahead-failed', culprit: { job: 'unit-tests' } },

@@ -55,6 +55,10 @@ describe('below the log_url of a build', () => {
     expect(await promise).toEqual([undefined, 'bytes']);
   });
 
+  test('a build without playbooks for Ansible has none in job-output.json', async () => {
+    expect(await get('job-output.json')).toMatchObject({ status: 200, text: '[]' });
+  });
+
   test("the manifest is Zuul's, and the page links to every file", async () => {
     expect(JSON.parse((await get('zuul-manifest.json')).text)).toEqual({
       index_links: false,

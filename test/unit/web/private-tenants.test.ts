@@ -195,13 +195,17 @@ describe('authorizations', () => {
 
   test('are what a token lets its bearer do', async () => {
     const admin = await bearer({ groups: ['acme-admins'] });
-    expect(JSON.parse((await ask(one, admin)).text)).toEqual({ zuul: { admin: true, scope: ['main'] } });
-    expect(JSON.parse((await ask(one, await reader())).text)).toEqual({
-      zuul: { admin: false, scope: ['main'] },
+    expect(JSON.parse((await ask(one, admin)).text)).toEqual({
+      zuul: { admin: true, permissions: { admin: true }, scope: ['main'] },
     });
-    expect(JSON.parse((await ask(whole, admin)).text)).toEqual({ zuul: { admin: true, scope: ['*'] } });
+    expect(JSON.parse((await ask(one, await reader())).text)).toEqual({
+      zuul: { admin: false, permissions: {}, scope: ['main'] },
+    });
+    expect(JSON.parse((await ask(whole, admin)).text)).toEqual({
+      zuul: { admin: true, permissions: { admin: true }, scope: ['*'] },
+    });
     expect(JSON.parse((await ask(whole, await reader())).text)).toEqual({
-      zuul: { admin: false, scope: ['*'] },
+      zuul: { admin: false, permissions: {}, scope: ['*'] },
     });
   });
 
