@@ -1,10 +1,10 @@
 /** What builds wait for that wait for hosts: how many hosts have their labels, in which state, and their place in the order of service. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import { type HostState, isInService, type StaticHost, type WantedNodes } from '../model/static-host.ts';
+import { type HostState, isInService, type NodeSource, type WantedNodes } from '../model/static-host.ts';
 
-/** A host with the builds that have a place on it. */
+/** A host or a provider with the builds that have places there; once for each place. */
 interface ShownHost {
-  readonly host: StaticHost;
+  readonly host: NodeSource;
   readonly state?: HostState;
   readonly builds: readonly { readonly uuid: string; readonly tenant: string }[];
   /** Why no executor reaches it. */

@@ -1,7 +1,7 @@
-/** `GET …/nodes`, `…/labels` and `…/nodeset-requests`, as Zuul has them: hosts of `nodes.yaml`, what is offered, and who waits. */
+/** `GET …/nodes`, `…/labels` and `…/nodeset-requests`, as Zuul has them: hosts and providers of `nodes.yaml`, what is offered, and who waits. */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { type HoldRequest, heldUntil } from '../model/hold-request.ts';
-import { type HostState, isInService } from '../model/static-host.ts';
+import { type HostState, isInService, isPool } from '../model/static-host.ts';
 import { type NodesNow, nodeWaitsNow } from './node-waits.ts';
 import { type Document, document, list, nullable, oneOf, text, uuid, whole } from './schema.ts';
 
@@ -12,7 +12,7 @@ export const nodesSchema = list(
     type: list(text(), 'Its labels'),
     connection_type: oneOf(['ssh']),
     external_id: text('Its name'),
-    provider: oneOf(['static']),
+    provider: oneOf(['static', 'kubernetes'], 'kubernetes: it makes a pod for each place'),
     state: oneOf(
       ['ready', 'in-use', 'hold', 'failed'],
       'hold: by a person, or as a failed build left it; failed: out of service until an executor finds it well',
@@ -23,7 +23,7 @@ export const nodesSchema = list(
     gatehouse: document({
       max_parallel_jobs: whole(),
       zone: nullable(text('Of the executors that reach it; null: those without one')),
-      in_use: whole('Builds of all tenants'),
+      in_use: whole('Places that builds of all tenants have, or that are kept for a person'),
       builds: list(uuid(), 'Of this tenant'),
       retry_at: nullable(whole('When it is looked at again, in seconds since the epoch')),
       held: nullable(
@@ -88,23 +88,24 @@ export function nodesDocument(
 ): NodesDocument {
   const own = new Map(holds.map(({ id, hold }) => [id, hold]));
   return hosts.map(({ host, state, builds }) => {
-    const { trouble, held } = state ?? {};
+    const { trouble, held, kept = [] } = state ?? {};
+    const places = builds.length + kept.reduce((sum, { labels }) => sum + labels.length, 0);
     const since = held?.since ?? trouble?.since;
     return {
       id: host.name,
       type: [...host.labels],
       connection_type: 'ssh',
       external_id: host.name,
-      provider: 'static',
-      state: stateOf(state, builds.length),
+      provider: isPool(host) ? 'kubernetes' : 'static',
+      state: stateOf(state, places),
       state_time: since === undefined ? null : seconds(since),
       comment: (held === undefined ? undefined : reasonOf(held, own)) ?? trouble?.reason ?? null,
       lock_holder: null,
       gatehouse: {
         max_parallel_jobs: host.maxParallelJobs,
         zone: host.zone ?? null,
-        in_use: builds.length,
-        builds: builds.filter(build => build.tenant === tenant).map(build => build.uuid),
+        in_use: places,
+        builds: [...new Set(builds.filter(build => build.tenant === tenant).map(build => build.uuid))],
         retry_at: trouble === undefined ? null : seconds(trouble.retryAt),
         held: held === undefined ? null : heldJson(held, own),
       },

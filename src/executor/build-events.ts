@@ -6,11 +6,21 @@ import type { WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { Returned } from '../model/returned.ts';
 import type { BuildEvent, BuildResultEvent } from './deps.ts';
+import type { ReachedHost } from './hosts/node-provider.ts';
 import type { FinishedBuild } from './run-build.ts';
 
-/** Sent once per claimed build, before any work. @param worker name of this executor. */
-export function startedEvent(request: BuildRequest, at: Nanoseconds, worker: string): BuildEvent {
-  return { kind: 'build-started', ...eventOf(request, 'build-started'), at, worker };
+/** Sent once per claimed build, before any work. @param worker name of this executor. @param hosts of the build. */
+export function startedEvent(
+  request: BuildRequest,
+  at: Nanoseconds,
+  worker: string,
+  hosts: readonly ReachedHost[] = [],
+): BuildEvent {
+  const nodes = hosts.flatMap(({ host, times }) =>
+    times === undefined ? [] : [{ name: host.address, ...times }],
+  );
+  const made = nodes.length === 0 ? {} : { nodes };
+  return { kind: 'build-started', ...eventOf(request, 'build-started'), at, worker, ...made };
 }
 
 /**

@@ -15,7 +15,8 @@ import type { SpanRecord } from '../model/span.ts';
 import type { StoredHold } from '../nodes/hold-requests.ts';
 import type { HeldSlots, SlotWait } from '../store/hold-slots.ts';
 import type { GovernorOptions } from './governor/governor.ts';
-import type { HostFailure, HostLease } from './hosts/reach-hosts.ts';
+import type { HostFailure } from './hosts/node-provider.ts';
+import type { HostLease, NodeProviders } from './hosts/reach-hosts.ts';
 import type { ProjectKeysForSecrets } from './playbook-secrets.ts';
 import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
 import type { DataSeal } from './returned/data-seal.ts';
@@ -149,6 +150,8 @@ export interface ExecutorDeps {
   readonly room: DiskRoom;
   /** Called when the log of a build and what it left are complete. */
   readonly onLogComplete?: (build: string) => void;
+  /** Of the nodes that builds are granted. Absent: hosts alone. */
+  readonly providers?: NodeProviders;
   /** Called with the counts of the spans a job handed in, when its build has ended. */
   readonly onJobSpans?: (counts: RelayCounts) => void;
 }

@@ -10,7 +10,7 @@ import { type BuildPlaces, placesOf } from './build-places.ts';
 import type { Occupied } from './build-slots.ts';
 import type { BuildEvent, ExecutorDeps, ExecutorOptions, HostsAfter, TakenBuild } from './deps.ts';
 import { createHalt } from './halt.ts';
-import { reachHosts } from './hosts/reach-hosts.ts';
+import { HOSTS_ALONE, reachHosts } from './hosts/reach-hosts.ts';
 import { VARIABLES_FILE } from './job-environment.ts';
 import { type JobLog, openJobLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
@@ -57,7 +57,7 @@ async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: Occu
     if (hosts === 'handed-back') return;
     deps.log.info({}, 'a build begins');
     const startedAt = deps.clock.now();
-    const startStored = taken.report(startedEvent(request, startedAt, options.hostname));
+    const startStored = taken.report(startedEvent(request, startedAt, options.hostname, hosts.hosts));
     const run = runWithLog(machinery, taken, { slot, halt, startStored, ...hosts });
     const [stored, finished] = await Promise.all([
       startStored.then(
@@ -86,14 +86,16 @@ async function hostsFor(
   signal: AbortSignal,
 ): Promise<Pick<PhasedBuild, 'hosts'> | 'handed-back'> {
   if (lease === undefined || signal.aborted) return {};
-  const reached = await reachHosts(lease, request.uuid, signal);
+  const reached = await reachHosts(lease, request, deps.providers ?? HOSTS_ALONE, signal);
   if (lost.aborted) return 'handed-back';
   if (reached.kind === 'reached') return { hosts: reached.hosts };
   // It ends as cancelled, without having begun.
   if (cancelled.aborted) return {};
   const failures = killed.aborted ? [] : reached.failures;
-  for (const { host, reason } of failures) deps.log.warn({ host, reason }, 'a host is quarantined');
-  await lease.handBack(failures);
+  for (const { host, reason, serves } of failures)
+    deps.log.warn({ host, reason }, serves ? 'a node was lost' : 'a host is quarantined');
+  if (reached.kind === 'refused' && !killed.aborted) await lease.refuse(reached.reason, failures);
+  else await lease.handBack(failures);
   return 'handed-back';
 }
 
@@ -113,7 +115,9 @@ async function brokenOff(
     result: 'RETRY',
     detail,
     ...(trouble === undefined ? {} : { workerEnd: 'outage' }),
-    hostFailures: hosts.map(({ host }) => ({ host: host.name, reason: detail, leftover: true })),
+    hostFailures: hosts
+      .filter(({ times }) => times === undefined)
+      .map(({ source }) => ({ host: source, reason: detail, leftover: true })),
     execution: { startedAt, endedAt: deps.clock.now(), steps: [] },
     spans: [],
   };

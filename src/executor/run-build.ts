@@ -22,7 +22,8 @@ import type { TakenBuild } from './deps.ts';
 import { WorkspaceFailure } from './git-process.ts';
 import { heldText, isHeldAfter } from './hosts/hold-hosts.ts';
 import { openHostSockets } from './hosts/host-sockets.ts';
-import { type HostFailure, leaveHosts, lostHosts, type ReachedHost } from './hosts/reach-hosts.ts';
+import type { HostFailure, ReachedHost } from './hosts/node-provider.ts';
+import { leaveHosts, lostHosts } from './hosts/reach-hosts.ts';
 import { connectionVariables, placeSshFiles, sshFolder } from './hosts/ssh-files.ts';
 import { includedVars } from './include-vars.ts';
 import { jobVariables, VARIABLES_FILE, variablesFile } from './job-environment.ts';
@@ -108,17 +109,17 @@ async function withoutHosts(
   outcome: Ended,
   findHold: TakenBuild['findHold'],
 ): Promise<{ readonly outcome: Ended } & Pick<FinishedBuild, 'hostFailures' | 'workerEnd' | 'hold'>> {
-  const { hosts = [], request, log } = context;
+  const { hosts = [], log } = context;
   const hold = isHeldAfter(outcome.result) && !context.halt.signal.aborted ? await findHold() : undefined;
   if (hosts.length === 0) {
     if (hold !== undefined) await log.line(`hold request ${hold.id}: this job has no nodes to hold`);
     return { outcome };
   }
-  const hostFailures = await (hold === undefined ? leaveHosts(hosts, request.uuid) : lostHosts(hosts));
+  const hostFailures = await (hold === undefined ? leaveHosts(hosts) : lostHosts(hosts));
   if (hold !== undefined && hostFailures.length === 0) {
     const text = heldText(
       hold,
-      hosts.map(({ host }) => host.name),
+      hosts.map(({ title }) => title),
     );
     await log.line(text);
     return { outcome: { ...outcome, detail: [outcome.detail, text].filter(Boolean).join('; ') }, hold };
@@ -132,13 +133,13 @@ async function withoutHosts(
     hostFailures:
       hold === undefined
         ? hostFailures
-        : [...hostFailures, ...(await leaveHosts(others(hosts, hostFailures), request.uuid))],
+        : [...hostFailures, ...(await leaveHosts(others(hosts, hostFailures)))],
     workerEnd: 'lost',
   };
 }
 
 function others(hosts: readonly ReachedHost[], failures: readonly HostFailure[]): readonly ReachedHost[] {
-  return hosts.filter(({ host }) => failures.every(failure => failure.host !== host.name));
+  return hosts.filter(({ source }) => failures.every(failure => failure.host !== source));
 }
 
 /** Facts of the build, available however it ends. */
@@ -248,11 +249,7 @@ async function wayToHosts({
   if (hosts.length === 0) return { connections: new Map(), async [Symbol.asyncDispose]() {} };
   const { info } = runner.view(places);
   await placeSshFiles(places.info, info, request.uuid, hosts);
-  const close = await openHostSockets(
-    sshFolder(places.info),
-    hosts.map(({ host }) => host),
-    runner.ownerOf(slot),
-  );
+  const close = await openHostSockets(sshFolder(places.info), hosts, runner.ownerOf(slot));
   return { connections: connectionVariables(info, request.uuid, hosts), [Symbol.asyncDispose]: close };
 }
 
@@ -276,7 +273,7 @@ function nodesText({ nodes, nodesetName }: BuildRequest['job'], hosts: PhasedBui
   const where =
     hosts === undefined
       ? 'each is this executor'
-      : hosts.map(({ node, host }) => `${node} is host ${host.name}`).join(', ');
+      : hosts.map(({ node, title }) => `${node} is ${title}`).join(', ');
   return `nodes${nodesetName === undefined ? '' : ` of nodeset ${nodesetName}`}: ${named.join(', ')}; ${where}`;
 }
 

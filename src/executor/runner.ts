@@ -28,7 +28,7 @@ import type { Json } from '../model/job.ts';
 import type { BuildPlaces } from './build-places.ts';
 import type { BuildSteps } from './build-steps.ts';
 import type { Halt } from './halt.ts';
-import type { ReachedHost } from './hosts/reach-hosts.ts';
+import type { ReachedHost } from './hosts/node-provider.ts';
 import type { PlaybookFacts } from './job-environment.ts';
 import type { JobLog } from './job-log.ts';
 import type { PlannedPlaybook } from './plan-playbooks.ts';
@@ -54,7 +54,7 @@ export interface RunnerBuild {
   readonly relay: BuildRelay | null;
   /** Its ssh agent. Absent: none. */
   readonly sshAgent?: Pick<OpenAgent, 'markKeys'>;
-  /** Its nodes, where those are hosts of `nodes.yaml`. Absent: they are this machine. */
+  /** Its nodes, where those are of `nodes.yaml`. Absent: they are this machine. */
   readonly hosts?: readonly ReachedHost[];
   /** Secrets that its playbooks got so far. */
   readonly masks: BuildMasks;

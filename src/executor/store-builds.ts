@@ -87,7 +87,9 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
       const result = events.put(withCancelTime(event, cancelTime(claim)));
       const rows = outboxRows(deps.paths.spanOutbox, spans, spansCodec, deps.clock.now());
       const [first, ...rest] = splitOperations([...result, ...rows]);
-      const outcome = await withHostsAfter(deps, hosts, { build: request.uuid, granted }, states =>
+      const labels = new Map(request.job.nodes.map(({ name, label }) => [name, label]));
+      const held = { build: request.uuid, granted, labels };
+      const outcome = await withHostsAfter(deps, hosts, held, states =>
         claim.complete([...(first ?? []), ...states]),
       );
       return outcome === 'lost' || (await storeAll(deps.store, rest)) ? 'whole' : 'spans-cut';

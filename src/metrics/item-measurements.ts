@@ -14,7 +14,7 @@ import { type BuildSet, endOfMergerWork } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
 import { ITEM_STATES, RUN_STATES } from '../model/item-states.ts';
 import { lostBuildTime } from '../model/lost-time.ts';
-import { lastNodeWait } from '../model/node-wait.ts';
+import { lastNodeWait, nodesSince } from '../model/node-wait.ts';
 import { buildsetsOf, endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import { cicdResultOf } from '../tracing/status.ts';
@@ -115,7 +115,7 @@ function taken(item: QueueItem, old: Build | undefined, build: Build): readonly 
   const started = startOfBuild(build);
   if (started === null || (old !== undefined && startOfBuild(old) !== null)) return [];
   const { nodes, requestedAt } = build;
-  const queuedAt = lastNodeWait(build)?.granted?.at ?? requestedAt;
+  const queuedAt = nodesSince(lastNodeWait(build)) ?? requestedAt;
   return [
     measurement(item, 'gatehouse_executor_queue_seconds', {}, seconds(between(queuedAt, started))),
     ...(nodes === undefined

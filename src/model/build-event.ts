@@ -4,6 +4,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { Execution, WorkerEnd } from './build.ts';
 import type { BuildTrace } from './build-request.ts';
 import type { HostTrouble } from './host-trouble.ts';
+import type { MadeNode } from './node-wait.ts';
 import type { JobName } from './project.ts';
 import type { BuildResult } from './results.ts';
 import type { Returned } from './returned.ts';
@@ -30,6 +31,8 @@ export type BuildProgressEvent =
       readonly at: Nanoseconds;
       /** In the order of the labels. */
       readonly hosts: readonly string[];
+      /** Some are providers: its executor makes nodes before it begins. Absent: none is. */
+      readonly making?: true;
     }
   /** Its executor gave its hosts back before it began, because one did not serve: it waits for others. */
   | {
@@ -49,6 +52,8 @@ export type BuildProgressEvent =
       readonly build: Uuid;
       readonly at: Nanoseconds;
       readonly worker: string;
+      /** Nodes that were made for it. Absent: none was. */
+      readonly nodes?: readonly MadeNode[];
     }
   /** The run phase failed, or is certain to; the job still runs. */
   | {

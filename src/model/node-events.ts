@@ -21,7 +21,9 @@ export function nodesGranted(
 ): NodeEvent<'nodes-granted'> {
   const byNode = new Map(hosts.map(({ node, host }) => [node, host]));
   const inOrder = wanted.nodes.flatMap(({ name }) => byNode.get(name) ?? []);
-  return { kind: 'nodes-granted', ...placeOf(build, wanted, `nodes-granted ${at}`), at, hosts: inOrder };
+  const making = hosts.some(({ made }) => made === true) ? ({ making: true } as const) : {};
+  const place = placeOf(build, wanted, `nodes-granted ${at}`);
+  return { kind: 'nodes-granted', ...place, at, hosts: inOrder, ...making };
 }
 
 /** @param reason one line for people. */

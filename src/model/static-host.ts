@@ -12,6 +12,7 @@
 import { addMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { NodeRequirement, Variables } from './job.ts';
+import type { KubernetesPool } from './kubernetes-pool.ts';
 import type { PipelineName, TenantName } from './project.ts';
 
 /** A host of `nodes.yaml`. Stored as the record `static-host`, for executors and webs. */
@@ -37,9 +38,18 @@ export interface StaticHost {
   readonly variables?: Variables;
 }
 
+/** What `nodes.yaml` names, and builds get places on: a host, or a provider that makes a node for each place. */
+export type NodeSource = StaticHost | KubernetesPool;
+
+/** Whether it makes a node for each place. */
+export function isPool(source: NodeSource): source is KubernetesPool {
+  return 'pods' in source;
+}
+
 /** The whole of `nodes.yaml`. */
 export interface NodesFile {
   readonly hosts: readonly StaticHost[];
+  readonly pools: readonly KubernetesPool[];
   /** Nodes that builds of a tenant may have at a time, by its name; others are not limited. */
   readonly tenantLimits: ReadonlyMap<string, number>;
   /** Milliseconds that a build waits while none of the hosts that could serve it is in service; null: without limit. */
@@ -68,6 +78,18 @@ export interface HostState {
     /** The request for it, and the build whose files and processes are kept. Absent: a person holds the host itself. */
     readonly request?: { readonly id: string; readonly build: Uuid };
   };
+  /** Of a provider: builds that failed, whose nodes stay for a person; the provider itself stays in service. Absent: none. */
+  readonly kept?: readonly KeptNodes[];
+}
+
+/** Nodes that were made for a build and outlive it. */
+export interface KeptNodes {
+  /** Id of the request to hold them. */
+  readonly request: string;
+  readonly build: Uuid;
+  readonly since: Nanoseconds;
+  /** One for each node. */
+  readonly labels: readonly string[];
 }
 
 /** What a build wants, in its request as long as that exists: enough to choose hosts without reading all of it. */
@@ -92,7 +114,15 @@ export interface NodeGrant {
 /** `node`: its name in the nodeset. */
 export interface GrantedHost {
   readonly node: string;
+  /** As the file names it. */
   readonly host: string;
+  /** It is a provider, which makes the node for the build. Absent: a host. */
+  readonly made?: true;
+}
+
+/** Each once. */
+export function sourcesOf({ hosts }: Pick<NodeGrant, 'hosts'>): readonly string[] {
+  return [...new Set(hosts.map(({ host }) => host))];
 }
 
 /** Whether builds are given places on it. */
@@ -129,5 +159,24 @@ export function withLeftover(state: HostState | undefined, build: Uuid, now: Nan
 
 /** Undefined: nothing is left to say of it. */
 export function withoutTrouble({ trouble: _, ...rest }: HostState): HostState | undefined {
-  return rest.held === undefined ? undefined : rest;
+  return somethingOf(rest);
+}
+
+/** Undefined: nothing is said of it, and the record goes. */
+export function somethingOf(state: HostState): HostState | undefined {
+  return Object.values(state).every(value => value === undefined) ? undefined : state;
+}
+
+/** Its nodes of the build stay. May be applied twice. */
+export function withKept(state: HostState | undefined, nodes: KeptNodes): HostState {
+  const others = (state?.kept ?? []).filter(({ build }) => build !== nodes.build);
+  return { ...state, kept: [...others, nodes] };
+}
+
+/** Its nodes of the build may go. */
+export function withoutKept(state: HostState | undefined, build: Uuid): HostState | undefined {
+  if (state?.kept?.some(each => each.build === build) !== true) return state;
+  const { kept, ...rest } = state;
+  const others = kept.filter(each => each.build !== build);
+  return somethingOf(others.length === 0 ? rest : { ...rest, kept: others });
 }

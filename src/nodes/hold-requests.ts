@@ -10,7 +10,14 @@ import {
   withHeld,
 } from '../model/hold-request.ts';
 import type { TenantName } from '../model/project.ts';
-import { withLeftover } from '../model/static-host.ts';
+import {
+  type HostState,
+  type NodeGrant,
+  sourcesOf,
+  withKept,
+  withLeftover,
+  withoutKept,
+} from '../model/static-host.ts';
 import { settle } from '../store/connection.ts';
 import { nodeName, type StorePaths } from '../store/paths.ts';
 import { create, type Operation, remove, type Store, set } from '../store/port.ts';
@@ -80,28 +87,31 @@ export async function findHold(place: HoldPlace, build: FailedBuild): Promise<St
 }
 
 /**
- * Holds the hosts of a build as they are, for the caller's multi, which fails as those of {@link hostStateOperation} when another writer was
+ * Holds the nodes of a build as they are, for the caller's multi, which fails as those of {@link hostStateOperation} when another writer was
  * first. Hosts that a person holds already stay so, and are cleaned.
+ *
+ * @param labels of its nodes, by their names.
  */
 export async function holdOperations(
   place: HoldPlace,
   { id, node, version, hold }: StoredHold,
-  build: HeldBuild,
+  { build, at }: Omit<HeldBuild, 'hosts'>,
+  grant: NodeGrant,
+  labels: ReadonlyMap<string, string>,
 ): Promise<readonly Operation[]> {
-  const operations: Operation[] = [
-    set(place.paths.hold(node), holdRequestCodec.encode(withHeld(hold, build)), version),
-  ];
-  for (const host of build.hosts)
-    operations.push(
-      ...(await hostStateOperation(place, host, state =>
-        state?.held === undefined
-          ? {
-              ...state,
-              held: { reason: hold.reason, since: build.at, request: { id, build: build.build } },
-            }
-          : withLeftover(state, build.build, build.at),
-      )),
-    );
+  const names = sourcesOf(grant);
+  const data = holdRequestCodec.encode(withHeld(hold, { build, at, hosts: names }));
+  const operations: Operation[] = [set(place.paths.hold(node), data, version)];
+  for (const host of names) {
+    const made = grant.hosts.filter(each => each.host === host && each.made === true);
+    const kept = made.map(each => labels.get(each.node) ?? '');
+    const held = { reason: hold.reason, since: at, request: { id, build } };
+    const change = (state: HostState | undefined): HostState => {
+      if (kept.length > 0) return withKept(state, { request: id, build, since: at, labels: kept });
+      return state?.held === undefined ? { ...state, held } : withLeftover(state, build, at);
+    };
+    operations.push(...(await hostStateOperation(place, host, change)));
+  }
   return operations;
 }
 
@@ -122,7 +132,7 @@ export async function releaseOperations(
       operations.push(
         ...(await hostStateOperation(place, host, state => {
           // A person may have released it, or holds it now.
-          if (state?.held?.request?.build !== build) return state;
+          if (state?.held?.request?.build !== build) return withoutKept(state, build);
           const { held: _, ...rest } = state;
           return withLeftover(rest, build, now);
         })),

@@ -1,21 +1,21 @@
 /**
- * The hosts of the installation as one process sees them, fed by watches; it trails the store by the time of one read.
+ * The hosts and providers of the installation as one process sees them, fed by watches; it trails the store by the time of one read.
  *
  *     using hosts = await openHostTable(store, paths, onError);
  *     hosts.canServe(job.nodes)      // 'later': hosts with these labels are there, but some are out of service
  */
 import { isNewerRecord } from '../model/codec/record.ts';
-import { hostStateCodec, staticHostCodec } from '../model/codec/records.ts';
-import { type HostState, isInService, type StaticHost, type WantedNodes } from '../model/static-host.ts';
+import { hostStateCodec, kubernetesPoolCodec, staticHostCodec } from '../model/codec/records.ts';
+import { type HostState, isInService, type NodeSource, type WantedNodes } from '../model/static-host.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import { nameOfNode, type StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import { createPathRefresher } from '../store/refresher.ts';
 import { canServe } from './assign-hosts.ts';
 
-/** A host, and how it fares. */
+/** A host or a provider, and how it fares. */
 export interface HostRow {
-  readonly host: StaticHost;
+  readonly host: NodeSource;
   /** Absent: nothing is to be said of it. */
   readonly state?: HostState;
   /** Why no executor reaches it; its state then counts as out of service (`zone-rows.ts`). */
@@ -40,7 +40,10 @@ export interface HostTable extends HostOffers, Disposable {
   fresh(): Promise<void>;
 }
 
-type Place = Pick<StorePaths, 'staticHosts' | 'staticHost' | 'hostStates' | 'hostState'>;
+type Place = Pick<
+  StorePaths,
+  'staticHosts' | 'staticHost' | 'nodePools' | 'nodePool' | 'hostStates' | 'hostState'
+>;
 
 /** @param onError called for a failed read and for a record that cannot be read; @param onChange after each read. */
 export async function openHostTable(
@@ -54,11 +57,10 @@ export async function openHostTable(
     rows = await readHosts(store, paths, onError);
     onChange();
   };
-  for (const path of [paths.staticHosts, paths.hostStates]) await ensureNode(store, path);
+  const folders = [paths.staticHosts, paths.nodePools, paths.hostStates];
+  for (const path of folders) await ensureNode(store, path);
   using opening = new DisposableStack();
-  const copies = [paths.staticHosts, paths.hostStates].map(path =>
-    opening.use(createPathRefresher(store, path, read, { onError })),
-  );
+  const copies = folders.map(path => opening.use(createPathRefresher(store, path, read, { onError })));
   await copies[0]?.touch();
   const lifetime = opening.move();
   return {
@@ -83,24 +85,33 @@ export async function readHosts(
   paths: Place,
   onError: (error: unknown) => void,
 ): Promise<readonly HostRow[]> {
-  const names = ((await store.children(paths.staticHosts)) ?? []).map(nameOfNode);
-  return await readHostsNamed(store, paths, names.toSorted(), onError);
+  const folders = [paths.staticHosts, paths.nodePools];
+  const listed = await Promise.all(folders.map(folder => store.children(folder)));
+  const names = listed.flatMap(found => (found ?? []).map(nameOfNode));
+  return await readHostsNamed(store, paths, [...new Set(names)].toSorted(), onError);
 }
 
-/** In the order of the names. A host whose records this process cannot read is left out: it is given to no build. */
+/**
+ * In the order of the names. A host or provider whose records this process cannot read is left out: it is given to no build.
+ */
 export async function readHostsNamed(
   store: Store,
-  paths: Pick<Place, 'staticHost' | 'hostState'>,
+  paths: Pick<Place, 'staticHost' | 'nodePool' | 'hostState'>,
   names: readonly string[],
   onError: (error: unknown) => void = () => undefined,
 ): Promise<readonly HostRow[]> {
   const hosts = await store.getMany(names.map(paths.staticHost));
+  const pools = await store.getMany(names.map(paths.nodePool));
   const states = await store.getMany(names.map(paths.hostState));
   return names.flatMap((name, index): readonly HostRow[] => {
-    const [host, state] = [hosts[index], states[index]];
-    if (host === undefined) return [];
+    const [host, pool, state] = [hosts[index], pools[index], states[index]];
     try {
-      const row = { host: staticHostCodec.decode(host.data) };
+      const source =
+        pool === undefined
+          ? host && staticHostCodec.decode(host.data)
+          : kubernetesPoolCodec.decode(pool.data);
+      if (source === undefined) return [];
+      const row = { host: source };
       return [state === undefined ? row : { ...row, state: hostStateCodec.decode(state.data) }];
     } catch (error) {
       if (!isNewerRecord(error)) onError(new Error(`host ${name} cannot be read`, { cause: error }));

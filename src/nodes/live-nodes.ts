@@ -14,7 +14,12 @@ export interface LiveNodes {
 }
 
 /** Of an installation without such a file. */
-export const NO_NODES: NodesFile = { hosts: [], tenantLimits: new Map(), outageLimit: null };
+export const NO_NODES: NodesFile = {
+  hosts: [],
+  pools: [],
+  tenantLimits: new Map(),
+  outageLimit: null,
+};
 
 export function createLiveNodes(first: NodesFile): LiveNodes {
   let file = first;

@@ -1,5 +1,5 @@
 /**
- * `nodes.yaml`: the machines that jobs run on over ssh.
+ * `nodes.yaml`: the machines that jobs run on over ssh, and the providers that make nodes for them (`parse-providers.ts`).
  *
  *     private-key: /etc/gatehouse/nodes-key
  *     tenant-limits: {acme: 10}
@@ -9,19 +9,23 @@
  *         address: 10.0.0.5
  *         host-key: ssh-ed25519 AAAAC3Nza…
  *         labels: [debian-12]
+ *     providers:
+ *       - name: cluster
+ *         driver: kubernetes
+ *         …
  *
  * Any mistake refuses the whole file; the caller keeps the last good one.
  */
 import { type MappingReader, mappingReader } from '../layout/reading/mapping-reader.ts';
 import { type ParseContext, regexBudget } from '../layout/reading/parse-context.ts';
 import { parseYaml, type YamlProblem } from '../layout/yaml/yaml.ts';
-import { describeNode, jsonOf, type YamlMapping, type YamlNode } from '../layout/yaml/yaml-node.ts';
+import { describeNode, type YamlMapping, type YamlNode } from '../layout/yaml/yaml-node.ts';
 import { hintBudget } from '../lib/nearest-name.ts';
-import { isZone, ZONE_ADVICE } from '../lib/zone-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
-import type { Json, Variables } from '../model/job.ts';
 import type { NodesFile, StaticHost } from '../model/static-host.ts';
 import { parseHostKey } from './host-key.ts';
+import { readPool } from './parse-providers.ts';
+import { isNodeName, readVariables, readZone } from './read-node-facts.ts';
 
 /** The file, or every mistake in it. */
 export type ParsedNodesFile =
@@ -30,6 +34,7 @@ export type ParsedNodesFile =
 
 /** All are in one view of every scheduler. */
 const MOST_HOSTS = 2000;
+const MOST_PROVIDERS = 100;
 const MOST_JOBS = 1000;
 /** Seconds. */
 const DEFAULT_OUTAGE = 3600;
@@ -54,10 +59,10 @@ export function parseNodesFile(text: string, file: string): ParsedNodesFile {
 }
 
 function readFile(root: YamlNode | undefined, context: ParseContext): NodesFile {
-  const nothing = { hosts: [], tenantLimits: new Map<string, number>(), outageLimit: null };
+  const nothing = { hosts: [], pools: [], tenantLimits: new Map<string, number>(), outageLimit: null };
   if (root?.kind !== 'mapping') {
     const what = root === undefined ? 'empty' : describeNode(root);
-    const text = `the file of nodes is ${what}; it must be a mapping with "hosts"`;
+    const text = `the file of nodes is ${what}; it must be a mapping with "hosts" or "providers"`;
     context.problem({ offset: root?.offset ?? 0, code: 'wrong-type', text });
     return nothing;
   }
@@ -65,25 +70,43 @@ function readFile(root: YamlNode | undefined, context: ParseContext): NodesFile 
   const privateKey = read.string('private-key');
   const tenantLimits = readLimits(read, context);
   const outageLimit = read.integer('outage-limit', { min: 0, max: LONGEST_OUTAGE }) ?? DEFAULT_OUTAGE;
-  const entries = read.list('hosts') ?? [];
-  if (entries.length > MOST_HOSTS)
-    read.refuse(read.offsetOf('hosts'), 'out-of-range', `hosts has more than ${MOST_HOSTS} entries`);
-  const hosts = new Map<string, StaticHost>();
-  for (const entry of entries.slice(0, MOST_HOSTS)) {
-    const host = readHost(entry, privateKey, context);
-    if (host === undefined) continue;
-    if (hosts.has(host.name)) {
-      const text = `host ${host.name} is defined twice; rename one`;
-      context.problem({ offset: entry.offset, code: 'duplicate-definition', text });
-    }
-    hosts.set(host.name, host);
-  }
+  const names = new Set<string>();
+  const hosts = readNamed(read, { key: 'hosts', most: MOST_HOSTS, names }, context, entry =>
+    readHost(entry, privateKey, context),
+  );
+  const pools = readNamed(read, { key: 'providers', most: MOST_PROVIDERS, names }, context, entry =>
+    readPool(entry, context),
+  );
   read.finish();
   return {
-    hosts: [...hosts.values()],
+    hosts,
+    pools,
     tenantLimits,
     outageLimit: outageLimit === 0 ? null : outageLimit * 1000,
   };
+}
+
+/** @param names of all entries so far: hosts and providers share them. */
+function readNamed<T extends { readonly name: string }>(
+  read: MappingReader,
+  { key, most, names }: { readonly key: string; readonly most: number; readonly names: Set<string> },
+  context: ParseContext,
+  readEntry: (entry: YamlNode) => T | undefined,
+): readonly T[] {
+  const entries = read.list(key) ?? [];
+  if (entries.length > most)
+    read.refuse(read.offsetOf(key), 'out-of-range', `${key} has more than ${most} entries`);
+  return entries.slice(0, most).flatMap(entry => {
+    const found = readEntry(entry);
+    if (found === undefined) return [];
+    if (names.has(found.name)) {
+      const what = key === 'hosts' ? 'host' : 'provider';
+      const text = `${what} ${found.name} is defined twice; rename one`;
+      context.problem({ offset: entry.offset, code: 'duplicate-definition', text });
+    }
+    names.add(found.name);
+    return [found];
+  });
 }
 
 function readLimits(read: MappingReader, context: ParseContext): ReadonlyMap<string, number> {
@@ -109,11 +132,11 @@ function readHost(
     return undefined;
   }
   const read = mappingReader(entry, subjectOf(entry), context);
-  const name = named(read, 'name', NAME, 'use letters, digits, ".", "_" and "-"');
+  const name = named(read, 'name', isNodeName, 'use letters, digits, ".", "_" and "-"');
   const given = read.string('address') ?? name;
   const address = given === undefined || ADDRESS.test(given) ? given : refused(read, 'address', given);
   const port = read.integer('port', { min: 1, max: 65_535 }) ?? 22;
-  const username = named(read, 'username', USER, 'use a login name', 'zuul');
+  const username = named(read, 'username', text => USER.test(text), 'use a login name', 'zuul');
   const hostKeys = readHostKeys(read);
   const privateKey = read.string('private-key') ?? commonKey;
   if (privateKey === undefined)
@@ -127,7 +150,7 @@ function readHost(
   const labels = read.names('labels')?.map(label => label.name) ?? [];
   if (labels.length === 0)
     read.refuse(read.offsetOf('labels'), 'missing-key', `${subjectOf(entry)} has no labels`);
-  const zone = zoneOfHost(read);
+  const zone = readZone(read);
   const pythonPath = read.string('python-path');
   const variables = readVariables(read);
   read.finish();
@@ -142,7 +165,6 @@ function readHost(
   };
 }
 
-const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 /** Both become words of ssh's configuration. */
 const ADDRESS = /^[A-Za-z0-9][A-Za-z0-9.:_%-]{0,252}$/;
 const USER = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,99}$/;
@@ -155,12 +177,12 @@ function subjectOf({ entries }: YamlMapping): string {
 function named(
   read: MappingReader,
   key: string,
-  form: RegExp,
+  isGood: (text: string) => boolean,
   advice: string,
   fallback?: string,
 ): string | undefined {
   const value = fallback === undefined ? read.required(key) : (read.string(key) ?? fallback);
-  if (value === undefined || form.test(value)) return value;
+  if (value === undefined || isGood(value)) return value;
   read.refuse(read.offsetOf(key), 'invalid-name', `"${value}" cannot be the ${key} of a host; ${advice}`);
   return undefined;
 }
@@ -168,14 +190,6 @@ function named(
 function refused(read: MappingReader, key: string, value: string): undefined {
   const wanted = key === 'address' ? 'a host name or an IP address' : 'an absolute path';
   read.refuse(read.offsetOf(key), 'wrong-type', `${key} is "${value}"; it must be ${wanted}`);
-}
-
-function zoneOfHost(read: MappingReader): string | undefined {
-  const zone = read.string('executor-zone');
-  if (zone === undefined || isZone(zone)) return zone;
-  const text = `"${zone}" cannot be a zone; ${ZONE_ADVICE}`;
-  read.refuse(read.offsetOf('executor-zone'), 'invalid-name', text);
-  return undefined;
 }
 
 /** By nothing else is the host known. */
@@ -193,14 +207,4 @@ function readHostKeys(read: MappingReader): readonly string[] {
     read.refuse(offset, 'wrong-type', 'host-key is no public key such as "ssh-ed25519 AAAAC3Nza…"');
     return [];
   });
-}
-
-/** Of the connection, so `ansible_…` is allowed here: the file is an operator's. */
-function readVariables(read: MappingReader): Variables | undefined {
-  const node = read.mapping('variables');
-  if (node === undefined) return undefined;
-  const value: Json = jsonOf(node);
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
-    ? { ...Object.fromEntries(Object.entries(value)) }
-    : undefined;
 }

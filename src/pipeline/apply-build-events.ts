@@ -22,6 +22,7 @@ import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import { lastNodeWait } from '../model/node-wait.ts';
 import type { BuildResult } from '../model/results.ts';
+import { withMadeNodes } from './apply-node-events.ts';
 import { outdateDependents } from './build-pauses.ts';
 import { buildOfEvent, type FoundBuild, ignoreFor, putBuild, within } from './found-build.ts';
 import { hostServedBuild, waitForHost, withoutWait } from './host-wait.ts';
@@ -44,13 +45,16 @@ export function applyBuildStarted(draft: TurnDraft, event: Started): void {
   const taken = within(event.at, asked, draft.input.now);
   const at = earlierOf(startAfterWaits(before, taken), draft.input.now);
   if (build.state.state === 'requested') {
-    putBuild(draft, found, { state: 'started', at, worker: event.worker });
+    const nodes = withMadeNodes(build, event.nodes, at);
+    putBuild(draft, found, { state: 'started', at, worker: event.worker }, nodes);
     return;
   }
   const { state } = build;
   // Only in the turn that cancelled it: after its commit the exported spans have no executor.
   if (state.state === 'cancelled' && state.startedAt === null && state.at === draft.input.now) {
-    putBuild(draft, found, { ...state, startedAt: earlierOf(at, state.at), worker: event.worker });
+    const startedAt = earlierOf(at, state.at);
+    const nodes = withMadeNodes(build, event.nodes, startedAt);
+    putBuild(draft, found, { ...state, startedAt, worker: event.worker }, nodes);
     return;
   }
   ignoreFor(draft, found, event, 'a start');

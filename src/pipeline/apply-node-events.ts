@@ -2,9 +2,10 @@
  * Applies the events about a build's hosts: it waits for some, has got some, or its executor gave them back before it began. An event
  * about a build that began or ended meanwhile is ignored: its spans may be exported.
  */
-import { earlierOf } from '../lib/clock.ts';
+import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
+import type { Build } from '../model/build.ts';
 import type { PipelineEvent } from '../model/event.ts';
-import { lastNodeWait, type NodeRequest } from '../model/node-wait.ts';
+import { lastNodeWait, type MadeNode, type NodeRequest } from '../model/node-wait.ts';
 import { buildOfEvent, type FoundBuild, ignoreFor, putNodes, within } from './found-build.ts';
 import { startAfterWaits } from './since-taken.ts';
 import type { TurnDraft } from './turn-draft.ts';
@@ -38,7 +39,8 @@ export function applyNodesGranted(draft: TurnDraft, event: Granted): void {
     return;
   }
   const at = timeOf(draft, found, event.at, wait.since);
-  putNodes(draft, found, withLast(nodes, { ...wait, granted: { at, hosts: event.hosts } }));
+  const making = event.making === undefined ? {} : { making: event.making };
+  putNodes(draft, found, withLast(nodes, { ...wait, granted: { at, hosts: event.hosts, ...making } }));
 }
 
 export function applyNodesReturned(draft: TurnDraft, event: Returned): void {
@@ -53,6 +55,20 @@ export function applyNodesReturned(draft: TurnDraft, event: Returned): void {
   const at = timeOf(draft, found, event.at, wait.granted.at);
   const before = withLast(nodes, { ...wait, returned: { at, reason: event.reason } });
   putNodes(draft, found, { ...before, waits: [...before.waits, { since: at, granted: null }] });
+}
+
+/** With the nodes that its executor has made for it, as it begins. @param now when it began. */
+export function withMadeNodes(build: Build, nodes: readonly MadeNode[] | undefined, now: Nanoseconds): Build {
+  const wait = lastNodeWait(build);
+  if (nodes === undefined || build.nodes === undefined || !wait?.granted) return build;
+  const from = wait.granted.at;
+  const made = nodes.map(node => {
+    const createdAt = within(node.createdAt, from, now);
+    const scheduledAt = within(node.scheduledAt, createdAt, now);
+    return { ...node, createdAt, scheduledAt, readyAt: within(node.readyAt, scheduledAt, now) };
+  });
+  const at = made.reduce((last, { readyAt }) => laterOf(last, readyAt), from);
+  return { ...build, nodes: withLast(build.nodes, { ...wait, made: { at, nodes: made } }) };
 }
 
 /** Bounded by what was before it and by now; not within a wait that was exported. */

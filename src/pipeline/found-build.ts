@@ -28,8 +28,14 @@ export function buildOfEvent(
   return undefined;
 }
 
-export function putBuild(draft: TurnDraft, found: FoundBuild, state: BuildState): void {
-  putFacts(draft, found, { state });
+/** @param nodes where they change with it. */
+export function putBuild(
+  draft: TurnDraft,
+  found: FoundBuild,
+  state: BuildState,
+  { nodes }: Pick<Build, 'nodes'> = found.build,
+): void {
+  putFacts(draft, found, nodes === undefined ? { state } : { state, nodes });
 }
 
 export function putNodes(draft: TurnDraft, found: FoundBuild, nodes: NodeRequest): void {

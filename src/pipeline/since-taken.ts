@@ -6,7 +6,7 @@
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import { type Build, isOpen } from '../model/build.ts';
 import { isWait } from '../model/item-states.ts';
-import { awaitsNodes, labelsText, lastNodeWait } from '../model/node-wait.ts';
+import { awaitsNodes, labelsText, lastNodeWait, nodesSince } from '../model/node-wait.ts';
 import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import { workWindows } from '../model/work-windows.ts';
 import { inState } from './timeline.ts';
@@ -26,12 +26,12 @@ function nodesSinceWanted(item: QueueItem): QueueItem {
   return inState(item, { state: 'nodes', subject: labelsText(first.nodes.labels) }, since);
 }
 
-/** `nodes` ends, as `executor`, where the first build got hosts. */
+/** `nodes` ends, as `executor`, where the first build got its nodes. */
 function executorSinceGranted(item: QueueItem): QueueItem {
   const last = lastEntry(item);
   if (last.state !== 'nodes') return item;
   const grants = buildsOf(item).flatMap(({ nodes }) =>
-    (nodes?.waits ?? []).flatMap(wait => wait.granted?.at ?? []),
+    (nodes?.waits ?? []).flatMap(wait => nodesSince(wait) ?? []),
   );
   const since = grants.filter(at => BigInt(at) > BigInt(last.since));
   return since.length === 0 ? item : inState(item, { state: 'executor' }, since.reduce(earlierOf));

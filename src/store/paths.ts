@@ -139,6 +139,9 @@ function hostPaths(root: string) {
   return {
     staticHosts: `${root}/nodes/hosts`,
     staticHost: (host: string) => `${root}/nodes/hosts/${nodeName(host)}`,
+    /** Providers that make nodes. */
+    nodePools: `${root}/nodes/pools`,
+    nodePool: (pool: string) => `${root}/nodes/pools/${nodeName(pool)}`,
     /** How they fare. */
     hostStates: `${root}/nodes/states`,
     hostState: (host: string) => `${root}/nodes/states/${nodeName(host)}`,

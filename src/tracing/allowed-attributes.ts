@@ -303,6 +303,8 @@ export const EVENT_FACTS: ReadonlyMap<string, string> = new Map([
   ['culprit', ATTRIBUTE.culpritChange],
   ['item', ATTRIBUTE.itemId],
   ['buildset', ATTRIBUTE.buildsetId],
+  ['node', ATTRIBUTE.nodeName],
+  ['machine', ATTRIBUTE.nodeMachine],
   ['number', ATTRIBUTE.buildsetNumber],
   ['build', ATTRIBUTE.buildId],
 ]);

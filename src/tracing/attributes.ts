@@ -82,10 +82,14 @@ export const ATTRIBUTE = {
 
   // work
   mergeOutcome: 'gatehouse.merge.outcome',
-  /** What gives a build its nodes: `static`. */
+  /** What gives a build its nodes: `static`, or `kubernetes` where some were made for it. */
   nodeProvider: 'gatehouse.nodes.provider',
   /** The hosts that a build was given, in the order of its nodes. */
   nodeHosts: 'gatehouse.nodes.hosts',
+  /** A node that was made for a build, as its provider calls it. */
+  nodeName: 'gatehouse.node.name',
+  /** The machine of the provider that it is on. */
+  nodeMachine: 'gatehouse.node.machine',
   /** `taken`, `not-taken` or `handed-back`. */
   executorQueueOutcome: 'gatehouse.executor_queue.outcome',
   worker: 'gatehouse.worker',

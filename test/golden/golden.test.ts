@@ -61,6 +61,7 @@ const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['internal-event', '0.4.0'],
   ['chain-recipe', '0.4.0'],
   ['static-host', '0.4.0'],
+  ['kubernetes-pool', '0.4.0'],
   ['host-state', '0.4.0'],
   ['hold-request', '0.4.0'],
   ['pipeline-notices', '0.4.0'],

@@ -72,7 +72,7 @@ const PROGRAMS = [
     key: 'sshd',
     what: 'sshd',
     mark: ON_SSHD,
-    files: /static-hosts/,
+    files: /static-hosts|scenario\/pods/,
     find: () => findOrInstall(SSH_SERVER),
   },
 ] as const satisfies readonly {

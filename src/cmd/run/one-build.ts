@@ -34,7 +34,7 @@ export interface OneBuild {
   readonly path: string;
   readonly clock: Clock;
   /** Hosts that its nodes are. Absent: each is this machine. */
-  readonly lease?: Omit<HostLease, 'handBack'>;
+  readonly lease?: Pick<HostLease, 'grant' | 'definitions'>;
   /** Cancels the build, which then cleans up. */
   readonly signal: AbortSignal;
   /** The next bytes of the log. */
@@ -98,9 +98,10 @@ function queueOf(
 ): BuildQueue {
   const handBack: HostLease['handBack'] = async failures =>
     reject(new Error(failures.map(({ host, reason }) => `host ${host}: ${reason}`).join('; ')));
+  const refuse: HostLease['refuse'] = async reason => reject(new Error(reason));
   const taken: TakenBuild = {
     request,
-    ...(lease === undefined ? {} : { lease: { ...lease, handBack } }),
+    ...(lease === undefined ? {} : { lease: { ...lease, handBack, refuse } }),
     cancelled: signal,
     lost: new AbortController().signal,
     cancelledAt: () => undefined,

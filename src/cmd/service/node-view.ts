@@ -3,7 +3,7 @@ import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
 import { type ExecutorZone, reachesZone } from '../../model/executor-zone.ts';
-import { type HostState, withLeftover } from '../../model/static-host.ts';
+import { type HostState, somethingOf, withLeftover } from '../../model/static-host.ts';
 import { changeHostState } from '../../nodes/host-state.ts';
 import { readHosts } from '../../nodes/host-table.ts';
 import { zoneRows } from '../../nodes/zone-rows.ts';
@@ -59,13 +59,14 @@ export function nodeView(deps: NodeViewDeps, store: Store): Pick<WebDeps, 'nodes
     },
     async holdNode(node, reason) {
       if (node === '' || !node.isWellFormed()) return 'gone';
-      if ((await store.get(paths.staticHost(node))) === undefined) return 'gone';
+      const [host, pool] = await store.getMany([paths.staticHost(node), paths.nodePool(node)]);
+      if (host === undefined && pool === undefined) return 'gone';
       await changeHostState({ store, paths }, node, state => {
         if (reason !== undefined) return heldByPerson(state, reason, clock.now());
         if (state?.held === undefined) return state;
         const { held, ...rest } = state;
         if (held.request !== undefined) return withLeftover(rest, held.request.build, clock.now());
-        return rest.trouble === undefined ? undefined : rest;
+        return somethingOf(rest);
       });
       return 'done';
     },

@@ -35,7 +35,7 @@ export async function reloadNodes(file: string, nodes: LiveNodes, log: Log): Pro
   const read = await readNodes(file);
   if (read.kind === 'nodes') {
     nodes.adopt(read);
-    log.info({ hosts: read.hosts.length }, 'the file of nodes is reloaded');
+    log.info({ hosts: read.hosts.length, providers: read.pools.length }, 'the file of nodes is reloaded');
     return;
   }
   for (const error of read.errors) log.error({}, error);

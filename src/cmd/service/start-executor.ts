@@ -3,6 +3,8 @@ import { installedAnsibles } from '../../executor/ansible/installed-ansibles.ts'
 import type { ExecutorOptions } from '../../executor/deps.ts';
 import { createExecutor } from '../../executor/executor.ts';
 import { lookAgain } from '../../executor/hosts/look-again.ts';
+import { podNodes } from '../../executor/hosts/pod-nodes.ts';
+import { HOSTS_ALONE, type NodeProviders } from '../../executor/hosts/reach-hosts.ts';
 import { inboundTrace } from '../../executor/inbound-trace.ts';
 import { type LogServer, startLogServer } from '../../executor/log-server.ts';
 import type { RelayCounts } from '../../executor/relay/relay-quota.ts';
@@ -14,6 +16,9 @@ import { startAside } from '../../git/starter/start-aside.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
+import { createKubeClients } from '../../nodes/kubernetes/kube-client.ts';
+import { type PodSweepDeps, sweepPods } from '../../nodes/kubernetes/sweep-pods.ts';
+import { installationId } from '../../store/installation.ts';
 import type { Store } from '../../store/port.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
@@ -61,6 +66,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   const logs = opening.use(startLogKeeping(core, log));
   const governor = executorGovernor(core, logs, log, text => trouble('sensor', text));
   const holders = countPlaybookHolders();
+  const nodes = await openNodeProviders(core, store, queue, log);
   const ansibles = await installedAnsibles(settings.ansibleRoot, log);
   const executor = await createExecutor(
     {
@@ -70,8 +76,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
         onHeld: holders.onHeld,
       }),
       repositories: providedRepositories(core, store, repositories),
-      log,
-      room,
+      ...{ log, room, providers: nodes.providers },
       ...(keystore === undefined ? {} : { secretKeys: keystore, sshKeys: keystore, dataSeal: keystore }),
       onLogComplete: build => logs.keeper.add(build),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
@@ -84,7 +89,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   opening.use(core.metrics.source(() => governor.measurements(core.host)));
   opening.use(core.metrics.source(() => holders.measurements(core.host)));
   opening.use(core.metrics.source(() => logs.measurements()));
-  opening.defer(startLooking(core, store, log));
+  opening.defer(nodes.startCare());
   if (core.paused) executor.pause();
   const address = logServer?.address ?? null;
   const lifetime = opening.move();
@@ -133,13 +138,36 @@ async function fullOptions(
   };
 }
 
-/** At hosts that are out of service. @returns a function that stops it. */
-function startLooking({ paths, clock, settings }: WorkerCore, store: Store, log: Log): () => Promise<void> {
+/** Of the nodes that builds are granted. `startCare`: of those out of service, and of what is left over; returns a function that stops it. */
+async function openNodeProviders(
+  { paths, clock, ids, settings }: WorkerCore,
+  store: Store,
+  requests: PodSweepDeps['requests'],
+  log: Log,
+): Promise<{ readonly providers: NodeProviders; startCare(): () => Promise<void> }> {
+  const clients = createKubeClients();
+  const installation = await installationId(store, paths, ids);
+  const providers = { ...HOSTS_ALONE, pools: podNodes({ clock, installation, clients }) };
+  const shared = { store, paths, log, zone: settings.executor.zone };
+  return {
+    providers,
+    startCare: () =>
+      stoppable(async signal => {
+        await Promise.all([
+          lookAgain({ ...shared, clock, providers }, signal),
+          sweepPods({ ...shared, installation, clients, requests }, signal),
+        ]);
+      }),
+  };
+}
+
+/** @returns a function that stops it, and waits for its end. */
+function stoppable(work: (signal: AbortSignal) => Promise<void>): () => Promise<void> {
   const stop = new AbortController();
-  const looking = lookAgain({ store, paths, clock, log, zone: settings.executor.zone }, stop.signal);
+  const working = work(stop.signal);
   return async () => {
     stop.abort();
-    await looking;
+    await working;
   };
 }
 

@@ -7,7 +7,7 @@ import type { BuildRequest } from '../../model/build-request.ts';
 import type { FailedBuild } from '../../model/hold-request.ts';
 import type { Json } from '../../model/job.ts';
 import type { BuildResult } from '../../model/results.ts';
-import type { NodeGrant } from '../../model/static-host.ts';
+import { type NodeGrant, sourcesOf } from '../../model/static-host.ts';
 import { type HoldPlace, holdOperations, readHolds, type StoredHold } from '../../nodes/hold-requests.ts';
 import type { Operation } from '../../store/port.ts';
 import type { HostsAfter } from '../deps.ts';
@@ -42,21 +42,30 @@ export function heldText({ id, hold: { by, reason } }: StoredHold, hosts: readon
   return `held for hold request ${id} of ${by} (${reason}): ${hosts.join(', ')}`;
 }
 
+/** What a build has, and the labels by the names of its nodes. */
+interface HeldNodes {
+  readonly build: Uuid;
+  readonly granted: NodeGrant | undefined;
+  readonly labels: ReadonlyMap<string, string>;
+}
+
 /** Writes with the operations for the hosts, again where another writer changed one of them meanwhile. */
 export async function withHostsAfter<T>(
   deps: LeaseDeps & HoldPlace,
   { failures = [], hold }: HostsAfter,
-  { build, granted }: { readonly build: Uuid; readonly granted: NodeGrant | undefined },
+  { build, granted, labels }: HeldNodes,
   write: (operations: readonly Operation[]) => Promise<T>,
 ): Promise<T> {
-  if (hold === undefined) return await withTroubles(deps, async () => failures, build, write);
-  const hosts = (granted?.hosts ?? []).map(({ host }) => host);
+  if (hold === undefined || granted === undefined)
+    return await withTroubles(deps, async () => failures, build, write);
+  // What a provider made is deleted, once the build is gone and nothing keeps it.
+  const hosts = sourcesOf({ hosts: granted.hosts.filter(({ made }) => made === undefined) });
   return await withTroubles(
     deps,
     async () => {
       const current = (await readHolds(deps, hold.hold.tenant)).find(({ id }) => id === hold.id);
       if (current !== undefined && current.hold.count < current.hold.maxCount)
-        return await holdOperations(deps, current, { build, at: deps.clock.now(), hosts });
+        return await holdOperations(deps, current, { build, at: deps.clock.now() }, granted, labels);
       // It was deleted, or another build was first: they are cleaned.
       const reason = `the hosts of build ${build} were to be held for a request that is gone`;
       return hosts.map(host => ({ host, reason, leftover: true }));

@@ -5,14 +5,15 @@ import type { BuildRequest } from '../../model/build-request.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import { nodesFailed, nodesReturned } from '../../model/node-events.ts';
 import { MOST_NODE_WAITS } from '../../model/node-wait.ts';
-import { type NodeGrant, withTrouble } from '../../model/static-host.ts';
+import { type NodeGrant, sourcesOf, withTrouble } from '../../model/static-host.ts';
 import { hostStateOperation, isStateConflict } from '../../nodes/host-state.ts';
 import { readHostsNamed } from '../../nodes/host-table.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Operation, Store } from '../../store/port.ts';
 import type { Claim } from '../../store/request-claim.ts';
-import type { HostFailure, HostLease } from './reach-hosts.ts';
+import type { HostFailure } from './node-provider.ts';
+import type { HostLease } from './reach-hosts.ts';
 
 /** Of the executor's side of the store. */
 export interface LeaseDeps {
@@ -28,11 +29,18 @@ export function hostLease(
   events: Pick<EventQueue<PipelineEvent>, 'put'>,
   deps: LeaseDeps,
 ): HostLease {
+  async function fail(reason: string, failures: readonly HostFailure[]): Promise<void> {
+    const { value } = claim.request;
+    const ended = events.put(nodesFailed(value, deps.clock.now(), reason));
+    const write = (troubles: readonly Operation[]) => claim.complete([...ended, ...troubles]);
+    await withTroubles(deps, async () => failures, value.uuid, write);
+  }
+
   return {
     grant,
+    refuse: fail,
     async definitions() {
-      const names = grant.hosts.map(({ host }) => host);
-      const rows = await readHostsNamed(deps.store, deps.paths, names);
+      const rows = await readHostsNamed(deps.store, deps.paths, sourcesOf(grant));
       return new Map(rows.map(({ host }) => [host.name, host]));
     },
     async handBack(failures) {
@@ -44,15 +52,7 @@ export function hostLease(
           : failures.map(({ host, reason: why }) => `${host}: ${why}`).join('; ');
       const at = deps.clock.now();
       if (wanted === undefined || (wanted.returns ?? 0) + 1 >= MOST_NODE_WAITS) {
-        const ended = events.put(
-          nodesFailed(value, at, `its hosts failed ${MOST_NODE_WAITS} times before it began; ${reason}`),
-        );
-        await withTroubles(
-          deps,
-          async () => failures,
-          uuid,
-          troubles => claim.complete([...ended, ...troubles]),
-        );
+        await fail(`its hosts failed ${MOST_NODE_WAITS} times before it began; ${reason}`, failures);
         return;
       }
       const returned = events.put(nodesReturned(uuid, wanted, at, reason));
@@ -82,8 +82,15 @@ export async function withTroubles<T>(
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
     const operations: Operation[] = [];
-    for (const each of await wanted())
-      operations.push(...('host' in each ? await quarantine(deps, each, build) : [each]));
+    const quarantined = new Set<string>();
+    for (const each of await wanted()) {
+      if (!('host' in each)) operations.push(each);
+      else if (each.serves === undefined && !quarantined.has(each.host)) {
+        // Several nodes of a build may be of one source.
+        quarantined.add(each.host);
+        operations.push(...(await quarantine(deps, each, build)));
+      }
+    }
     try {
       return await write(operations);
     } catch (error) {

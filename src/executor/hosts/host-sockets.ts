@@ -1,18 +1,18 @@
 /**
- * The way of a build to its hosts: a socket for each, which leads to the port of that host and nowhere else. So a job reaches its hosts
+ * The way of a build to its nodes: a socket for each, which leads to that node and nowhere else. So a job reaches its hosts
  * without a network of its own, and no other host.
  */
 import { chmodSync, chownSync, closeSync, constants, openSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import type { StaticHost } from '../../model/static-host.ts';
 import type { Owner } from '../sandbox/stage.ts';
+import type { ReachedHost } from './node-provider.ts';
 
 /** To one host at a time; further ones are refused. */
 const MOST_CONNECTIONS = 64;
 
 /** In the folder of the build's ssh files. */
-export function socketName({ name }: Pick<StaticHost, 'name'>): string {
+export function socketName({ name }: Pick<ReachedHost['host'], 'name'>): string {
   return `${name}.sock`;
 }
 
@@ -22,16 +22,23 @@ export function socketName({ name }: Pick<StaticHost, 'name'>): string {
  */
 export async function openHostSockets(
   folder: string,
-  hosts: readonly StaticHost[],
+  hosts: readonly ReachedHost[],
   owner: Owner | null,
 ): Promise<() => Promise<void>> {
   await using opening = new AsyncDisposableStack();
   // The name of a socket has at most 107 bytes, and a build's directory may have a longer one.
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   opening.defer(() => closeSync(descriptor));
-  for (const host of hosts) {
+  for (const { host, join: joinHost } of hosts) {
     const sockets = new Set<Socket>();
-    const server = createServer(socket => relay(socket, host, sockets));
+    const opened = (socket: Socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+    };
+    const server = createServer(socket => {
+      opened(socket);
+      joinHost(socket, opened);
+    });
     server.maxConnections = MOST_CONNECTIONS;
     opening.defer(() => closed(server, sockets));
     await listening(server, `/proc/self/fd/${descriptor}/${socketName(host)}`);
@@ -41,24 +48,6 @@ export async function openHostSockets(
   }
   const lifetime = opening.move();
   return () => lifetime.disposeAsync();
-}
-
-function relay(socket: Socket, { address, port }: StaticHost, sockets: Set<Socket>): void {
-  const other = connect({ host: address, port });
-  for (const [one, another] of [
-    [socket, other],
-    [other, socket],
-  ] as const) {
-    sockets.add(one);
-    one.on('error', () => another.destroy());
-    one.on('close', () => {
-      sockets.delete(one);
-      // What it had sent before is still on its way.
-      another.end();
-    });
-  }
-  socket.pipe(other);
-  other.pipe(socket);
 }
 
 async function listening(server: Server, path: string): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Hosts out of service, looked at again when their time has come: what builds left there is removed, and the host is in service again; or
+ * Hosts and providers out of service, looked at again when their time has come: what builds left there is removed, and the host is in service again; or
  * it stays out for twice as long. Every executor does it; the one that first writes the next time into the state is the one that looks.
  */
 import type { Clock } from '../../lib/clock.ts';
@@ -7,14 +7,12 @@ import { toMilliseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createDirty } from '../../lib/signal.ts';
 import { type ExecutorZone, reachesZone } from '../../model/executor-zone.ts';
-import { type HostOutage, type StaticHost, withoutTrouble, withTrouble } from '../../model/static-host.ts';
-import { removePlace } from '../../nodes/host-places.ts';
-import { connectHost, readPrivateKey } from '../../nodes/host-session.ts';
+import { type HostOutage, withoutTrouble, withTrouble } from '../../model/static-host.ts';
 import { changeHostState, hostStateOperation, isStateConflict } from '../../nodes/host-state.ts';
 import { type HostRow, openHostTable } from '../../nodes/host-table.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import { type Store, StoreError } from '../../store/port.ts';
-import { SESSION_LIMITS } from './reach-hosts.ts';
+import { examineSource, type NodeProviders } from './reach-hosts.ts';
 
 interface LookAgainDeps {
   readonly store: Store;
@@ -23,6 +21,7 @@ interface LookAgainDeps {
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Of this executor: it looks at hosts that it reaches. */
   readonly zone: ExecutorZone;
+  readonly providers: NodeProviders;
 }
 
 /** Milliseconds after a failure of the store, and the longest sleep: the clock may be set. */
@@ -84,7 +83,7 @@ async function look(deps: LookAgainDeps, { host, state }: TroubledRow, signal: A
     if (isStateConflict(error)) return;
     throw error;
   }
-  const problem = await problemOf(host, leftovers, signal);
+  const problem = await examineSource(deps.providers, host, leftovers, signal);
   if (signal.aborted) return;
   await changeHostState(deps, host.name, current => {
     if (current?.trouble === undefined) return current;
@@ -96,28 +95,4 @@ async function look(deps: LookAgainDeps, { host, state }: TroubledRow, signal: A
     return withoutTrouble(current);
   });
   if (problem === undefined) deps.log.info({ host: host.name }, 'a host is in service again');
-}
-
-/** Undefined: it answers, and nothing is left there. */
-async function problemOf(
-  host: StaticHost,
-  leftovers: readonly string[],
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  try {
-    const key = await readPrivateKey(host.privateKey);
-    const connected = await connectHost(host, key, { ...SESSION_LIMITS, signal });
-    if (connected.kind === 'failed') return connected.reason;
-    try {
-      for (const build of leftovers) {
-        const problem = await removePlace(connected.session, build);
-        if (problem !== undefined) return problem;
-      }
-      return undefined;
-    } finally {
-      connected.session.close();
-    }
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }

@@ -1,125 +1,105 @@
 /**
- * The hosts of a build, from the moment its executor has taken it: looked at before the build starts, so that no build starts on a host
- * that is not there, and cleaned when it has ended.
+ * The nodes of a build, from the moment its executor has taken it: made ready before the build starts, so that no build starts on a node
+ * that is not there, and left when it has ended.
  *
- *     const reached = await reachHosts(lease, build, signal);
- *     if (reached.kind === 'failed') …              // given back: the hosts that failed are quarantined, the build waits for others
+ *     const reached = await reachHosts(lease, request, providers, signal);
+ *     if (reached.kind === 'failed') …              // given back: the sources that failed are quarantined, the build waits for others
+ *     if (reached.kind === 'refused') …             // the build ends with NODE_FAILURE
  *     …
- *     const failures = await leaveHosts(reached.hosts, build);
+ *     const failures = await leaveHosts(reached.hosts);
  */
-import type { Uuid } from '../../lib/ids.ts';
-import type { NodeGrant, StaticHost } from '../../model/static-host.ts';
-import { makePlace, removePlace } from '../../nodes/host-places.ts';
-import { connectHost, type HostSession, type PrivateKey, readPrivateKey } from '../../nodes/host-session.ts';
+import type { BuildRequest } from '../../model/build-request.ts';
+import type { KubernetesPool } from '../../model/kubernetes-pool.ts';
+import { isPool, type NodeGrant, type NodeSource, type StaticHost } from '../../model/static-host.ts';
+import type { HostFailure, NodeProvider, Opened, ReachedHost, WantedNode } from './node-provider.ts';
+import { staticNodes } from './static-nodes.ts';
 
-/** A node of a build, and the host that it is. */
-export interface ReachedHost {
-  /** Its name in the nodeset. */
-  readonly node: string;
-  readonly host: StaticHost;
-  readonly key: PrivateKey;
-}
-
-/** A host that is to be quarantined, and why: one line. */
-export interface HostFailure {
-  readonly host: string;
-  readonly reason: string;
-  /** Something of the build may be left there. */
-  readonly leftover: boolean;
-}
-
-/** What the queue knows of a build's hosts. */
+/** What the queue knows of a build's nodes. */
 export interface HostLease {
   readonly grant: NodeGrant;
   /** By name; one that is gone from `nodes.yaml` is missing. */
-  definitions(): Promise<ReadonlyMap<string, StaticHost>>;
-  /** Ends the claim: the request waits for hosts again, and these are quarantined, in one write. */
+  definitions(): Promise<ReadonlyMap<string, NodeSource>>;
+  /** Ends the claim: the request waits for nodes again, and what failed is quarantined, in one write. */
   handBack(failures: readonly HostFailure[]): Promise<void>;
+  /** Ends the claim and the build, with NODE_FAILURE. @param reason one line. */
+  refuse(reason: string, failures: readonly HostFailure[]): Promise<void>;
 }
 
 export type Reached =
   | { readonly kind: 'reached'; readonly hosts: readonly ReachedHost[] }
-  | { readonly kind: 'failed'; readonly failures: readonly HostFailure[] };
+  | { readonly kind: 'failed'; readonly failures: readonly HostFailure[] }
+  | { readonly kind: 'refused'; readonly reason: string; readonly failures: readonly HostFailure[] };
 
-/** Removing a directory may take a while. */
-export const SESSION_LIMITS = { timeoutMs: 10_000, commandMs: 60_000 };
-
-export async function reachHosts(lease: HostLease, build: Uuid, signal: AbortSignal): Promise<Reached> {
-  const definitions = await lease.definitions();
-  const looks = lease.grant.hosts.map(async ({ node, host: name }) => {
-    const host = definitions.get(name);
-    if (host === undefined) return failure(name, 'it is not in the file of nodes any more');
-    return await look(node, host, signal);
-  });
-  const found = await Promise.all(looks);
-  const sessions = found.filter(each => 'session' in each);
-  const failed = found.filter(each => 'reason' in each);
-  try {
-    if (failed.length > 0) return { kind: 'failed', failures: failed };
-    const made = await Promise.all(
-      sessions.map(async ({ host, session }) => {
-        const problem = await makePlace(session, build);
-        return problem === undefined ? [] : [failure(host.name, problem, true)];
-      }),
-    );
-    if (made.some(each => each.length > 0)) {
-      const others = await Promise.all(sessions.map(({ host, session }) => clean(host, session, build)));
-      return { kind: 'failed', failures: [...made.flat(), ...others.flat()] };
-    }
-    return { kind: 'reached', hosts: sessions.map(({ node, host, key }) => ({ node, host, key })) };
-  } finally {
-    for (const { session } of sessions) session.close();
-  }
+/** Executor slots are in no list: see `node-provider.ts`. */
+export interface NodeProviders {
+  readonly hosts: NodeProvider<StaticHost>;
+  /** Absent: pods cannot be made by this process. */
+  readonly pools?: NodeProvider<KubernetesPool>;
 }
 
-/** Removes what the build left on them. @returns those where that cannot be done. */
-export async function leaveHosts(
-  hosts: readonly ReachedHost[],
-  build: Uuid,
-): Promise<readonly HostFailure[]> {
-  const failures = hosts.map(async ({ host, key }) => {
-    const connected = await connectHost(host, key, SESSION_LIMITS);
-    if (connected.kind === 'failed') return [failure(host.name, connected.reason, true)];
-    try {
-      return await clean(host, connected.session, build);
-    } finally {
-      connected.session.close();
-    }
+export const HOSTS_ALONE: NodeProviders = { hosts: staticNodes };
+
+export async function reachHosts(
+  { grant, definitions }: Pick<HostLease, 'grant' | 'definitions'>,
+  request: Pick<BuildRequest, 'uuid' | 'tenant' | 'jobName' | 'job'>,
+  providers: NodeProviders,
+  signal: AbortSignal,
+): Promise<Reached> {
+  const sources = await definitions();
+  const labels = new Map(request.job.nodes.map(({ name, label }) => [name, label]));
+  const { uuid: build, tenant, jobName: job } = request;
+  const opened = await Promise.all(
+    grant.hosts.map(({ node, host: name }, index) => {
+      const owner = { tenant, job, build, node, grantedAt: grant.at };
+      const wanted = { owner, index, label: labels.get(node) ?? '' };
+      return openNode(providers, sources.get(name), name, wanted, signal);
+    }),
+  );
+  const hosts = opened.flatMap(each => (each.kind === 'reached' ? [each.host] : []));
+  if (hosts.length === opened.length) return { kind: 'reached', hosts };
+  const failures = opened.flatMap(each => (each.kind === 'failed' ? [each.failure] : []));
+  const all = [...failures, ...(await leaveHosts(hosts))];
+  const refused = opened.flatMap(each => (each.kind === 'refused' ? [each.reason] : []));
+  // What failed may be the reason of the rest; without a failure all has been said.
+  if (failures.length > 0 || signal.aborted) return { kind: 'failed', failures: all };
+  return { kind: 'refused', reason: refused.join('; '), failures: all };
+}
+
+async function openNode(
+  { hosts, pools }: NodeProviders,
+  source: NodeSource | undefined,
+  name: string,
+  wanted: WantedNode,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const failed = (reason: string): Opened => ({
+    kind: 'failed',
+    failure: { host: name, reason, leftover: false },
   });
-  return (await Promise.all(failures)).flat();
+  if (source === undefined) return failed('it is not in the file of nodes any more');
+  if (!isPool(source)) return await hosts.open(source, wanted, signal);
+  return pools === undefined
+    ? failed('this process makes no pods')
+    : await pools.open(source, wanted, signal);
+}
+
+/** Undefined: it serves again. */
+export async function examineSource(
+  { hosts, pools }: NodeProviders,
+  source: NodeSource,
+  leftovers: readonly string[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!isPool(source)) return await hosts.examine(source, leftovers, signal);
+  return pools === undefined ? 'this process makes no pods' : await pools.examine(source, leftovers, signal);
+}
+
+/** Removes what the build left on them. @returns those where that cannot be done, or that were lost before. */
+export async function leaveHosts(hosts: readonly ReachedHost[]): Promise<readonly HostFailure[]> {
+  return (await Promise.all(hosts.map(host => host.leave()))).flatMap(failure => failure ?? []);
 }
 
 /** Those that do not answer any more. */
 export async function lostHosts(hosts: readonly ReachedHost[]): Promise<readonly HostFailure[]> {
-  const looks = hosts.map(async ({ host, key }) => {
-    const connected = await connectHost(host, key, SESSION_LIMITS);
-    if (connected.kind === 'failed') return [failure(host.name, connected.reason, true)];
-    connected.session.close();
-    return [];
-  });
-  return (await Promise.all(looks)).flat();
-}
-
-async function look(
-  node: string,
-  host: StaticHost,
-  signal: AbortSignal,
-): Promise<(ReachedHost & { readonly session: HostSession }) | HostFailure> {
-  try {
-    const key = await readPrivateKey(host.privateKey);
-    const connected = await connectHost(host, key, { ...SESSION_LIMITS, signal });
-    if (connected.kind === 'failed') return failure(host.name, connected.reason);
-    return { node, host, key, session: connected.session };
-  } catch (error) {
-    return failure(host.name, error instanceof Error ? error.message : String(error));
-  }
-}
-
-async function clean(host: StaticHost, session: HostSession, build: Uuid): Promise<readonly HostFailure[]> {
-  const problem = await removePlace(session, build);
-  return problem === undefined ? [] : [failure(host.name, problem, true)];
-}
-
-function failure(host: string, reason: string, leftover = false): HostFailure {
-  return { host, reason, leftover };
+  return (await Promise.all(hosts.map(host => host.lost()))).flatMap(failure => failure ?? []);
 }

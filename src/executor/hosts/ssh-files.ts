@@ -18,7 +18,7 @@ import { BUILD_MARK, hostPlace } from '../../nodes/host-places.ts';
 import { makeDirectory } from '../build-places.ts';
 import { AGENT_SOCKET } from '../ssh-agent/build-agent.ts';
 import { socketName } from './host-sockets.ts';
-import type { ReachedHost } from './reach-hosts.ts';
+import type { ReachedHost } from './node-provider.ts';
 
 const FOLDER = 'ssh';
 const CONNECT = 'connect.py';
@@ -109,7 +109,7 @@ export function connectionVariables(
   hosts: readonly ReachedHost[],
 ): ReadonlyMap<string, Variables> {
   return new Map(
-    hosts.map(({ node, host }) => [
+    hosts.map(({ node, host, walls }) => [
       node,
       {
         ansible_connection: 'ssh',
@@ -122,6 +122,7 @@ export function connectionVariables(
         ansible_host_key_checking: true,
         ansible_ssh_common_args: `-F ${sshFolder(seen)}/${host.name}.conf`,
         ansible_remote_tmp: `~/${hostPlace(build)}/tmp`,
+        ...walls,
       },
     ]),
   );

@@ -15,7 +15,7 @@ import { sshPublicKey } from '../../lib/rsa-keys.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { BuildPlaces } from '../build-places.ts';
-import type { ReachedHost } from '../hosts/reach-hosts.ts';
+import type { ReachedHost } from '../hosts/node-provider.ts';
 import type { Owner } from '../sandbox/stage.ts';
 import { type AgentKey, type AgentKeys, agentKeys } from './agent-keys.ts';
 import { answerRequest, takeRequest } from './agent-protocol.ts';
@@ -58,7 +58,8 @@ export async function openBuildAgent(
   hosts: readonly ReachedHost[] = [],
 ): Promise<BuildAgent> {
   try {
-    const ofHosts = new Map(hosts.map(({ host, key }) => [host.privateKey, hostAgentKey(key, 'nodes')]));
+    const hostKeys = hosts.flatMap(({ key }) => key ?? []);
+    const ofHosts = new Map(hostKeys.map(key => [key.blob.toString('base64'), hostAgentKey(key, 'nodes')]));
     const ofProject = sshKeyOf === undefined ? undefined : await projectKey(sshKeyOf, keys);
     const all = [...ofHosts.values(), ...(ofProject === undefined ? [] : [ofProject])];
     const held = agentKeys(all);

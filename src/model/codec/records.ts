@@ -29,7 +29,12 @@ import {
   senderReportSchema,
 } from './schemas/reports.ts';
 import { spansSchema } from './schemas/spans.ts';
-import { holdRequestSchema, hostStateSchema, staticHostSchema } from './schemas/static-hosts.ts';
+import {
+  holdRequestSchema,
+  hostStateSchema,
+  kubernetesPoolSchema,
+  staticHostSchema,
+} from './schemas/static-hosts.ts';
 import { tickSchema, timerMarkSchema } from './schemas/ticks.ts';
 import { componentFrom1, layoutFrom1, pipelineEventFrom2, sameForm } from './upgrades.ts';
 
@@ -130,6 +135,8 @@ export const tickCodec = recordCodec('tick', 1, tickSchema);
 export const internalEventCodec = recordCodec('internal-event', 1, internalEventSchema);
 /** A host of `nodes.yaml`. */
 export const staticHostCodec = recordCodec('static-host', 1, staticHostSchema);
+/** A provider of `nodes.yaml` that makes pods. */
+export const kubernetesPoolCodec = recordCodec('kubernetes-pool', 1, kubernetesPoolSchema);
 /** How a host fares. */
 export const hostStateCodec = recordCodec('host-state', 1, hostStateSchema);
 /** A request to hold the hosts of failed builds. */

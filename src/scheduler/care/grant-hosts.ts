@@ -20,7 +20,7 @@ import type { PipelineEvent } from '../../model/event.ts';
 import { nodesGranted } from '../../model/node-events.ts';
 import { isInService, type NodeGrant } from '../../model/static-host.ts';
 import { assignHosts, type HostsInUse } from '../../nodes/assign-hosts.ts';
-import { type HostTable, openHostTable } from '../../nodes/host-table.ts';
+import { type HostRow, type HostTable, openHostTable } from '../../nodes/host-table.ts';
 import { type LiveNodes, NO_NODES } from '../../nodes/live-nodes.ts';
 import { publishOperations } from '../../nodes/publish-hosts.ts';
 import { type Stranded, strandedBuilds } from '../../nodes/stranded-builds.ts';
@@ -138,8 +138,8 @@ async function publish(
   { store, paths, ids, log, nodes }: GrantHostsDeps,
   fence: Committer,
 ): Promise<boolean> {
-  const { hosts } = nodes?.current() ?? NO_NODES;
-  const operations = await publishOperations(store, paths, hosts);
+  const file = nodes?.current() ?? NO_NODES;
+  const operations = await publishOperations(store, paths, file);
   for (const operation of operations) {
     try {
       await fence.commit([operation], ids.uuid());
@@ -148,7 +148,9 @@ async function publish(
       if (!isGone(error)) throw error;
     }
   }
-  if (operations.length > 0) log.info({ hosts: hosts.length }, 'the hosts of jobs are published');
+  const { hosts, pools } = file;
+  if (operations.length > 0)
+    log.info({ hosts: hosts.length, providers: pools.length }, 'the hosts of jobs are published');
   return operations.length > 0;
 }
 
@@ -166,7 +168,7 @@ async function grant(
   const given = assignHosts(
     wanted,
     inService.map(({ host }) => host),
-    inUse(granted),
+    inUse(granted, hosts.rows()),
     limits,
   );
   const zones = new Map(inService.map(({ host }) => [host.name, host.zone]));
@@ -179,14 +181,22 @@ async function grant(
   return given;
 }
 
-function inUse(granted: HostRequests['granted']): HostsInUse {
-  const builds = new Map<string, number>();
+/** Nodes that are kept for a person take their places as well. */
+function inUse(granted: HostRequests['granted'], rows: readonly HostRow[]): HostsInUse {
+  const places = new Map<string, string[]>();
   const tenants = new Map<string, number>();
+  const take = (host: string, labels: readonly string[]) => {
+    const there = places.get(host) ?? [];
+    there.push(...labels);
+    places.set(host, there);
+  };
   for (const { wanted, grant } of granted) {
-    for (const { host } of grant.hosts) builds.set(host, (builds.get(host) ?? 0) + 1);
+    const labelOf = new Map(wanted.nodes.map(({ name, label }) => [name, label]));
+    for (const { node, host } of grant.hosts) take(host, [labelOf.get(node) ?? '']);
     tenants.set(wanted.tenant, (tenants.get(wanted.tenant) ?? 0) + grant.hosts.length);
   }
-  return { builds, tenants };
+  for (const { host, state } of rows) for (const { labels } of state?.kept ?? []) take(host.name, labels);
+  return { places, tenants };
 }
 
 async function commitGrant(

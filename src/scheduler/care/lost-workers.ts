@@ -120,7 +120,8 @@ async function markHosts(
   { granted, value }: StoredRequest<BuildRequest>,
   deps: LostWorkersDeps,
 ): Promise<void> {
-  for (const { host } of granted?.hosts ?? [])
+  // What a provider made for it is deleted by an executor, once the request is gone.
+  for (const { host } of (granted?.hosts ?? []).filter(({ made }) => made === undefined))
     await changeHostState(deps, host, state => withLeftover(state, value.uuid, deps.clock.now()));
 }
 

@@ -2,7 +2,7 @@
  * `Build`, one per attempt, with its waits and the executor's spans (`execution-spans.ts`):
  *
  *     Build unit-tests
- *     ├─ RequestNodes      of one that runs on hosts: requested → granted; again after they were given back
+ *     ├─ RequestNodes      of one that runs on nodes: requested → granted, or made; again after they were given back
  *     ├─ ExecutorQueue     requested, or granted its hosts → taken
  *     └─ JobExecution
  */
@@ -20,8 +20,9 @@ import {
 import { type BuildSet, graphOf } from '../../model/build-set.ts';
 import { type CancelCause, culpritText, removalText } from '../../model/cause.ts';
 import type { JobNode } from '../../model/job.ts';
-import type { SpanLink, SpanReference } from '../../model/span.ts';
-import type { AttributeInput } from '../attribute-values.ts';
+import { nodesSince } from '../../model/node-wait.ts';
+import type { SpanLink, SpanRecord, SpanReference } from '../../model/span.ts';
+import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
 import { jobExecutionSpanId, ownTraceOf } from '../span-ids.ts';
 import { cicdResultOf } from '../status.ts';
 import { type ExecutedBuild, planExecution } from './execution-spans.ts';
@@ -220,18 +221,18 @@ function planWaitsOfBuild(
     return [planQueue({ ...place, own: { ...own, labels } }, { start: requestedAt, taken }, 0)];
   }
   const result = resultOfBuild(build, parent.end);
-  return nodes.waits.flatMap(({ since, granted, returned }, index) => [
-    planNodes({ ...place, own: { ...own, labels: nodes.labels } }, { since, granted, result }, index),
-    ...(granted === null
-      ? []
-      : [
-          planQueue(
-            place,
-            { start: granted.at, taken: returned === undefined ? taken : null, returned },
-            index,
-          ),
-        ]),
-  ]);
+  return nodes.waits.flatMap((wait, index) => {
+    const { returned } = wait;
+    const ready = nodesSince(wait);
+    const queue =
+      ready === undefined
+        ? []
+        : [planQueue(place, { start: ready, taken: returned === undefined ? taken : null, returned }, index)];
+    return [
+      planNodes({ ...place, own: { ...own, labels: nodes.labels } }, { wait, result }, index),
+      ...queue,
+    ];
+  });
 }
 
 /** What the spans of a build's waits share. */
@@ -246,10 +247,12 @@ type NodeWait = NonNullable<Build['nodes']>['waits'][number];
 
 function planNodes(
   { context, parent, build, own }: WaitOfBuild,
-  { since, granted, result }: Pick<NodeWait, 'since' | 'granted'> & { readonly result: string | undefined },
+  { wait, result }: { readonly wait: NodeWait; readonly result: string | undefined },
   index: number,
 ): SpanPlan {
-  const end = granted?.at ?? parent.end;
+  const { since, granted, returned } = wait;
+  const ready = nodesSince(wait);
+  const end = ready ?? returned?.at ?? parent.end;
   return {
     key: `${build.uuid}/nodes/${index}`,
     end,
@@ -262,10 +265,31 @@ function planNodes(
         parent,
         start: since,
         end,
-        result: granted === null ? result : 'SUCCESS',
-        own: { ...own, nodeProvider: 'static', nodeHosts: granted?.hosts },
+        result: ready === undefined ? (returned === undefined ? result : 'FAILURE') : 'SUCCESS',
+        detail: ready === undefined ? returned?.reason : undefined,
+        own: {
+          ...own,
+          nodeProvider: granted?.making === true ? 'kubernetes' : 'static',
+          nodeHosts: granted?.hosts,
+        },
+        events: makingEvents(wait),
       }),
   };
+}
+
+/** How the nodes that were made for it came to be. */
+function makingEvents({ granted, made }: NodeWait): SpanRecord['events'] {
+  if (granted === null || granted.making === undefined) return [];
+  const given = { name: 'nodes-granted', at: granted.at, attributes: eventAttributes({}) };
+  const ofNodes = (made?.nodes ?? []).flatMap(({ name, machine, createdAt, scheduledAt, readyAt }) => {
+    const attributes = eventAttributes({ node: name, machine });
+    return [
+      { name: 'node-created', at: createdAt, attributes: eventAttributes({ node: name }) },
+      { name: 'node-scheduled', at: scheduledAt, attributes },
+      { name: 'node-ready', at: readyAt, attributes },
+    ];
+  });
+  return [given, ...ofNodes];
 }
 
 /** `taken` null: no executor did, or the one that did has given the hosts back. */

@@ -71,7 +71,7 @@ function placesOf(
 
 /** Some parents have no children at the moment. */
 const PARENTS =
-  /(?:queue|queue-dead|questions|questions-dead|seen|election|memory|landings|trigger|trigger-dead|ticks|ticks-dead|internal|internal-dead|lock|answers|pipelines|items|events|events-dead|staged|claimed|cancelled|resumed|bodies|blobs|quarantine|tenants|keys|nodes\/hosts|nodes\/states|nodes\/holds)$|^alive$|^(?:components|elections|access|semaphores|outbox\/reports|outbox\/messages|cache\/(?:changes|config))(?:\/[^/]+){0,2}$|^outbox\/(?:spans|history)$/;
+  /(?:queue|queue-dead|questions|questions-dead|seen|election|memory|landings|trigger|trigger-dead|ticks|ticks-dead|internal|internal-dead|lock|answers|pipelines|items|events|events-dead|staged|claimed|cancelled|resumed|bodies|blobs|quarantine|tenants|keys|nodes\/hosts|nodes\/pools|nodes\/states|nodes\/holds)$|^alive$|^(?:components|elections|access|semaphores|outbox\/reports|outbox\/messages|cache\/(?:changes|config))(?:\/[^/]+){0,2}$|^outbox\/(?:spans|history)$/;
 
 function isParent(at: string, parents: ReadonlySet<string>): boolean {
   return parents.has(at) || PARENTS.test(at.split('/').slice(2).join('/'));

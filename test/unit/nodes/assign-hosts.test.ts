@@ -12,7 +12,7 @@ const build = (uuid: string, labels: string, tenant = 't') => ({
   tenant,
   nodes: labels.split(' ').map((label, index) => ({ name: `n${index}`, label })),
 });
-const FREE = { builds: new Map<string, number>(), tenants: new Map<string, number>() };
+const FREE = { places: new Map<string, readonly string[]>(), tenants: new Map<string, number>() };
 
 function given(
   ...[waiting, hosts, inUse = FREE, limits = new Map()]: Partial<Parameters<typeof assignHosts>>
@@ -26,7 +26,7 @@ function given(
 describe('hosts', () => {
   test('go to builds in their order, the one with most free places first', () => {
     const hosts = [host('a', 'x', 2), host('b', 'x', 4)];
-    const inUse = { ...FREE, builds: new Map([['b', 1]]) };
+    const inUse = { ...FREE, places: new Map([['b', ['x']]]) };
     expect(given([build('1', 'x'), build('2', 'x'), build('3', 'y')], hosts, inUse)).toEqual({
       1: 'a',
       2: 'b',
@@ -40,7 +40,7 @@ describe('hosts', () => {
 
   test('that are free are kept for the first build that lacks some, unless it can never be served', () => {
     const hosts = [host('a', 'x'), host('b', 'x')];
-    const inUse = { ...FREE, builds: new Map([['b', 1]]) };
+    const inUse = { ...FREE, places: new Map([['b', ['x']]]) };
     expect(given([build('1', 'x x'), build('2', 'x')], hosts, inUse)).toEqual({});
     expect(given([build('1', 'x x x'), build('2', 'x')], hosts, inUse)).toEqual({ 2: 'a' });
     expect(canServe(build('1', 'x x x').nodes, hosts)).toBe(false);
@@ -94,10 +94,28 @@ describe('hosts', () => {
     );
   });
 
+  test('of a provider are as many as it has room for, also several for one build', () => {
+    const image = { image: 'debian', pullPolicy: 'Always' } as const;
+    const pods = { small: { ...image, cpu: 500 }, big: { ...image, cpu: 2000, memory: 100 } };
+    const cluster = { ...host('c', 'small big', 4), pods, maxCpu: 3000 };
+    const builds = [build('1', 'small small'), build('2', 'big'), build('3', 'small'), build('4', 'small')];
+    expect(given(builds, [cluster])).toEqual({ 1: 'c c', 2: 'c' });
+    expect(given([build('1', 'small small small small small')], [cluster])).toEqual({});
+    const inUse = { ...FREE, places: new Map([['c', ['big', 'small']]]) };
+    expect(given([build('1', 'big'), build('2', 'small')], [cluster], inUse)).toEqual({});
+    expect(given([build('1', 'small')], [cluster], inUse)).toEqual({ 1: 'c' });
+    const both = [host('a', 'small'), cluster];
+    expect(given([build('1', 'small small')], both)).toEqual({ 1: 'c a' });
+    expect(assignHosts([build('1', 'small small')], both, FREE, new Map()).get('1')).toEqual([
+      { node: 'n0', host: 'c', made: true },
+      { node: 'n1', host: 'a' },
+    ]);
+  });
+
   test('of thousands of waiting builds are found in a few milliseconds', () => {
     const hosts = Array.from({ length: 1000 }, (_, index) => host(`h${index}`, `l${index % 50}`));
     const waiting = Array.from({ length: 10_000 }, (_, index) => build(`${index}`, `l${index % 50}`));
-    const inUse = { ...FREE, builds: new Map(hosts.map(({ name }) => [name, 1])) };
+    const inUse = { ...FREE, places: new Map(hosts.map(({ name }) => [name, ['']])) };
     const from = process.cpuUsage();
     expect(given(waiting, hosts, inUse)).toEqual({});
     expect(process.cpuUsage(from).user / 1000).toBeLessThan(500);

@@ -49,11 +49,13 @@ async function stateOf(host: string) {
   const node = await store.get(paths.hostState(host));
   return node === undefined ? undefined : hostStateCodec.decode(node.data);
 }
-const grant = { at: clock.now(), hosts: [{ node: 'builder', host: 'one' }] };
+const made = { node: 'web', host: 'cluster', made: true } as const;
+const labels = new Map([['web', 'pod']]);
+const grant = { at: clock.now(), hosts: [{ node: 'builder', host: 'one' }, made] };
 async function end(build = BUILD): Promise<void> {
   const hold = await findHold(place(), failed);
   const write = (operations: readonly Operation[]) => store.multi(operations);
-  await withHostsAfter(place(), hold === undefined ? {} : { hold }, { build, granted: grant }, write);
+  await withHostsAfter(place(), hold === undefined ? {} : { hold }, { build, granted: grant, labels }, write);
 }
 
 test.each<[HoldFilter, boolean]>([
@@ -77,7 +79,11 @@ test('hosts are held until it expires, then an executor has to clean them, and t
   await ask(wanted());
   await end();
   const [stored] = await readHolds(place(), undefined);
-  expect(stored?.hold).toMatchObject({ count: 1, held: [{ build: BUILD, hosts: ['one'] }] });
+  expect(stored?.hold).toMatchObject({ count: 1, held: [{ build: BUILD, hosts: ['one', 'cluster'] }] });
+  // A provider serves others meanwhile.
+  expect(await stateOf('cluster')).toEqual({
+    kept: [{ request: stored?.id, build: BUILD, since: expect.any(String), labels: ['pod'] }],
+  });
   expect(await stateOf('one')).toMatchObject({
     held: { reason: 'look', request: { id: stored?.id, build: BUILD } },
   });
@@ -88,6 +94,7 @@ test('hosts are held until it expires, then an executor has to clean them, and t
   await ask(wanted({ on: 'all' }, { job: 'other' }));
   await vi.waitFor(async () => expect((await stateOf('one'))?.held).toBeUndefined());
   expect(await stateOf('one')).toMatchObject({ trouble: { leftovers: [BUILD] } });
+  expect(await stateOf('cluster')).toBeUndefined();
   expect((await readHolds(place(), undefined)).map(({ hold }) => hold.job)).toEqual(['other']);
   stop.abort();
   await running;
@@ -98,7 +105,7 @@ test('a request that was deleted meanwhile holds nothing: the hosts are cleaned'
   const hold = await findHold(place(), failed);
   if (hold === undefined) throw new Error('there is none');
   await store.multi([remove(paths.hold(hold.node))]);
-  await withHostsAfter(place(), { hold }, { build: BUILD, granted: grant }, operations =>
+  await withHostsAfter(place(), { hold }, { build: BUILD, granted: grant, labels }, operations =>
     store.multi(operations),
   );
   expect(await stateOf('one')).toMatchObject({ trouble: { leftovers: [BUILD] } });

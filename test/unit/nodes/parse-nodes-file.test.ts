@@ -30,6 +30,7 @@ hosts:
   expect(parseNodesFile(text, 'nodes.yaml')).toEqual({
     kind: 'nodes',
     hosts: [web1, web2],
+    pools: [],
     tenantLimits: new Map([['acme', 2]]),
     outageLimit: 90_000,
   });

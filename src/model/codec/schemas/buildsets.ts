@@ -11,7 +11,7 @@ import type {
   TestedMerge,
   TurnWork,
 } from '../../build-set.ts';
-import type { NodeRequest } from '../../node-wait.ts';
+import type { MadeNode, NodeRequest } from '../../node-wait.ts';
 import type { Precedence } from '../../pipeline.ts';
 import type { RequirementWait } from '../../requirement.ts';
 import type { Artifact, CommentRange, Returned, ReturnedComment } from '../../returned.ts';
@@ -143,14 +143,24 @@ const holdSchema = object<SemaphoreHold>({
   slot: whole,
 });
 
-const nodeWait = object<NodeRequest['waits'][number]>({
+/** {@link MadeNode}, also in events. */
+export const madeNodeSchema = object<MadeNode>({
+  name: text,
+  createdAt: time,
+  scheduledAt: time,
+  readyAt: time,
+  machine: text,
+});
+
+type NodeWait = NodeRequest['waits'][number];
+
+const nodeWait = object<NodeWait>({
   since: time,
   granted: nullable(
-    object<NonNullable<NodeRequest['waits'][number]['granted']>>({ at: time, hosts: list(text) }),
+    object<NonNullable<NodeWait['granted']>>({ at: time, hosts: list(text), making: optional(mark) }),
   ),
-  returned: optional(
-    object<NonNullable<NodeRequest['waits'][number]['returned']>>({ at: time, reason: text }),
-  ),
+  made: optional(object<NonNullable<NodeWait['made']>>({ at: time, nodes: list(madeNodeSchema) })),
+  returned: optional(object<NonNullable<NodeWait['returned']>>({ at: time, reason: text })),
 });
 const nodeRequest = object<NodeRequest>({ labels: list(text), waits: nonEmpty(nodeWait) });
 

@@ -16,6 +16,7 @@ import {
   flag,
   json,
   list,
+  mark,
   nullable,
   object,
   optional,
@@ -28,7 +29,7 @@ import {
   whole,
   words,
 } from '../schema.ts';
-import { executionSchema, returnedSchema, workerEndSchema } from './buildsets.ts';
+import { executionSchema, madeNodeSchema, returnedSchema, workerEndSchema } from './buildsets.ts';
 import { buildResultSchema, hostTroubleSchema } from './causes.ts';
 import { changeSchema } from './change.ts';
 import { reportPartsSchema } from './items.ts';
@@ -192,9 +193,9 @@ export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
     losses: optional(list(workerLossSchema)),
   },
   'nodes-wanted': { ...ofBuild, labels: list(text) },
-  'nodes-granted': { ...ofBuild, hosts: list(text) },
+  'nodes-granted': { ...ofBuild, hosts: list(text), making: optional(mark) },
   'nodes-returned': { ...ofBuild, reason: text },
-  'build-started': { ...ofBuild, worker: text },
+  'build-started': { ...ofBuild, worker: text, nodes: optional(list(madeNodeSchema)) },
   'build-failing': { ...ofBuild, early: optional(text) },
   'build-paused': { ...ofBuild, returned: optional(returnedSchema) },
   'build-result': {

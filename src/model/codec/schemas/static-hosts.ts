@@ -1,9 +1,11 @@
-/** Hosts that jobs run on over ssh. */
+/** Hosts that jobs run on over ssh, and providers of pods. */
 import type { HeldBuild, HoldFilter, HoldRequest } from '../../hold-request.ts';
+import type { KubernetesPool, PodTemplate, PullPolicy } from '../../kubernetes-pool.ts';
 import type {
   GrantedHost,
   HostOutage,
   HostState,
+  KeptNodes,
   NodeGrant,
   StaticHost,
   WantedNodes,
@@ -12,6 +14,7 @@ import {
   byName,
   json,
   list,
+  mark,
   nonEmpty,
   object,
   optional,
@@ -20,6 +23,7 @@ import {
   time,
   uuid,
   whole,
+  words,
 } from '../schema.ts';
 
 /** {@link StaticHost}, the record `static-host`. */
@@ -35,6 +39,33 @@ export const staticHostSchema = object<StaticHost>({
   zone: optional(text),
   pythonPath: optional(text),
   variables: optional(byName(json)),
+});
+
+const podTemplate = object<PodTemplate>({
+  image: text,
+  pullPolicy: words<PullPolicy>({ Always: 1, IfNotPresent: 1, Never: 1 }),
+  cpu: optional(whole),
+  memory: optional(whole),
+  pullSecrets: optional(list(text)),
+  nodeSelector: optional(byName(text)),
+  privileged: optional(mark),
+  pythonPath: optional(text),
+  variables: optional(byName(json)),
+});
+
+/** {@link KubernetesPool}, the record `kubernetes-pool`. */
+export const kubernetesPoolSchema = object<KubernetesPool>({
+  name: text,
+  zone: optional(text),
+  kubeconfig: optional(text),
+  context: optional(text),
+  namespace: optional(text),
+  maxParallelJobs: whole,
+  maxCpu: optional(whole),
+  maxMemory: optional(whole),
+  startTimeout: whole,
+  labels: list(text),
+  pods: byName(podTemplate),
 });
 
 const trouble = object<HostOutage>({
@@ -57,6 +88,7 @@ export const hostStateSchema = object<HostState>({
       ),
     }),
   ),
+  kept: optional(list(object<KeptNodes>({ request: text, build: uuid, since: time, labels: list(text) }))),
 });
 
 /** {@link HoldRequest}, the record `hold-request`. */
@@ -86,6 +118,6 @@ export const wantedNodesSchema = object<WantedNodes>({
 /** {@link NodeGrant}, in requests for builds. */
 export const nodeGrantSchema = object<NodeGrant>({
   at: time,
-  hosts: list(object<GrantedHost>({ node: text, host: text })),
+  hosts: list(object<GrantedHost>({ node: text, host: text, made: optional(mark) })),
   zone: optional(text),
 });

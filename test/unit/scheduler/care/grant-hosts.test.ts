@@ -53,7 +53,7 @@ const host = (name: string, labels: readonly string[] = ['debian'], zone?: strin
   ...{ name, labels, address: name, port: 22, username: 'zuul', maxParallelJobs: 1 },
   ...{ privateKey: '/key', hostKeys: ['ssh-ed25519 AAAA'] },
 });
-const nodes = createLiveNodes({ hosts: [], tenantLimits: new Map(), outageLimit: null });
+const nodes = createLiveNodes({ hosts: [], pools: [], tenantLimits: new Map(), outageLimit: null });
 const fence = { commit: (operations: readonly Operation[]) => store.multi(operations) };
 
 beforeEach(async () => {
@@ -71,7 +71,7 @@ beforeEach(async () => {
   stop = new AbortController();
   stranded = [];
   metrics = createMetrics();
-  nodes.adopt({ hosts: [host('one'), host('two')], tenantLimits: new Map(), outageLimit: null });
+  nodes.adopt({ hosts: [host('one'), host('two')], pools: [], tenantLimits: new Map(), outageLimit: null });
 });
 afterEach(async () => {
   stop.abort();
@@ -147,7 +147,7 @@ describe('hosts', () => {
   });
 
   it('that are given back are given to another build, or the same, at its old place', async () => {
-    nodes.adopt({ hosts: [host('one')], tenantLimits: new Map(), outageLimit: null });
+    nodes.adopt({ hosts: [host('one')], pools: [], tenantLimits: new Map(), outageLimit: null });
     const request = await submit();
     launch();
     const session = server.connect();
@@ -163,7 +163,12 @@ describe('hosts', () => {
   });
 
   it('of a zone go to executors of that zone, and to none before one is there or after it has gone', async () => {
-    nodes.adopt({ hosts: [host('one', ['debian'], 'd-m-z')], tenantLimits: new Map(), outageLimit: 30 });
+    nodes.adopt({
+      hosts: [host('one', ['debian'], 'd-m-z')],
+      pools: [],
+      tenantLimits: new Map(),
+      outageLimit: 30,
+    });
     const plain = await executorOf();
     launch();
     const request = await submit();
@@ -214,7 +219,12 @@ describe('hosts', () => {
   });
 
   it('that are out of service for too long end the wait, as the metrics say', async () => {
-    nodes.adopt({ hosts: [host('one'), host('two', ['arm'])], tenantLimits: new Map(), outageLimit: 30 });
+    nodes.adopt({
+      hosts: [host('one'), host('two', ['arm'])],
+      pools: [],
+      tenantLimits: new Map(),
+      outageLimit: 30,
+    });
     launch();
     await vi.waitFor(async () =>
       expect((await metrics.exposition(undefined)).body).toMatch(/^gatehouse_nodes\{state="ready"\} 2$/m),
@@ -242,7 +252,7 @@ describe('hosts', () => {
   });
 
   it('of an executor that vanished are given to nothing before its leftovers are removed', async () => {
-    nodes.adopt({ hosts: [host('one')], tenantLimits: new Map(), outageLimit: null });
+    nodes.adopt({ hosts: [host('one')], pools: [], tenantLimits: new Map(), outageLimit: null });
     const request = await submit();
     launch();
     const session = server.connect();

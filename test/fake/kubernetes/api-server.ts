@@ -1,0 +1,272 @@
+/**
+ * An API server of Kubernetes for tests: pods of one namespace over HTTPS, with the paths, answers, watches and refusals of the real one, as
+ * far as the executor and the {@link import('./kubelet.ts')} need them. What it takes and what it answers is judged by the types of Kubernetes' own
+ * OpenAPI document (`schema.ts`). It keeps nothing.
+ */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Authority, makeAuthority } from '../certificates.ts';
+import { takeExec } from './exec-socket.ts';
+import type { Kubelet } from './kubelet.ts';
+import { type Pod, podOf } from './pod.ts';
+import { judged } from './schema.ts';
+
+export interface FakeApiServer extends AsyncDisposable {
+  readonly url: string;
+  readonly kubeconfig: string;
+  pods(): readonly Pod[];
+  /** Names of all that were created. */
+  created(): readonly string[];
+  /** What a namespace's quota allows; undefined: all. */
+  limitPods(most: number | undefined): void;
+  /** `down`: 503 for everything. `silent`: connections are taken and nothing is answered. */
+  be(mood: 'well' | 'down' | 'silent'): void;
+  /** Deletes a pod, as the eviction of a machine does. */
+  evict(name: string): void;
+  /** Of commands that are run, by its path on this machine. */
+  use(kubelet: Kubelet): void;
+}
+
+const NAMESPACE = 'jobs';
+const TOKEN = 'a-token-of-tests';
+
+type Watcher = (type: string, pod: Pod) => void;
+
+interface State {
+  readonly pods: Map<string, Pod>;
+  readonly watchers: Set<Watcher>;
+  readonly created: string[];
+  readonly silenced: Set<Duplex>;
+  version: number;
+  most: number | undefined;
+  mood: 'well' | 'down' | 'silent';
+  kubelet: Kubelet | undefined;
+}
+
+export async function startApiServer(): Promise<FakeApiServer> {
+  const authority = makeAuthority('kubernetes');
+  const { cert, key } = authority.issue('api');
+  const state: State = {
+    ...{ pods: new Map(), watchers: new Set(), created: [], silenced: new Set() },
+    ...{ version: 1, most: undefined, mood: 'well', kubelet: undefined },
+  };
+  const server = createServer({ cert, key }, (request, response) => void serve(state, request, response));
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (refusal(state, request) !== undefined || state.kubelet === undefined) {
+      socket.destroy();
+      return;
+    }
+    const { pathname, searchParams } = new URL(request.url ?? '', 'https://api');
+    const [, name = '', action] = /^\/api\/v1\/namespaces\/jobs\/pods\/([^/]+)\/(exec)$/.exec(pathname) ?? [];
+    const pod = state.pods.get(name);
+    if (action === undefined || pod?.status.phase !== 'Running') {
+      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+      return;
+    }
+    takeExec(request, socket, head, state.kubelet.startIn(name, searchParams));
+  });
+  const sockets = new Set<Duplex>();
+  server.on('connection', socket => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    kubeconfig: kubeconfigOf(url, authority),
+    pods: () => [...state.pods.values()],
+    created: () => state.created,
+    limitPods(most) {
+      state.most = most;
+    },
+    be(mood) {
+      state.mood = mood;
+      if (mood === 'well') for (const socket of state.silenced) socket.destroy();
+    },
+    evict: name => remove(state, name),
+    use(kubelet) {
+      state.kubelet = kubelet;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** With a context that must be named. */
+function kubeconfigOf(server: string, { cert }: Authority): string {
+  return JSON.stringify({
+    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'elsewhere' },
+    clusters: [
+      { name: 'tests', cluster: { server, 'certificate-authority-data': cert.toString('base64') } },
+      { name: 'elsewhere', cluster: { server: 'https://127.0.0.1:1' } },
+    ],
+    users: [{ name: 'executor', user: { token: TOKEN } }],
+    contexts: [
+      { name: 'tests', context: { cluster: 'tests', user: 'executor', namespace: NAMESPACE } },
+      { name: 'elsewhere', context: { cluster: 'elsewhere', user: 'executor' } },
+    ],
+  });
+}
+
+function refusal({ mood }: State, { headers }: IncomingMessage): Refusal | undefined {
+  if (mood === 'down')
+    return [503, 'ServiceUnavailable', 'the server is currently unable to handle the request'];
+  return headers.authorization === `Bearer ${TOKEN}` ? undefined : [401, 'Unauthorized', 'Unauthorized'];
+}
+
+type Refusal = readonly [status: number, reason: string, message: string];
+
+async function serve(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (state.mood === 'silent') {
+    state.silenced.add(response.socket as Duplex);
+    return;
+  }
+  const body = await bodyOf(request);
+  const refused = refusal(state, request);
+  const { pathname, searchParams: query } = new URL(request.url ?? '', 'https://api');
+  const [, namespace, name, below] =
+    /^\/api\/v1\/namespaces\/([^/]+)\/pods(?:\/([^/]+))?(?:\/(binding|status))?$/.exec(pathname) ?? [];
+  if (refused !== undefined) return refuse(response, refused);
+  if (namespace === undefined)
+    return refuse(response, [404, 'NotFound', 'the server could not find the resource']);
+  if (name === undefined && request.method === 'GET' && query.get('watch') === 'true')
+    return watch(state, query, response);
+  const answer = answerTo(state, request.method ?? '', { namespace, name, below, query }, body);
+  if (answer.length === 3) return refuse(response, answer);
+  send(response, answer[0], judged(answer[1]));
+}
+
+interface Asked {
+  readonly namespace: string;
+  readonly name: string | undefined;
+  readonly below: string | undefined;
+  readonly query: URLSearchParams;
+}
+
+type Answer = readonly [status: number, body: object] | Refusal;
+
+function answerTo(
+  state: State,
+  method: string,
+  { namespace, name, below, query }: Asked,
+  body: unknown,
+): Answer {
+  if (name === undefined) return method === 'POST' ? create(state, namespace, body) : listed(state, query);
+  const pod = state.pods.get(name);
+  if (pod === undefined) return [404, 'NotFound', `pods "${name}" not found`];
+  if (below === 'binding') {
+    const { target } = body as { readonly target: { readonly name: string } };
+    const scheduled = { type: 'PodScheduled', status: 'True' };
+    const status = { ...pod.status, conditions: [scheduled] };
+    put(state, { ...pod, spec: { ...pod.spec, nodeName: target.name }, status }, 'MODIFIED');
+    return [201, { apiVersion: 'v1', kind: 'Status', status: 'Success' }];
+  }
+  if (below === 'status') {
+    const { status } = body as Pick<Pod, 'status'>;
+    return [200, put(state, { ...pod, status: { ...pod.status, ...status } }, 'MODIFIED')];
+  }
+  if (method === 'DELETE') return deleted(state, pod, body);
+  return [200, pod];
+}
+
+function create(state: State, namespace: string, body: unknown): Answer {
+  if (namespace !== NAMESPACE) return [404, 'NotFound', `namespaces "${namespace}" not found`];
+  const { metadata, spec } = judged(body) as Pick<Pod, 'metadata' | 'spec'>;
+  const { name } = metadata;
+  if (state.pods.has(name)) return [409, 'AlreadyExists', `pods "${name}" already exists`];
+  if (state.pods.size >= (state.most ?? Number.POSITIVE_INFINITY)) {
+    const used = `requested: pods=1, used: pods=${state.pods.size}, limited: pods=${state.most}`;
+    return [403, 'Forbidden', `pods "${name}" is forbidden: exceeded quota: few, ${used}`];
+  }
+  state.created.push(name);
+  return [201, put(state, podOf(metadata, spec, { uid: randomUUID(), namespace }), 'ADDED')];
+}
+
+function listed({ pods, version }: State, query: URLSearchParams): Answer {
+  const [label = '', value] = (query.get('labelSelector') ?? '').split('=');
+  const found = [...pods.values()].filter(
+    ({ metadata }) => value === undefined || metadata.labels?.[label] === value,
+  );
+  const from = Number(query.get('continue') ?? 0);
+  const to = from + Number(query.get('limit') ?? found.length);
+  const metadata = {
+    resourceVersion: String(version),
+    ...(to < found.length ? { continue: String(to) } : {}),
+  };
+  return [200, { apiVersion: 'v1', kind: 'PodList', metadata, items: found.slice(from, to) }];
+}
+
+function deleted(state: State, pod: Pod, body: unknown): Answer {
+  const { preconditions } = judged(body) as { readonly preconditions?: { readonly uid?: string } };
+  if (preconditions?.uid !== undefined && preconditions.uid !== pod.metadata.uid)
+    return [409, 'Conflict', 'the UID in the precondition does not match'];
+  remove(state, pod.metadata.name);
+  return [200, pod];
+}
+
+function put(state: State, pod: Pod, type: string): Pod {
+  const metadata = { ...pod.metadata, resourceVersion: String(++state.version) };
+  const next = { ...pod, metadata };
+  state.pods.set(metadata.name, next);
+  for (const notify of state.watchers) notify(type, next);
+  return next;
+}
+
+function remove(state: State, name: string): void {
+  const pod = state.pods.get(name);
+  if (pod === undefined) return;
+  state.pods.delete(name);
+  state.version += 1;
+  state.kubelet?.end(name);
+  for (const notify of state.watchers) notify('DELETED', pod);
+}
+
+/** From now on: nothing is kept of what was before, and a reader with an older version reads again. */
+function watch(state: State, query: URLSearchParams, response: ServerResponse): void {
+  const wanted = /^metadata\.name=(.+)$/.exec(query.get('fieldSelector') ?? '')?.[1];
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const from = Number(query.get('resourceVersion') ?? 0);
+  const isStale = [...state.pods.values()].some(
+    ({ metadata }) => metadata.name === wanted && Number(metadata.resourceVersion) > from,
+  );
+  if (isStale || (wanted !== undefined && !state.pods.has(wanted))) {
+    const object = { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410, message: 'too old' };
+    response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+    return;
+  }
+  response.flushHeaders();
+  const notify: Watcher = (type, pod) => {
+    if (wanted !== undefined && pod.metadata.name !== wanted) return;
+    response.write(`${JSON.stringify({ type, object: judged(pod) })}\n`);
+  };
+  state.watchers.add(notify);
+  const late = setTimeout(() => response.end(), Number(query.get('timeoutSeconds') ?? 60) * 1000);
+  response.on('close', () => {
+    clearTimeout(late);
+    state.watchers.delete(notify);
+  });
+}
+
+function refuse(response: ServerResponse, [code, reason, message]: Refusal): void {
+  const status = { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure', reason, message, code };
+  send(response, code, judged(status));
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part);
+  return parts.length === 0 ? undefined : JSON.parse(Buffer.concat(parts).toString('utf8'));
+}
