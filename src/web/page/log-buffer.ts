@@ -35,6 +35,8 @@ export class LogBuffer {
   readonly #decoder = new TextDecoder();
   #rest: Uint8Array<ArrayBuffer> = new Uint8Array();
   #classes = '';
+  /** Where colours were asked for last, and which they were. */
+  #asked = { number: 0, classes: '' };
   #lines = 0;
   #bytes = 0;
 
@@ -100,9 +102,14 @@ export class LogBuffer {
 
   /** Colours in force where a line begins. */
   classesAt(number: number): string {
-    let at = Math.floor(number / CHECKPOINT) * CHECKPOINT;
-    let classes = this.#colours[at / CHECKPOINT] ?? '';
+    const checkpoint = Math.floor(number / CHECKPOINT) * CHECKPOINT;
+    // Rows are drawn one after the other: each goes on where the one before it was.
+    const goesOn = this.#asked.number >= checkpoint && this.#asked.number <= number;
+    let { number: at, classes } = goesOn
+      ? this.#asked
+      : { number: checkpoint, classes: this.#colours[checkpoint / CHECKPOINT] ?? '' };
     for (; at < number; at++) classes = classesAfter(this.#raw(at), classes);
+    this.#asked = { number, classes };
     return classes;
   }
 
