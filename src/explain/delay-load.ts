@@ -44,8 +44,8 @@ export function loadOf(
     { length: POINTS },
     (): Bucket => ({ states: new Map(), left: 0, succeeded: 0, resets: 0, builds: 0, window: null }),
   );
-  // In widths of a bucket: a chart needs no nanoseconds.
-  const place = (time: Nanoseconds) => Number(BigInt(time) - start) / Number(width);
+  // In widths of a bucket: a chart needs no nanoseconds, and there are many times.
+  const place = (time: Nanoseconds) => (Number(time) - Number(covered)) / Number(width);
   for (const item of items) addItem(buckets, item, place);
   addWidths(buckets, items, place, widths);
   return buckets.map(({ states, left, succeeded, resets, builds, window }, index) => ({

@@ -1,7 +1,7 @@
 /**
  * Where the time of a whole pipeline went: the explanations of its items added up. The place to start when the gate is slow.
  *
- *     delaysOf(items.map(item => delayedItem(item, now)), { since, covered: since, until: now })
+ *     await delaysOf(items.map(item => delayedItem(item, now)), { since, covered: since, until: now })
  *
  * Covers the whole time in the pipeline of items that left since then and, up to now, of those still in it, without dependency
  * items. Durations are decimal nanoseconds; those of `states` sum to `time`.
@@ -10,6 +10,7 @@
 import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { isBefore, sum } from '../lib/time-window.ts';
+import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 import type { LeaveCode } from '../model/cause.ts';
 import type { StretchState } from '../model/item-states.ts';
 import type { BuildSetResult } from '../model/results.ts';
@@ -124,19 +125,22 @@ const SLOWEST = 10;
 const NS_PER_HOUR = 3.6e12;
 
 /**
+ * Others have their turn between its parts, each of which takes some milliseconds of thousands of items.
+ *
  * @param items each once, without dependency items; the caller has read all of them that were there since `covered`.
  * @param page of the picture; absent: it has no rows.
  * @param widths absent: not known.
  */
-export function delaysOf(
+export async function delaysOf(
   items: readonly DelayedItem[],
   question: DelaysQuestion,
   page: { readonly limit: number; readonly skip: number } = { limit: 0, skip: 0 },
   widths: QueueWidths = new Map(),
-): Delays {
-  const { culprits, ghosts } = worstCulprits(items);
+): Promise<Delays> {
+  const { culprits, ghosts } = await part(() => worstCulprits(items));
   const left = items.filter(item => item.ended !== null);
   const time = sum(items.map(item => item.duration));
+  const took = await part(() => spreadOf(left.map(item => item.duration)));
   const hours = Number(BigInt(question.until) - BigInt(question.covered)) / NS_PER_HOUR;
   const perHour = (count: number) => (hours > 0 ? Math.round((count / hours) * 100) / 100 : 0);
   return {
@@ -148,16 +152,21 @@ export function delaysOf(
     results: resultsOf(left),
     leftPerHour: perHour(left.length),
     succeededPerHour: perHour(left.filter(item => item.ended?.result === 'SUCCESS').length),
-    took: spreadOf(left.map(item => item.duration)),
+    took,
     time,
-    states: statesOf(items, time),
-    resets: { ...resetsOf(items), worst: culprits },
-    flaky: flakyJobs(items),
-    slowest: slowestOf(items),
-    load: loadOf(items, question, widths),
-    use: useOf(items, question),
-    picture: gatePicture(items, ghosts, page),
+    states: await part(() => statesOf(items, time)),
+    resets: { ...(await part(() => resetsOf(items))), worst: culprits },
+    flaky: await part(() => flakyJobs(items)),
+    slowest: await part(() => slowestOf(items)),
+    load: await part(() => loadOf(items, question, widths)),
+    use: await part(() => useOf(items, question)),
+    picture: await part(() => gatePicture(items, ghosts, page)),
   };
+}
+
+async function part<T>(compute: () => T): Promise<T> {
+  if (turnIsUsed()) await nextTurn();
+  return compute();
 }
 
 function resultsOf(left: readonly DelayedItem[]): Delays['results'] {

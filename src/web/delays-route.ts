@@ -14,6 +14,7 @@ import { type DelayedItem, delayedItem } from '../explain/delayed-item.ts';
 import { delaysOf } from '../explain/delays.ts';
 import { takeFinished } from '../history/take-finished.ts';
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
+import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 import { itemPage } from '../model/page-addresses.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
@@ -88,7 +89,10 @@ async function answer(
     found.set(item.uuid, delayedItem(item, until));
     links.set(item.uuid, traceAddress(deps.traceUi(), item));
   };
-  for (const item of state.items.values()) take(item);
+  for (const item of state.items.values()) {
+    take(item);
+    if (turnIsUsed()) await nextTurn();
+  }
   // After the items in the queue: an item that has left meanwhile counts as finished.
   const wanted = { tenant, pipeline: pipeline.name, since, most: MOST_ITEMS, page: PAGE };
   const covered = await takeFinished(deps.history, wanted, item => {
@@ -99,7 +103,7 @@ async function answer(
     state.queues.flatMap(({ key, window }) => (window > 0 ? [[key, window] as const] : [])),
   );
   const question = { since, until, covered };
-  const { slowest, picture, ...rest } = delaysOf([...found.values()], question, page, widths);
+  const { slowest, picture, ...rest } = await delaysOf([...found.values()], question, page, widths);
   const traceUrlOf = (item: string) => links.get(item) ?? null;
   return {
     tenant,

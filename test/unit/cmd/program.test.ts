@@ -245,7 +245,7 @@ describe('the commands', () => {
     const now = fromMilliseconds(NOW);
     const day = addMilliseconds(now, -86_400_000);
     service.answer('/api/tenant/acme/pipeline/gate/delays?since=24h', {
-      ...delaysOf([], { since: day, covered: day, until: now }),
+      ...(await delaysOf([], { since: day, covered: day, until: now })),
       tenant: 'acme',
       pipeline: 'gate',
       queues: [],
@@ -268,7 +268,7 @@ describe('the commands', () => {
       { name: 'gate', manager: 'dependent' },
     ]);
     service.answer('/api/tenant/acme/pipeline/gate/delays?since=12h', {
-      ...delaysOf([], { since: evening, covered: evening, until: now }),
+      ...(await delaysOf([], { since: evening, covered: evening, until: now })),
       ...{ tenant: 'acme', pipeline: 'gate', queues: [] },
     });
     expect(await run('night')).toBe(0);

@@ -35,8 +35,8 @@ function sample() {
 }
 
 describe('the delays of a pipeline', () => {
-  it('count what left and what is there, and add the states up to the lives of the items', () => {
-    const delays = sample();
+  it('count what left and what is there, and add the states up to the lives of the items', async () => {
+    const delays = await sample();
     expect(delays).toMatchObject({
       items: 3,
       queued: 1,
@@ -60,8 +60,8 @@ describe('the delays of a pipeline', () => {
     });
   });
 
-  it('name the job, the change and the project to blame for resets, with the build time they cost', () => {
-    const { resets } = sample();
+  it('name the job, the change and the project to blame for resets, with the build time they cost', async () => {
+    const { resets } = await sample();
     expect(resets).toMatchObject({ count: 1, items: 1, lostBuildTime: '45400000000' });
     expect(resets.lostShare).toBeCloseTo(45.4 / (Number(resets.buildTime) / 1e9), 9);
     const blamed = { resets: 1, items: 1, lostBuildTime: '45400000000' };
@@ -73,8 +73,8 @@ describe('the delays of a pipeline', () => {
     ]);
   });
 
-  it('list the resets one by one, with the build that caused each', () => {
-    const [reset, ...more] = sample().resets.list;
+  it('list the resets one by one, with the build that caused each', async () => {
+    const [reset, ...more] = (await sample()).resets.list;
     expect(more).toEqual([]);
     expect(reset).toMatchObject({
       code: 'item-ahead-failed',
@@ -84,20 +84,20 @@ describe('the delays of a pipeline', () => {
     expect(reset?.item).toBe(resetAndMergedStory().item.uuid);
   });
 
-  it('keep the costliest resets when there are too many, in the order of time', () => {
+  it('keep the costliest resets when there are too many, in the order of time', async () => {
     const one = delayedItem(resetAndMergedStory().item, NOW);
     const resets = Array.from({ length: 150 }, (_, index) => ({
       ...one.resets[0]!,
       at: at(150 - index),
       lostBuildTime: parseNanoseconds(String(index % 3 === 0 ? 1_000 : index * 1_000_000)),
     }));
-    const { list } = delaysOf([{ ...one, resets }], question).resets;
+    const { list } = (await delaysOf([{ ...one, resets }], question)).resets;
     expect(list).toHaveLength(100);
     expect(list.every(({ lostBuildTime }) => lostBuildTime !== '1000')).toBe(true);
     expect(list.map(each => each.at)).toEqual(list.map(each => each.at).toSorted());
   });
 
-  it('name jobs that failed and passed in the same tested state, the worst first', () => {
+  it('name jobs that failed and passed in the same tested state, the worst first', async () => {
     const flaky = (seed: string, states: ReadonlyMap<number, string>, ...jobs: readonly string[]) => {
       const one = delayedItem(failedStory({ pipeline: 'gate', seed }).item, NOW);
       const builds = jobs.map((job, index) => ({
@@ -123,7 +123,7 @@ describe('the delays of a pipeline', () => {
       [1, 'on A'],
       [2, 'on A'],
     ]);
-    const found = delaysOf(
+    const delays = await delaysOf(
       [
         flaky('a', same, 'x', 'y', 'broken'),
         flaky('b', same, 'y', 'broken'),
@@ -131,31 +131,30 @@ describe('the delays of a pipeline', () => {
         flaky('c', new Map([[2, 'on A']]), 'z', 'broken'),
       ],
       question,
-    ).flaky;
-    expect(found.map(({ job, builds, items, buildTime }) => [job, builds, items, buildTime])).toEqual([
+    );
+    expect(delays.flaky.map(({ job, builds, items, buildTime }) => [job, builds, items, buildTime])).toEqual([
       ['y', 2, 2, '3000000000'],
       ['x', 1, 1, '1000000000'],
     ]);
   });
 
-  it('list the slowest items first, live ones among them, with what took most of their time', () => {
-    expect(sample().slowest.map(({ duration, result, mostly }) => [duration, result, mostly?.state])).toEqual(
-      [
-        ['240000000000', null, 'window'],
-        ['208555000000', 'SUCCESS', 'running'],
-        ['12321500000', 'FAILURE', 'running'],
-      ],
-    );
+  it('list the slowest items first, live ones among them, with what took most of their time', async () => {
+    const { slowest } = await sample();
+    expect(slowest.map(({ duration, result, mostly }) => [duration, result, mostly?.state])).toEqual([
+      ['240000000000', null, 'window'],
+      ['208555000000', 'SUCCESS', 'running'],
+      ['12321500000', 'FAILURE', 'running'],
+    ]);
   });
 
-  it('show how full the pipeline was: the averages add up to the time the items spent there', () => {
+  it('show how full the pipeline was: the averages add up to the time the items spent there', async () => {
     const choices = fc.array(fc.nat(1000), { minLength: 1, maxLength: 30 });
-    fc.assert(
-      fc.property(fc.array(choices, { minLength: 1, maxLength: 5 }), lives => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(choices, { minLength: 1, maxLength: 5 }), async lives => {
         const items = lives.map((steps, index) => delayedItem(randomStory(steps, `life-${index}`).item, NOW));
         const last = items.map(item => item.until).reduce((a, b) => (a > b ? a : b)) as Nanoseconds;
         if (last === at(0)) return;
-        const delays = delaysOf(items, { since: at(0), covered: at(0), until: last });
+        const delays = await delaysOf(items, { since: at(0), covered: at(0), until: last });
         const width = Number(BigInt(last) - BigInt(at(0))) / delays.load.length;
         const spent = delays.load
           .flatMap(point => Object.values(point.states))
@@ -169,17 +168,17 @@ describe('the delays of a pipeline', () => {
     );
   });
 
-  it('say from when on everything is counted when there was too much', () => {
+  it('say from when on everything is counted when there was too much', async () => {
     const story = failedStory({ pipeline: 'gate' });
-    const delays = delaysOf([delayedItem(story.item, NOW)], { ...question, covered: at(6_000) });
+    const delays = await delaysOf([delayedItem(story.item, NOW)], { ...question, covered: at(6_000) });
     expect(delays.truncated).toBe(true);
     expect(delays.load[0]?.at).toBe(at(6_000));
     const [, , , , warning] = delaysLines(delays, { width: 80, colour: false, title: 'gate of acme' });
     expect(warning).toBe('  ! too many: only items that left in the last 3m 54s are counted');
   });
 
-  it('are empty for a pipeline nothing happened in', () => {
-    const delays = delaysOf([], question);
+  it('are empty for a pipeline nothing happened in', async () => {
+    const delays = await delaysOf([], question);
     expect(delays).toMatchObject({ items: 0, took: null, states: [], slowest: [], leftPerHour: 0 });
     expect(delaysLines(delays, { width: 80, colour: false, title: 'gate of acme' })).toEqual([
       'gate of acme  the last 4m 00s',
@@ -187,8 +186,8 @@ describe('the delays of a pipeline', () => {
     ]);
   });
 
-  it('read well at a terminal', () => {
-    const lines = delaysLines(sample(), { width: 80, colour: false, title: 'gate of acme' });
+  it('read well at a terminal', async () => {
+    const lines = delaysLines(await sample(), { width: 80, colour: false, title: 'gate of acme' });
     expect(lines.join('\n')).toMatchInlineSnapshot(`
       "gate of acme  the last 4m 00s
         2 left: 1 SUCCESS, 1 FAILURE
@@ -233,12 +232,12 @@ describe('the delays of a pipeline', () => {
     `);
   });
 
-  it('never exceed the width of the terminal, and colour only when asked to', () => {
+  it('never exceed the width of the terminal, and colour only when asked to', async () => {
     for (const width of [60, 80, 120]) {
-      const lines = delaysLines(sample(), { width, colour: false, title: 'gate of acme' });
+      const lines = delaysLines(await sample(), { width, colour: false, title: 'gate of acme' });
       expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(width);
       expect(lines.join('')).not.toContain('\u001b');
     }
-    expect(delaysLines(sample(), { width: 80, colour: true, title: 'x' }).join('')).toContain('\u001b[33m');
+    expect(delaysLines(await sample(), { width: 80, colour: true, title: 'x' }).join('')).toContain('\u001b[33m');
   });
 });

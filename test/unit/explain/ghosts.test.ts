@@ -154,16 +154,16 @@ describe('the picture of a gate', () => {
   });
 });
 
-it('executors are used by the builds of the period, and no longer than it lasts', () => {
+it('executors are used by the builds of the period, and no longer than it lasts', async () => {
   const items = [...finishedItems(), ...gateItems()].map(item => delayedItem(item, NOW));
-  const { use, load } = delaysOf(items, { since: at(0), covered: at(0), until: NOW });
+  const { use, load } = await delaysOf(items, { since: at(0), covered: at(0), until: NOW });
   expect(use.hosts).toEqual([]);
   expect(use.executors).toMatchObject([{ name: 'executor-1' }]);
   const mean = load.reduce((sum, { builds }) => sum + builds, 0) / load.length;
   expect(mean).toBeCloseTo(use.executors[0]?.mean ?? 0, 1);
 });
 
-it('the load has the narrowest window that an item entered, where one had to wait for it', () => {
+it('the load has the narrowest window that an item entered, where one had to wait for it', async () => {
   const stories = [5, 3, 0].map((window, index) =>
     itemStory({ seed: `waits-${index}` })
       .wait(1_000)
@@ -171,6 +171,21 @@ it('the load has the narrowest window that an item entered, where one had to wai
       .merge(),
   );
   const items = stories.map(({ item }) => delayedItem(item, later(48_000)));
-  const { load } = delaysOf(items, { since: later(0), covered: later(0), until: later(48_000) });
+  const { load } = await delaysOf(items, { since: later(0), covered: later(0), until: later(48_000) });
   expect(load.map(({ window }) => window)).toEqual(load.map((_, index) => (index === 1 ? 3 : null)));
+});
+
+it('the load has the window of every moment, as the items that left and the queues now say', async () => {
+  const left = (ms: number, window: number) => {
+    const { item } = itemStory({ seed: `left-${ms}` }).wait(ms).leave();
+    const { phase } = item;
+    if (phase.phase !== 'left') throw new Error('it has left');
+    return delayedItem({ ...item, phase: { ...phase, window } }, later(48_000));
+  };
+  const items = [left(30_000, 4), left(10_000, 8), left(20_500, 2)];
+  const widths = new Map([[items[0]!.queue, 5]]);
+  const question = { since: later(0), covered: later(0), until: later(48_000) };
+  const { load } = await delaysOf(items, question, { limit: 0, skip: 0 }, widths);
+  const expected = load.map((_, index) => (index < 10 ? 8 : index <= 20 ? 2 : index <= 30 ? 4 : 5));
+  expect(load.map(({ window }) => window)).toEqual(expected);
 });
