@@ -8,7 +8,7 @@
  *     routes.ts (operator-routes.ts), queries.ts     the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts (halts.ts)    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     act-cost.ts, builds.ts (artifacts.ts), tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), comparison.ts, frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, service.ts    one document, or a few small ones, each
+ *     act-cost.ts, builds.ts (artifacts.ts), tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), comparison.ts, frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, trace-health.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -55,6 +55,7 @@ import {
 } from './service.ts';
 import { statusItemSchema, statusSchema } from './status-schema.ts';
 import { testsSchema } from './tests.ts';
+import { traceHealthSchema } from './trace-health.ts';
 
 /** Named schemas of the OpenAPI description (`#/components/schemas/<name>`), each from the module of its document. */
 export const DOCUMENTS = {
@@ -102,6 +103,7 @@ export const DOCUMENTS = {
   Tests: testsSchema,
   Trace: traceSchema,
   RequestedState: requestedStateSchema,
+  TraceHealth: traceHealthSchema,
 } as const satisfies { readonly [name: string]: Schema };
 
 type DocumentName = keyof typeof DOCUMENTS;
@@ -263,6 +265,7 @@ const READ: readonly RouteDescription[] = [
   read(`${TENANT}/jobs/statistics`, 'How its jobs did lately', { document: 'JobsStatistics' }),
   read(`${TENANT}/job/{job}/statistics`, 'How one job did lately', { document: 'JobStatistics' }),
   read(`${TENANT}/semaphores`, 'Semaphores, with who holds them and who waits', { document: 'Semaphores' }),
+  read(`${TENANT}/trace-health`, 'How whole the traces are that are sent', { document: 'TraceHealth' }),
   read(`${TENANT}/labels`, 'Labels that executors and hosts offer', { document: 'Labels' }),
   read(`${TENANT}/nodes`, 'Hosts that jobs run on over ssh', { document: 'Nodes' }),
   read(`${TENANT}/nodeset-requests`, 'Builds that wait for hosts or have them', {

@@ -112,7 +112,9 @@ export const tracingSchema = document({
 
 /** Encodes the state of the span delivery. */
 export function senderDocument({ sender, ...health }: TracingHealth): Document<typeof tracingSchema> {
-  return { ...health, sender: sender === null ? null : { ...sender, requests: sender.requests ?? null } };
+  if (sender === null) return { ...health, sender };
+  const { traces: _, ...shown } = sender;
+  return { ...health, sender: { ...shown, requests: sender.requests ?? null } };
 }
 
 const length = document({ length: whole() });

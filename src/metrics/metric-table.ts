@@ -126,6 +126,21 @@ export const METRICS = {
     help: 'Messages that rules of [notify NAME] asked for, by event: requested, left-out because the rule had too many in an hour',
     labels: ['rule', 'event', 'outcome'],
   },
+  gatehouse_traces_judged: {
+    kind: 'counter',
+    help: 'Traces that ended and were judged before their spans were sent',
+    labels: [],
+  },
+  gatehouse_trace_faults: {
+    kind: 'counter',
+    help: 'Faults in those traces: orphans, outside their parent, untiled time of items, dangling links',
+    labels: ['fault'],
+  },
+  gatehouse_trace_untiled_seconds: {
+    kind: 'counter',
+    help: 'Time of items that no wait and no work covers',
+    labels: [],
+  },
   gatehouse_internal_events_missed: {
     kind: 'counter',
     help: 'Events of the connection zuul that were not made, by change: there were too many, or a code host was away for an hour',

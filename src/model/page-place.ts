@@ -24,6 +24,7 @@ const LISTS = {
   semaphores: 'semaphores',
   components: 'components',
   'config-errors': 'errors',
+  'trace-health': 'trace-health',
 } as const;
 
 type ListPage = (typeof LISTS)[keyof typeof LISTS];

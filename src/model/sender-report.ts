@@ -3,6 +3,7 @@
  * written by the delivery alone, never with the gate's own commits.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
+import type { TraceHour } from './trace-health.ts';
 
 /** Stored as the record `sender-report`. */
 export interface SenderReport {
@@ -27,4 +28,6 @@ export interface SenderReport {
   readonly lost: { readonly [reason: string]: number };
   readonly lastError: { readonly at: Nanoseconds; readonly text: string } | null;
   readonly lastSentAt: Nanoseconds | null;
+  /** Whether the traces were whole that ended in the last day; absent: not recorded. */
+  readonly traces?: readonly TraceHour[];
 }

@@ -22,6 +22,7 @@ import {
   statusJson,
 } from '../api/status.ts';
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
+import { traceHealthDocument } from '../api/trace-health.ts';
 import { toMilliseconds } from '../lib/clock.ts';
 import { jsonInTurns } from '../lib/json-in-turns.ts';
 import { nextTurn, turnIsUsed } from '../lib/turns.ts';
@@ -89,6 +90,10 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
   router.get(
     '/pipelines',
     inTenant(deps, async ({ snapshot }) => jsonAnswer(pipelinesJson(deps, snapshot))),
+  );
+  router.get(
+    '/trace-health',
+    inTenant(deps, async ({ snapshot }) => jsonAnswer(traceHealthDocument(snapshot.tracing?.sender ?? null))),
   );
   router.get(
     '/semaphores',
@@ -171,6 +176,7 @@ const INDEX = {
   project: '/api/tenant/{tenant}/project/{project}',
   pipelines: '/api/tenant/{tenant}/pipelines',
   semaphores: '/api/tenant/{tenant}/semaphores',
+  trace_health: '/api/tenant/{tenant}/trace-health',
   nodes: '/api/tenant/{tenant}/nodes',
   labels: '/api/tenant/{tenant}/labels',
   nodeset_requests: '/api/tenant/{tenant}/nodeset-requests',

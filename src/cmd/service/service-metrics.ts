@@ -4,6 +4,7 @@ import type { HostStream } from '../../driver/usage.ts';
 import type { Executor } from '../../executor/executor.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
+import { TRACE_FAULTS, type TraceCounts, type TraceFault } from '../../model/trace-health.ts';
 import type { OutboxCounters } from '../../store/outbox-drain.ts';
 import type { Store } from '../../store/port.ts';
 import type { ComponentHealth } from '../../web/deps.ts';
@@ -57,10 +58,22 @@ export function deliveryMeasurements({
           { metric: 'gatehouse_spans_sent', labels: {}, value: health.sent },
           { metric: 'gatehouse_span_requests_failed', labels: {}, value: health.failedRequests },
           { metric: 'gatehouse_span_requests_partial', labels: {}, value: health.partialSuccesses },
+          ...traceMeasurements(health.traces.totals),
         ] as const)),
     ...Object.entries(health?.lost ?? {}).map(
       ([reason, value]): Measurement => ({ metric: 'gatehouse_spans_lost', labels: { reason }, value }),
     ),
+  ];
+}
+
+function traceMeasurements({ judged, untiledNs, ...counts }: TraceCounts): readonly Measurement[] {
+  const faults = (Object.keys(TRACE_FAULTS) as readonly TraceFault[]).map(
+    (fault): Measurement => ({ metric: 'gatehouse_trace_faults', labels: { fault }, value: counts[fault] }),
+  );
+  return [
+    { metric: 'gatehouse_traces_judged', labels: {}, value: judged },
+    { metric: 'gatehouse_trace_untiled_seconds', labels: {}, value: untiledNs / 1e9 },
+    ...faults,
   ];
 }
 

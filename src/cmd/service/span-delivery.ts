@@ -94,6 +94,7 @@ export function senderReport(
   writer: Pick<SenderReport, 'at' | 'host'>,
 ): SenderReport {
   const { state, sent, requests, failedRequests, partialSuccesses, lost, lastError, lastSentAt } = health;
+  const { hours } = health.traces;
   return {
     ...writer,
     endpoint: stripUserinfo(endpoint),
@@ -106,5 +107,6 @@ export function senderReport(
     lost,
     lastError,
     lastSentAt,
+    ...(hours.length === 0 ? {} : { traces: hours }),
   };
 }

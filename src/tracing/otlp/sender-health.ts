@@ -1,5 +1,6 @@
 /** Counters of the sender for the status page and the metrics: every span is sent, waiting or counted as lost. */
 import type { Nanoseconds } from '../../lib/clock.ts';
+import type { TraceCounts, TraceHour } from '../../model/trace-health.ts';
 
 /** Counts since the sender was made. Its process stores them as a sender report, from which every web reads them. */
 export interface SenderHealth {
@@ -23,6 +24,8 @@ export interface SenderHealth {
   readonly lastSentAt: Nanoseconds | null;
   /** Rows waiting in the outbox. */
   readonly backlog: number;
+  /** Whether the traces are whole. */
+  readonly traces: { readonly hours: readonly TraceHour[]; readonly totals: TraceCounts };
 }
 
 /** A failed request only changes the state; spans count when they are delivered or lost for good. */
@@ -36,7 +39,7 @@ export interface SenderCounters {
   /** Leaves the state as it is. */
   lost(reason: string, spans: number, at: Nanoseconds, text: string): void;
   /** A copy of the present values. @param backlog rows in the outbox. */
-  read(backlog: number): SenderHealth;
+  read(backlog: number): Omit<SenderHealth, 'traces'>;
 }
 
 /** All zero, in memory only. */

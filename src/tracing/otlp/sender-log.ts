@@ -1,6 +1,8 @@
 /** The sender's log lines: each kind of problem at most once in {@link QUIET_MS}; the rest is only counted. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { TRACE_FAULTS } from '../../model/trace-health.ts';
+import type { FaultyTrace } from './trace-judge.ts';
 
 /** Errors are texts of the collector without passwords; they are logged as they are. */
 export interface SenderLog {
@@ -12,6 +14,8 @@ export interface SenderLog {
   partial(rejected: number, answer: string): void;
   /** Limited by reason: the first loss for another reason is logged at once. */
   lost(reason: string, spans: number, error: string): void;
+  /** Limited by the kind of fault. */
+  faulty(trace: FaultyTrace): void;
 }
 
 /** Minimum time between two lines about the same kind of problem. */
@@ -41,6 +45,13 @@ export function senderLog(log: Log, clock: Pick<Clock, 'monotonic'>): SenderLog 
         log.warn(
           { reason, spans, error },
           'spans are lost; for some minutes further ones of that reason are only counted',
+        ),
+      ),
+    faulty: ({ fault, traceId, span }) =>
+      limited(fault, () =>
+        log.warn(
+          { trace: traceId, span },
+          `a trace is not whole: ${TRACE_FAULTS[fault]}; for some minutes further ones are only counted`,
         ),
       ),
   };

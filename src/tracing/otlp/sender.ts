@@ -14,7 +14,7 @@
  * A map of the folder:
  *
  *     sender                 row-spans (reads rows), request-size (packs requests), limiter, collector-pace (back-off), sender-log,
- *                            sender-health (counters)
+ *                            sender-health (counters), trace-judge (are the traces whole?)
  *     exporter               makes the span-exporter of the protocol from collector-options; each request has an export-outcome
  *       gRPC                 grpc-exporter, grpc-outcome, retry-info, sdk-complaints
  *       HTTP                 http-exporter, encode-request, http-wire, http-outcome, retry-after, partial-success
@@ -35,6 +35,7 @@ import { spansInRows } from './row-spans.ts';
 import { type SenderHealth, senderCounters } from './sender-health.ts';
 import { type SenderLog, senderLog } from './sender-log.ts';
 import type { SpanExporter } from './span-exporter.ts';
+import { createTraceJudge, type TraceJudge } from './trace-judge.ts';
 
 /** Outcome of a batch of rows. */
 export type SendOutcome =
@@ -90,12 +91,19 @@ class OutboxSender implements SpanSender {
   /** Spans of unfinished batches that need no further attempt: they arrived, or are lost for this reason. */
   readonly #settled = new Map<string, 'arrived' | LossReason>();
   readonly #inFlight = new Set<Promise<unknown>>();
+  readonly #judge: TraceJudge;
   #closed = false;
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
     this.#log = senderLog(deps.log, deps.clock);
     this.#pace = collectorPace(deps);
+    const { clock } = deps;
+    this.#judge = createTraceJudge({
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      onFault: fault => this.#log.faulty(fault),
+    });
   }
 
   deliver(rows: readonly Uint8Array[]): Promise<SendOutcome> {
@@ -105,7 +113,8 @@ class OutboxSender implements SpanSender {
   }
 
   health(): SenderHealth {
-    return this.#counters.read(this.#deps.backlog?.() ?? 0);
+    const traces = { hours: this.#judge.hours(), totals: this.#judge.totals() };
+    return { ...this.#counters.read(this.#deps.backlog?.() ?? 0), traces };
   }
 
   noteLost(reason: string, spans: number): void {
@@ -125,6 +134,7 @@ class OutboxSender implements SpanSender {
     if (this.#mustWait()) return this.#later();
     const { ended, unreadable, newer } = spansInRows(rows);
     if (newer !== undefined) throw newer;
+    this.#judge.see(ended);
     const packed = packSpans(ended.filter(span => !this.#settled.has(keyOf(span))));
     if (packed.tooLarge.length > 0) {
       this.#lose(packed.tooLarge, 'too-large', 'a span alone is larger than a request may be');

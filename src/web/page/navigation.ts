@@ -25,6 +25,7 @@ const ENTRIES: readonly Entry[] = [
   { path: 'semaphores', text: 'Semaphores', pages: ['semaphores'] },
   { path: 'delays', text: 'Delays', pages: ['delays', 'night', 'pipeline'] },
   { path: 'components', text: 'Components', pages: ['components'] },
+  { path: 'trace-health', text: 'Trace health', pages: ['trace-health'] },
   { path: 'config-errors', text: 'Config errors', pages: ['errors'] },
 ];
 

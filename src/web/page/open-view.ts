@@ -22,6 +22,7 @@ import { projectsView, projectView } from './projects-view.ts';
 import { QueuesView } from './queues-view.ts';
 import type { RightToAct } from './right-to-act.ts';
 import { semaphoresView } from './semaphores-view.ts';
+import { traceHealthView } from './trace-health-view.ts';
 
 /** Where a view is drawn, and what it shows. */
 interface Opening {
@@ -65,6 +66,8 @@ export async function openView(place: Place, opening: Opening): Promise<View> {
       return jobsView(root, tenant);
     case 'job':
       return jobView(root, tenant, place.name);
+    case 'trace-health':
+      return traceHealthView(root, tenant);
     case 'errors':
       return errorsView(root, tenant);
     case 'nodes':

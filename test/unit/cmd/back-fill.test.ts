@@ -11,6 +11,7 @@ import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import type { SendOutcome } from '../../../src/tracing/otlp/sender.ts';
 import { senderCounters } from '../../../src/tracing/otlp/sender-health.ts';
+import { createTraceJudge } from '../../../src/tracing/otlp/trace-judge.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { failedStory } from '../../fake/item-stories.ts';
 import { manualClock } from '../store/test-bench.ts';
@@ -72,7 +73,10 @@ function run({
               } else if ('retryAfterMs' in given) counters.failed(clock.now(), 'UNAVAILABLE');
               return given;
             },
-            health: () => counters.read(0),
+            health: () => ({
+              ...counters.read(0),
+              traces: { hours: [], totals: createTraceJudge(clock).totals() },
+            }),
           },
     all,
     clock,

@@ -238,6 +238,8 @@ describe('the delays of a pipeline', () => {
       expect(Math.max(...lines.map(line => line.length))).toBeLessThanOrEqual(width);
       expect(lines.join('')).not.toContain('\u001b');
     }
-    expect(delaysLines(await sample(), { width: 80, colour: true, title: 'x' }).join('')).toContain('\u001b[33m');
+    expect(delaysLines(await sample(), { width: 80, colour: true, title: 'x' }).join('')).toContain(
+      '\u001b[33m',
+    );
   });
 });

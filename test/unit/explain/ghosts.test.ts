@@ -177,7 +177,9 @@ it('the load has the narrowest window that an item entered, where one had to wai
 
 it('the load has the window of every moment, as the items that left and the queues now say', async () => {
   const left = (ms: number, window: number) => {
-    const { item } = itemStory({ seed: `left-${ms}` }).wait(ms).leave();
+    const { item } = itemStory({ seed: `left-${ms}` })
+      .wait(ms)
+      .leave();
     const { phase } = item;
     if (phase.phase !== 'left') throw new Error('it has left');
     return delayedItem({ ...item, phase: { ...phase, window } }, later(48_000));

@@ -4,6 +4,7 @@ import type { ConnectionReport, HostFault, WaitingLane } from '../../connection-
 import type { Decision, DecisionCode } from '../../decision.ts';
 import type { HistoryRow } from '../../history.ts';
 import type { SenderReport } from '../../sender-report.ts';
+import type { TraceHour } from '../../trace-health.ts';
 import type { Wall, WallName } from '../../wall.ts';
 import {
   added,
@@ -140,6 +141,20 @@ export const senderReportSchema = object<SenderReport>({
   lost: byName(number),
   lastError: nullable(object<NonNullable<SenderReport['lastError']>>({ at: time, text })),
   lastSentAt: nullable(time),
+  traces: optional(
+    list(
+      object<TraceHour>({
+        hour: whole,
+        judged: whole,
+        unjudged: whole,
+        orphans: whole,
+        outside: whole,
+        untiled: whole,
+        untiledNs: whole,
+        dangling: whole,
+      }),
+    ),
+  ),
 });
 
 /** {@link ConnectionReport}, the record `connection-report`. */
