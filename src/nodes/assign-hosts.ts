@@ -30,7 +30,7 @@ export interface OfferedHost extends Partial<Pick<KubernetesPool, 'pods' | 'maxC
 }
 
 /** Labels of the nodes that builds have there. */
-export type UsedPlaces = ReadonlyMap<string, readonly string[]>;
+type UsedPlaces = ReadonlyMap<string, readonly string[]>;
 
 /** What is given away already. */
 export interface HostsInUse {

@@ -55,13 +55,13 @@ export interface KubeClient {
   socketTo(path: string): Promise<{ readonly url: string; readonly options: RequestOptions }>;
 }
 
-export interface KubeEvent {
+interface KubeEvent {
   /** `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` or `ERROR`. */
   readonly type: string;
   readonly object: unknown;
 }
 
-export type Query = { readonly [name: string]: string | number };
+type Query = { readonly [name: string]: string | number };
 
 /** Milliseconds for a whole answer. */
 const CALL_MS = 15_000;
