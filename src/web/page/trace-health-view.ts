@@ -20,13 +20,18 @@ export function traceHealthView(root: Element, tenant: string): View {
     draw: ({ host, hours }) => {
       const faults = hours.reduce((sum, hour) => sum + faultsOf(hour), 0);
       return [
-        element('h1', {}, faults === 0 ? 'Traces are whole' : `${count(faults, 'fault')} in traces`),
+        element('h1', {}, headline(faults, hours.length)),
         element('p', { class: 'quiet' }, standing(host, hours.length)),
         hours.length > 0 && table('Trace health', HEADS, hours.toReversed().map(rowOf)),
       ];
     },
     everyMs: EVERY_MS,
   });
+}
+
+function headline(faults: number, hours: number): string {
+  if (hours === 0) return 'Trace health';
+  return faults === 0 ? 'Traces are whole' : `${count(faults, 'fault')} in traces`;
 }
 
 function standing(host: string | null, hours: number): string {
