@@ -122,6 +122,8 @@ test('every page of Zuul’s dashboard draws what the service has', async () => 
       tenantOptions: ['admin-rules: [ci]'],
       tenantStanzas: '- authorization-rule: {name: ci, conditions: [{groups: ci}]}\n',
       sections: [...authSection(provider.issuer), nodes.section],
+      // For the page of configuration errors.
+      expectedTrouble: [/"ansible-version" has no effect/],
     },
     { kind: 'embedded' },
   );
