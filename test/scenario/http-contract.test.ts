@@ -86,6 +86,7 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
       'nodes',
       'labels',
       'nodeset-requests',
+      'trace-health',
       'autohold',
       'autohold/0000000007',
     ].map(name => `${TENANT}/${name}`),

@@ -80,7 +80,7 @@ describe.skipIf(sshd.kind !== 'found' || bubblewrap.kind !== 'found')(
         });
         expect([other?.current_count, ofLint?.current_count]).toEqual([0, 0]);
         expect(unit.error_detail).toMatch(
-          /held for hold request \d+ of command line \(why does it fail\?\): one/,
+          /held for hold request \d+ of command line \(why does it fail\?\): host one/,
         );
         expect(await world.api.get(`${TENANT}/nodes`)).toMatchObject([
           { id: 'one', state: 'hold', comment: 'why does it fail?' },

@@ -226,7 +226,7 @@ for (const mode of ['none', 'auto'] as const) {
       expect(lines.some(line => line.endsWith(`/src/${CANONICAL}`) && line.startsWith('/'))).toBe(true);
       const names = lines.flatMap(line => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
       const known =
-        /^(ZUUL_[A-Z_]+|GATEHOUSE_(VARIABLES|PROCESS|RETURN|STEPS?)|TRACEPARENT|TRACESTATE|BAGGAGE|OTEL_SERVICE_NAME|OTEL_RESOURCE_ATTRIBUTES|PATH|HOME|TMPDIR|USER|LOGNAME|LANG|CI|PWD|OLDPWD|SHLVL|_)$/;
+        /^(ZUUL_[A-Z_]+|GATEHOUSE_(VARIABLES|PROCESS|RETURN|STEPS?)|TRACEPARENT|TRACESTATE|BAGGAGE|OTEL_SERVICE_NAME|OTEL_RESOURCE_ATTRIBUTES|SSH_AUTH_SOCK|PATH|HOME|TMPDIR|USER|LOGNAME|LANG|CI|PWD|OLDPWD|SHLVL|_)$/;
       expect(names.filter(each => !known.test(each))).toEqual([]);
     });
 

@@ -35,7 +35,7 @@ function judged(spans: readonly SpanRecord[], { began = -10_000, again = false }
 
 const NONE = { orphans: 0, outside: 0, untiled: 0, untiledNs: 0, dangling: 0 };
 
-test('a whole trace has no fault, in whatever order and how often its spans come', () => {
+test('a whole trace has no fault, in any order and how often its spans come', () => {
   const whole = { judged: 1, unjudged: 0, ...NONE, faults: [] };
   expect(judged(SPANS)).toEqual(whole);
   expect(judged(SPANS.toReversed(), { again: true })).toEqual(whole);
