@@ -22,6 +22,13 @@ export interface AgentKeys {
   /** @returns false: there is none. */
   remove(blob: Buffer): boolean;
   removeAll(): void;
+  /**
+   * One after the other: a job may bring a long key and ask over all of its connections, and signing takes threads that the whole executor
+   * reads and writes files with.
+   *
+   * @param flags as {@link AgentKey.sign}. @returns undefined: there is no such key.
+   */
+  sign(blob: Buffer, data: Buffer, flags: number): Promise<KeySignature | undefined>;
   /** @returns removes the keys that were added since. */
   mark(): () => void;
 }
@@ -31,6 +38,7 @@ const MOST_KEYS = 32;
 
 export function agentKeys(given: readonly AgentKey[]): AgentKeys {
   let keys = given;
+  let signing: Promise<unknown> = Promise.resolve();
   const others = (blob: Buffer) => keys.filter(each => !each.blob.equals(blob));
   return {
     list: () => keys,
@@ -48,6 +56,11 @@ export function agentKeys(given: readonly AgentKey[]): AgentKeys {
     },
     removeAll() {
       keys = [];
+    },
+    sign(blob, data, flags) {
+      const next = signing.then(() => keys.find(each => each.blob.equals(blob))?.sign(data, flags));
+      signing = next.catch(() => undefined);
+      return next;
     },
     mark() {
       const before = keys;

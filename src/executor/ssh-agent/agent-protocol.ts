@@ -68,9 +68,9 @@ async function signed(content: Buffer, keys: AgentKeys): Promise<Buffer | undefi
   const wanted = readText(content);
   const data = wanted && readText(wanted.rest);
   if (wanted === undefined || data === undefined || data.rest.length < 4) return undefined;
-  const key = keys.list().find(({ blob }) => wanted.bytes.equals(blob));
-  if (key === undefined) return undefined;
-  const { algorithm, signature } = await key.sign(data.bytes, data.rest.readUInt32BE(0));
+  const made = await keys.sign(wanted.bytes, data.bytes, data.rest.readUInt32BE(0));
+  if (made === undefined) return undefined;
+  const { algorithm, signature } = made;
   return framed(
     Buffer.concat([Buffer.from([SIGNED]), sshText(Buffer.concat([sshText(algorithm), sshText(signature)]))]),
   );

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import ssh2 from 'ssh2';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { agentKeys } from '../../../src/executor/ssh-agent/agent-keys.ts';
 import { sshText, sshWhole } from '../../../src/executor/ssh-agent/agent-wire.ts';
 import { AGENT_SOCKET, openBuildAgent } from '../../../src/executor/ssh-agent/build-agent.ts';
 import { readZuulKeys } from '../../../src/store/keystore/zuul-keys.ts';
@@ -136,6 +137,29 @@ describe('the agent of a build', () => {
     for (let each = 0; each < 32; each++)
       expect(await ask(17, ...addedEd25519(generateKeyPairSync('ed25519').privateKey)[0])).toEqual(DONE);
     expect(await ask(17, ...ed)).toEqual(REFUSED);
+  });
+
+  test('signs one after the other, in the order asked for, also after a signature that failed', async () => {
+    const events: string[] = [];
+    const blob = Buffer.from('key');
+    const keys = agentKeys([
+      {
+        blob,
+        comment: 'slow',
+        async sign(data) {
+          events.push(`begin ${data}`);
+          await new Promise(resolve => setImmediate(resolve));
+          events.push(`end ${data}`);
+          if (String(data) === 'b') throw new Error('no signature');
+          return { algorithm: 'made-up', signature: data };
+        },
+      },
+    ]);
+    const ask = (data: string) => keys.sign(blob, Buffer.from(data), 0);
+    const asked = await Promise.allSettled([ask('a'), ask('b'), ask('c')]);
+    expect(asked.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(events).toEqual(['begin a', 'end a', 'begin b', 'end b', 'begin c', 'end c']);
+    expect(await keys.sign(Buffer.from('other'), Buffer.from('d'), 0)).toBeUndefined();
   });
 
   test('answers what it does not do with a failure, goes on after it, and hangs up on what is no request', async () => {
