@@ -74,7 +74,8 @@ for (const mode of ['none', 'auto'] as const) {
     test('that is quick to fill the disk and ends well is DISK_FULL all the same', async () => {
       const commit = await bench.commit({
         'ci/fill.sh': script(
-          'for i in 1 2 3; do dd if=/dev/zero of=$ZUUL_LOG_DIR/f$i bs=1M count=8 2>/dev/null; done; exit 0',
+          // Two of them are below the limit.
+          'for place in "$ZUUL_LOG_DIR" "$ZUUL_WORK_DIR" "$HOME"; do dd if=/dev/zero of="$place/f" bs=1M count=8 2>/dev/null; done; exit 0',
         ),
       });
       expect((await bench.submit(buildRequest(commit, { run: ['ci/fill.sh'] })).ended).result.result).toBe(
