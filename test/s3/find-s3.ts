@@ -6,9 +6,7 @@ import type { BucketServer } from '../conformance/log-bucket/suite.ts';
 const HOW = `npm run test:s3 needs a server that speaks S3, on this machine:
   S3_ENDPOINT              its address, e.g. http://127.0.0.1:7070
   S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY
-A bucket of the test is made there, and stays. For one, with a Go toolchain:
-  GOBIN="$PWD" go install github.com/versity/versitygw/cmd/versitygw@latest && mkdir -p /tmp/s3
-  ROOT_ACCESS_KEY=test ROOT_SECRET_KEY=testtest ./versitygw --port 127.0.0.1:7070 posix /tmp/s3`;
+It has to check signatures. A bucket of the test is made there, and stays.`;
 
 /** Called by Vitest before anything else of a run. @throws Error that says how to get a server, when none is named. */
 export function setup(): void {
