@@ -1,10 +1,7 @@
 /** Jobs on pods of a Kubernetes provider, which a fake API server has and a stand-in for the kubelet runs: made, reached, deleted, kept, refused. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { startApiServer } from '../fake/kubernetes/api-server.ts';
-import { MACHINE, startKubelet } from '../fake/kubernetes/kubelet.ts';
+import { MACHINE } from '../fake/kubernetes/kubelet.ts';
+import { startCluster } from '../fake/kubernetes/start-cluster.ts';
 import { describeOnAnsible } from '../setup/ansible.ts';
 import { ON_SSHD } from '../setup/provided.ts';
 import { layoutWith } from './layouts.ts';
@@ -63,44 +60,12 @@ interface ShownBuild {
   readonly error_detail: string | null;
 }
 
-/** A provider named \`cluster\`. */
-async function cluster() {
-  await using opening = new AsyncDisposableStack();
-  const api = opening.use(await startApiServer());
-  const kubelet = opening.use(await startKubelet(api.kubeconfig, 'tests'));
-  api.use(kubelet);
-  const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-nodes-'));
-  opening.defer(() => rm(folder, { recursive: true }));
-  await writeFile(path.join(folder, 'kubeconfig'), api.kubeconfig);
-  const nodes = path.join(folder, 'nodes.yaml');
-  await writeFile(
-    nodes,
-    `
-providers:
-  - name: cluster
-    driver: kubernetes
-    kubeconfig: ${folder}/kubeconfig
-    context: tests
-    max-pods: 4
-    start-timeout: 60
-    labels:
-      - {name: debian, image: "registry/debian:13", cpu: 500m, memory: 256}
-      - {name: invalid, image: "registry/invalid:1"}
-`,
-  );
-  const lifetime = opening.move();
-  return {
-    ...{ api, kubelet, section: `[nodes]\nconfig = ${nodes}\n` },
-    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
-  };
-}
-
 describeOnAnsible('jobs on pods', () => {
   describe.skipIf(inject('sshd').kind !== 'found')(ON_SSHD, () => {
     test('run in pods that are made for them, and end with the words of the provider where there are none', {
       timeout: 4 * DEADLINE,
     }, async () => {
-      await using provider = await cluster();
+      await using provider = await startCluster();
       const { api } = provider;
       const setup = { executor: ['sandbox = bubblewrap'], sections: [provider.section] };
       const world = await openWorld({ layout, configFiles, ...setup }, { kind: 'embedded' });

@@ -72,7 +72,7 @@ const PROGRAMS = [
     key: 'sshd',
     what: 'sshd',
     mark: ON_SSHD,
-    files: /static-hosts|scenario\/pods/,
+    files: /static-hosts|(scenario|cluster)\/pods/,
     find: () => findOrInstall(SSH_SERVER),
   },
 ] as const satisfies readonly {
