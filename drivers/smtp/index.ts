@@ -59,7 +59,7 @@ export function openMessenger(
             text: `the mail server did not confirm a mail that it may have taken: ${sent.text}`,
           };
         }
-        if (sent.kind === 'away') return { kind: 'later', reason: 'unreachable', text: sent.text };
+        if (sent.kind === 'away') return { ...sent, kind: 'later' };
         unconfirmed.forget(request);
         return sent.kind === 'sent' ? { kind: 'done' } : { kind: 'failed', text: sent.text };
       },

@@ -22,6 +22,12 @@ export interface Mail {
   readonly text: string;
   /** The same for each repetition: a reader shows one mail. */
   readonly messageId: string;
+  /** A `Message-ID` that no mail has: readers show those that refer to it as one thread. Undefined: about no item. */
+  readonly thread: string | undefined;
+  /** `<pipeline>.<tenant>.<domain>`, for filters; RFC 2919. */
+  readonly listId: string;
+  /** What happened, for filters: of a notice its event, else the action. */
+  readonly event: string;
 }
 
 const LONGEST_SUBJECT = 500;
@@ -35,17 +41,29 @@ export function mailOf(
   const { report, change } = request;
   const changes = report.changes.length === 0 ? [change] : report.changes;
   const domain = /@(.+)$/.exec(from)?.[1] ?? 'gatehouse.invalid';
+  const { notice, place, item, action } = report;
+  const line = notice === undefined ? undefined : reportLine(report, changes);
   return {
     from,
     to: addressesOf(to),
     subject: oneLine(
-      report.notice !== undefined && subject === undefined
-        ? reportLine(report, changes)
-        : subjectOf(subject, report.place.pipeline, changes),
+      subject === undefined && line !== undefined ? line : subjectOf(subject, place.pipeline, changes),
     ),
-    text: textWithRemarks(report),
+    text: line === undefined ? textWithRemarks(report) : noticeText(line, report.text),
     messageId: `<${messageKey(request)}@${domain}>`,
+    thread: item === null ? undefined : `<item-${item}@${domain}>`,
+    listId: [...[place.pipeline, place.tenant].map(label), domain].join('.'),
+    event: notice?.event ?? action,
   };
+}
+
+/** The headline of a notice is about a change that only the subject would name. */
+function noticeText(line: string, text: string): string {
+  return [line, ...text.split('\n').slice(1)].join('\n');
+}
+
+function label(name: string): string {
+  return name.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'x';
 }
 
 function subjectOf(subject: string | undefined, pipeline: string, changes: readonly Change[]): string {

@@ -54,17 +54,22 @@ function chatBody(report: Report, changes: readonly Change[], { channel, mention
   const before = mention === undefined ? '' : `${mention} `;
   return {
     text: `${before}${plain(reportLine(report, changes))} <${report.urls.item}|details>`,
+    // Slack would fetch what links lead to, and show it below the line.
+    ...{ unfurl_links: false, unfurl_media: false },
     ...(channel === undefined ? {} : { channel }),
   };
 }
 
-/** What a stranger wrote neither mentions people nor makes a link: `<!channel>`, `@here`, `[text](address)`. */
+/**
+ * What a stranger wrote neither mentions people nor makes a link: `<!channel>`, `@here`, `[text](address)`, `https://address`. An
+ * underscore inside a word is no mark, so that names such as `unit_tests` can be copied.
+ */
 function plain(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .replace(/[@[\]*_~`!]/g, mark => `${mark}\u200b`);
+    .replace(/:(?=\/\/)|(?<=\bwww)\.|[@[\]*~`!]|(?<!\w)_|_(?!\w)/gi, mark => `${mark}\u200b`);
 }
 
 function jsonBody(report: Report, changes: readonly Change[], id: string, now: Nanoseconds) {

@@ -1,4 +1,5 @@
 /** Reports as mails, at a server on loopback. */
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { openMessenger, smtpDriver } from '../../../../drivers/smtp/index.ts';
 import { readSmtpOptions } from '../../../../drivers/smtp/options.ts';
@@ -50,6 +51,53 @@ function request(config: Json, parts: Parameters<typeof sampleReport>[0] = {}): 
   return { config, change, report: sampleReport({ changes: [change], ...parts }) };
 }
 
+/** A server that speaks until it should be silent. */
+async function openSilentServer(where: string) {
+  const sockets = new Set<Socket>();
+  const server = createServer(socket => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    if (where === 'before its greeting') return;
+    socket.write('220 mail.example.org ESMTP\r\n');
+    socket.on('data', data => {
+      const said = data.toString();
+      if (said.startsWith('EHLO')) socket.write('250-mail.example.org\r\n250 STARTTLS\r\n');
+      else if (said.startsWith('STARTTLS')) socket.write('220 go ahead\r\n');
+      else if (said.startsWith('MAIL') && where === 'while it dribbles') {
+        const dribble = () =>
+          socket.writable && socket.write('250-still thinking\r\n', () => setTimeout(dribble, 5));
+        dribble();
+      } else if (said.startsWith('MAIL')) socket.write('250 fine\r\n');
+    });
+  });
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise(resolve => server.close(resolve));
+    },
+  };
+}
+
+/** RFC 2047, form Q. */
+const decodedWords = (header: string) =>
+  header
+    .replace(/\?= =\?/g, '?==?')
+    .replace(/=\?UTF-8\?Q\?([^?]*)\?=/g, (_, word: string) => quotedText(word.replaceAll('_', ' ')))
+    .replace(/=\?UTF-8\?B\?([^?]*)\?=/g, (_, word: string) => Buffer.from(word, 'base64').toString());
+
+const quotedText = (text: string) =>
+  Buffer.from(
+    text
+      .replace(/=\r\n/g, '')
+      .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  ).toString('utf8');
+
+const textOf = (raw: string) =>
+  quotedText(raw.split('\r\n\r\n').slice(1).join('\r\n\r\n')).replaceAll('\r\n', '\n');
+
 const headersOf = (raw: string) => (raw.split('\r\n\r\n')[0] ?? '').replace(/\r\n[ \t]+/g, ' ').split('\r\n');
 
 test('a report is one mail, from and to whom the reporter says, with the text as it is', async () => {
@@ -99,6 +147,104 @@ test('nothing that a stranger wrote begins a header or another recipient', async
   expect(names).not.toContain('bcc');
   expect(names).not.toContain('cc');
   expect(names.filter(name => name === 'subject')).toHaveLength(1);
+});
+
+test('a notice names its change, and what is about one item is one thread that filters find', async () => {
+  await using server = await openMailServer();
+  const { reporter } = messenger({ port: server.port, default_from: 'gate@example.org' });
+  const titled = {
+    ...change,
+    subject: 'Füge Ünicode hinzu, 日本語 🎉, mit einem Titel, der länger als eine Zeile ist',
+  };
+  const headline = 'Holds up gate: it waits for an executor, for 31m now.';
+  const notice = {
+    ...{
+      changes: [titled],
+      action: 'start' as const,
+      headline,
+      text: `${headline}\nhttp://gate/t/acme/item/4f0c`,
+    },
+    notice: { event: 'head-stuck' as const, cause: 'executor' },
+  };
+  await reporter.report({ config: {}, change: titled, report: sampleReport(notice) }, signal);
+  const place = { tenant: 'Acme & Co', pipeline: 'post merge', queue: null };
+  await reporter.report(request({}, { place }), signal);
+  await reporter.report(request({}, { item: null }), signal);
+  const [first, second, refusal] = server.taken.map(({ raw }) => headersOf(raw));
+  const thread = '<item-4f0c0000000000000000000000000001@example.org>';
+  expect(first).toEqual(
+    expect.arrayContaining([
+      `References: ${thread}`,
+      `In-Reply-To: ${thread}`,
+      'List-ID: Gatehouse <gate.acme.example.org>',
+      'X-Gatehouse-Event: head-stuck',
+      'X-Auto-Response-Suppress: All',
+      expect.stringMatching(/^Date: \w{3}, \d\d? \w{3} \d{4} /),
+    ]),
+  );
+  expect(second).toContain(`References: ${thread}`);
+  expect(second).toContain('X-Gatehouse-Event: success');
+  expect(second).toContain('List-ID: Gatehouse <post-merge.Acme-Co.example.org>');
+  expect(refusal?.filter(line => /^(References|In-Reply-To):/i.test(line))).toEqual([]);
+  expect(server.taken[0]?.raw).toMatch(/^[\x20-\x7e\r\n]*$/);
+  const subject = first?.find(line => line.startsWith('Subject: ')) ?? '';
+  expect(decodedWords(subject)).toMatch(
+    /^Subject: acme\/app .*"Füge Ünicode hinzu, 日本語 🎉, mit.*" · Holds up gate: it waits/,
+  );
+  expect(textOf(server.taken[0]?.raw ?? '')).toBe(
+    `${decodedWords(subject).slice('Subject: '.length)}\nhttp://gate/t/acme/item/4f0c\n`,
+  );
+});
+
+test('a recipient whom the server refuses is reported, and the others have the mail', async () => {
+  await using server = await openMailServer({
+    onRcptTo: ({ address }, _, done) =>
+      address.startsWith('gone')
+        ? done(Object.assign(new Error('unknown here'), { responseCode: 550 }))
+        : done(),
+  });
+  const { reporter } = messenger({ port: server.port });
+  expect(await reporter.report(request({ to: 'a@example.org, gone@example.org' }), signal)).toEqual({
+    kind: 'failed',
+    text: expect.stringMatching(/^1 of 2 recipients .*gone@example\.org.*550 unknown here/),
+  });
+  expect(server.taken.map(({ to }) => to)).toEqual([['a@example.org']]);
+});
+
+test.each(['before its greeting', 'in the middle of TLS', 'after the recipient'])(
+  'a server that falls silent %s has taken nothing, and is asked again',
+  async where => {
+    const authority = makeAuthority('mail authority');
+    await using server = await openSilentServer(where);
+    const given = { port: server.port, use_starttls: String(where === 'in the middle of TLS') };
+    const { reporter } = messenger(given, authority.cert.toString(), { answer: 100, mail: 10_000 });
+    expect(await reporter.report(request({}), signal)).toMatchObject({
+      kind: 'later',
+      reason: 'unreachable',
+    });
+  },
+);
+
+test('a server that answers without end is given up after the time of one mail', async () => {
+  await using server = await openSilentServer('while it dribbles');
+  const { reporter } = messenger({ port: server.port }, undefined, { answer: 10_000, mail: 200 });
+  expect(await reporter.report(request({}), signal)).toEqual({
+    ...{ kind: 'later', reason: 'unreachable', text: 'the mail server did not answer in time' },
+  });
+});
+
+test('a password is sent over TLS alone where TLS is asked for, and a refused login is denied', async () => {
+  await using plain = await openMailServer({ onAuth: (_, __, done) => done(null, { user: 'gate' }) });
+  const login = { user: 'gate', password: 's3cret-canary' };
+  const { reporter } = messenger({ port: plain.port, ...login, use_starttls: 'true' });
+  expect(await reporter.report(request({}), signal)).toMatchObject({
+    kind: 'later',
+    text: expect.stringMatching(/STARTTLS/),
+  });
+  await using wrong = await openMailServer({ onAuth: (_, __, done) => done(new Error('wrong password')) });
+  const asked = messenger({ port: wrong.port, ...login }).reporter;
+  expect(await asked.report(request({}), signal)).toMatchObject({ kind: 'later', reason: 'denied' });
+  expect([...plain.taken, ...wrong.taken]).toEqual([]);
 });
 
 test('a server that is away or busy is asked again, and one that refuses the mail is not', async () => {

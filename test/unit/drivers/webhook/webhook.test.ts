@@ -136,17 +136,22 @@ test('a notice names its event, and one of another event or cause is another mes
 test('a chat gets one line with a link, where the reporter says, and what authors write mentions no people', async () => {
   const receiver = await openReceiver();
   const reporter = reporterTo(receiver.url, { format: 'slack' });
-  const hostile = { ...change, subject: '<!channel> @here [win](http://evil) <http://evil|ok>' };
+  const hostile = {
+    ...change,
+    subject: '<!channel> @here [win](http://evil) <http://e|ok> www.evil.org a_b',
+  };
   const report = sampleReport({ ...failed, changes: [hostile] });
   const config = { channel: 'builds', mention: '@here' };
   expect(await reporter.report({ config, change: hostile, report }, signal)).toEqual({ kind: 'done' });
-  const { text, channel } = JSON.parse(receiver.taken[0]?.body ?? '{}');
+  const { text, channel, ...rest } = JSON.parse(receiver.taken[0]?.body ?? '{}');
   expect(channel).toBe('builds');
   expect(text).toMatch(
     /^@here acme\/app .* · Build failed \(gate\): unit FAILURE, exit status 2 <http:\/\/gate\.example\.org\/t\/acme\/item\/4f0c\|details>$/,
   );
   const said = text.slice('@here '.length, text.lastIndexOf('<'));
-  expect(said).not.toMatch(/<|@here|\[win\]|>/);
+  expect(said).not.toMatch(/<|@here|\[win\]|>|http:\/\/|www\.e/);
+  expect(said).toContain('a_b');
+  expect(rest).toEqual({ unfurl_links: false, unfurl_media: false });
   expect(receiver.taken[0]?.headers['x-gatehouse-signature-256']).toBeUndefined();
 });
 
