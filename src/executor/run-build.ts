@@ -134,7 +134,7 @@ async function withoutHosts(
       hold === undefined
         ? hostFailures
         : [...hostFailures, ...(await leaveHosts(others(hosts, hostFailures)))],
-    workerEnd: 'lost',
+    ...(hostFailures.every(({ byBuild }) => byBuild === true) ? {} : { workerEnd: 'lost' }),
   };
 }
 

@@ -26,9 +26,15 @@ const layout = layoutWith(`
     run: [playbooks/unit.sh]
     voting: false
     nodeset: {nodes: [{name: builder, label: invalid}]}
+- job:
+    name: quit
+    run: [playbooks/quit.sh]
+    attempts: 2
+    voting: false
+    nodeset: {nodes: [{name: builder, label: debian}]}
 - project:
     name: org/project
-    gate: {jobs: [deploy, unit, pull]}
+    gate: {jobs: [deploy, unit, pull, quit]}
 `);
 const configFiles = {
   'playbooks/deploy.yaml': `
@@ -48,6 +54,9 @@ set -eu
 ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'echo "in $POD"; cat >left; wc -c <left' </etc/passwd
 status=0; ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'echo wrong >&2; exit 7' || status=$?
 echo "status $status"
+`,
+  'playbooks/quit.sh': `#!/bin/sh
+exec ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'kill -9 $MAIN; exec sleep 1000'
 `,
 };
 
@@ -87,6 +96,14 @@ describeOnAnsible('jobs on pods', () => {
           result: 'NODE_FAILURE',
           error_detail: 'cluster: it did not start: InvalidImageName: it is no image',
         });
+        // What a job can bring about itself is an attempt.
+        expect(builds.filter(each => each.job_name === 'quit')).toMatchObject([
+          {
+            result: 'RETRY_LIMIT',
+            error_detail: expect.stringMatching(/^host cluster is lost: pod \S+: it has ended: Error$/),
+          },
+          { result: 'RETRY' },
+        ]);
         expect(api.pods()).toEqual([]);
         for (const pod of api.created()) expect(provider.kubelet.running(pod)).toBe(0);
         expect(await world.api.get(`${TENANT}/labels`)).toEqual([{ name: 'debian' }, { name: 'invalid' }]);

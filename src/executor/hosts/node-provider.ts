@@ -67,6 +67,8 @@ export interface HostFailure {
   readonly leftover: boolean;
   /** The source serves others: it is not taken out of service. Absent: it is. */
   readonly serves?: true;
+  /** The build itself can have ended the node: when it is tried again, that is an attempt. Absent: it cannot. */
+  readonly byBuild?: true;
 }
 
 /** `refused`: the source will not give such a node; its words, one line. */

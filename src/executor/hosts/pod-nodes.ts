@@ -7,7 +7,7 @@ import type { KubernetesPool, PodTemplate } from '../../model/kubernetes-pool.ts
 import { hostPlace } from '../../nodes/host-places.ts';
 import { execInPod, podsPath } from '../../nodes/kubernetes/exec-in-pod.ts';
 import type { KubeClient, KubeClients } from '../../nodes/kubernetes/kube-client.ts';
-import { progressOf, type SeenPod } from '../../nodes/kubernetes/pod-progress.ts';
+import { endedByItself, progressOf, type SeenPod } from '../../nodes/kubernetes/pod-progress.ts';
 import { podName } from '../../nodes/kubernetes/pod-spec.ts';
 import { deletePod, type StartDeps, type StartedPod, startPod } from '../../nodes/kubernetes/start-pod.ts';
 import type { HostFailure, NodeProvider, Opened, ReachedHost, WantedNode } from './node-provider.ts';
@@ -118,8 +118,13 @@ function reached(
     const found = await client.call('GET', `${podsPath(client)}/${name}`);
     if (found.kind === 'trouble') return lost(found.reason, {});
     if (found.kind === 'refused') return lost(found.status === 404 ? 'it is gone' : found.message);
-    const { stage, words } = progressOf(Object(found.body) as SeenPod);
-    if (stage === 'failed') return lost(`it has ended: ${words}`);
+    const pod = Object(found.body) as SeenPod;
+    const { stage, words } = progressOf(pod);
+    if (stage === 'failed')
+      return {
+        ...lost(`it has ended: ${words}`),
+        ...(endedByItself(pod) ? { byBuild: true } : {}),
+      };
     const broken = gateway.broken();
     return broken === undefined ? undefined : lost(broken);
   }

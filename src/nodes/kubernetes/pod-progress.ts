@@ -94,6 +94,22 @@ export function progressOf(pod: SeenPod): PodProgress {
   return of('starting', waiting?.reason, waiting?.message);
 }
 
+/** Reasons of a container's end that its machine gives when it has lost sight of it. */
+const UNSEEN_ENDS = new Set(['ContainerStatusUnknown', 'Unknown']);
+
+/**
+ * Whether the pod's first process ended without a reason outside of the pod: it was not evicted, preempted or deleted. What runs in a pod can
+ * bring that about, by ending that process or by taking more memory than the pod may.
+ */
+export function endedByItself({ metadata = {}, status = {} }: SeenPod): boolean {
+  const { terminated } = status.containerStatuses?.[0]?.state ?? {};
+  if (terminated === undefined || UNSEEN_ENDS.has(terminated.reason ?? '')) return false;
+  const isDisrupted = status.conditions?.some(
+    ({ type, status: is }) => type === 'DisruptionTarget' && is === 'True',
+  );
+  return metadata.deletionTimestamp === undefined && status.reason === undefined && isDisrupted !== true;
+}
+
 const LONGEST = 400;
 
 function line(words: readonly (string | undefined)[]): string {

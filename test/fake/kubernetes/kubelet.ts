@@ -1,13 +1,14 @@
 /**
  * A stand-in for scheduler, kubelet and container runtime: it is no Kubernetes. It binds pods to one machine and reports their states through
- * the API, by Kubernetes' own client; a command "in a pod" is a process of this machine with a home directory of the pod's own.
+ * the API, by Kubernetes' own client; the pod's command, and each that is run "in it", is a process of this machine with a home directory of the pod's own.
+ * When the former ends, whose number is `$MAIN`, the pod has ended.
  *
  * An image whose name has `missing` in it cannot be fetched, one with `invalid` is none, and a pod with one that has `huge` in it fits nowhere.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import path from 'node:path';
 import { CoreV1Api, KubeConfig, type V1Pod, Watch } from '@kubernetes/client-node';
 
@@ -31,6 +32,7 @@ export async function startKubelet(kubeconfig: string, context: string): Promise
   const namespace = config.getContextObject(context)?.namespace ?? 'default';
   const api = config.makeApiClient(CoreV1Api);
   const children = new Map<string, Set<ChildProcess>>();
+  const mains = new Map<string, ChildProcess>();
   let isOver = false;
   let connection: AbortController | undefined;
 
@@ -64,7 +66,7 @@ export async function startKubelet(kubeconfig: string, context: string): Promise
         containerStatuses: [{ ...ofContainer(image), ready: false, state: { waiting } }],
       });
     }
-    mkdirSync(path.join(folder, pod.metadata?.name ?? ''), { recursive: true });
+    begin(pod);
     await report(pod, {
       phase: 'Running',
       conditions: [scheduled, { type: 'Ready', status: 'True' }],
@@ -72,6 +74,31 @@ export async function startKubelet(kubeconfig: string, context: string): Promise
         { ...ofContainer(image), ready: true, state: { running: { startedAt: new Date().toISOString() } } },
       ],
     });
+  }
+
+  function begin({ metadata: { name = '' } = {}, spec }: V1Pod): void {
+    const home = path.join(folder, name);
+    mkdirSync(home, { recursive: true });
+    const [program = '', ...rest] = spec?.containers[0]?.command ?? [];
+    const main = spawn(program, rest, { cwd: home, detached: true, stdio: 'ignore' });
+    mains.set(name, main);
+    main.on('close', (code, signal) => {
+      if (!mains.delete(name)) return;
+      const status = code ?? 128 + (signal === null ? 0 : (constants.signals[signal] ?? 0));
+      // It may be deleted meanwhile.
+      void ended(name, status).catch(() => undefined);
+    });
+  }
+
+  async function ended(name: string, exitCode: number): Promise<void> {
+    const pod = await api.readNamespacedPod({ name, namespace });
+    const terminated = { exitCode, reason: exitCode === 0 ? 'Completed' : 'Error' };
+    const container = { ...ofContainer(pod.spec?.containers[0]?.image ?? ''), ready: false };
+    await report(pod, {
+      phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+      containerStatuses: [{ ...container, state: { terminated } }],
+    });
+    end(name);
   }
 
   async function watch(): Promise<void> {
@@ -90,7 +117,10 @@ export async function startKubelet(kubeconfig: string, context: string): Promise
   }
 
   function end(pod: string): void {
-    for (const { pid } of children.get(pod) ?? []) if (pid !== undefined) killGroup(pid);
+    const main = mains.get(pod);
+    mains.delete(pod);
+    for (const { pid } of [...(children.get(pod) ?? []), ...(main === undefined ? [] : [main])])
+      if (pid !== undefined) killGroup(pid);
     children.delete(pod);
   }
 
@@ -101,7 +131,7 @@ export async function startKubelet(kubeconfig: string, context: string): Promise
       const home = path.join(folder, pod);
       const child = spawn(command, rest, {
         ...{ cwd: home, detached: true, stdio: 'pipe' },
-        env: { PATH: process.env.PATH, HOME: home, POD: pod },
+        env: { PATH: process.env.PATH, HOME: home, POD: pod, MAIN: String(mains.get(pod)?.pid) },
       });
       const all = children.get(pod) ?? new Set();
       children.set(pod, all.add(child));
@@ -112,7 +142,7 @@ export async function startKubelet(kubeconfig: string, context: string): Promise
     async [Symbol.asyncDispose]() {
       isOver = true;
       connection?.abort();
-      for (const pod of children.keys()) end(pod);
+      for (const pod of [...children.keys(), ...mains.keys()]) end(pod);
       await rm(folder, { recursive: true, force: true });
     },
   };

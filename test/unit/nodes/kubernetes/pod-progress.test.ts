@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { progressOf, type SeenPod } from '../../../../src/nodes/kubernetes/pod-progress.ts';
+import { endedByItself, progressOf, type SeenPod } from '../../../../src/nodes/kubernetes/pod-progress.ts';
 
 const SCHEDULED = { type: 'PodScheduled', status: 'True' };
 const waiting = (reason: string, message?: string): SeenPod => ({
@@ -58,4 +58,32 @@ test.each<[SeenPod, string, string]>([
   [{ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }, 'failed', 'it is being deleted'],
 ])('what the API says of a pod is one stage with its own words (%#)', (pod, stage, words) => {
   expect(progressOf(pod)).toEqual({ stage, words, machine: pod.spec?.nodeName });
+});
+
+const ended = (reason: string, status: SeenPod['status'] = {}): SeenPod => ({
+  status: {
+    phase: 'Failed',
+    containerStatuses: [{ state: { terminated: { reason, exitCode: 137 } } }],
+    ...status,
+  },
+});
+
+test.each<[string, SeenPod, boolean]>([
+  ['its first process ended', ended('Error'), true],
+  ['it took more memory than it has', ended('OOMKilled'), true],
+  ['it was evicted', ended('Error', { reason: 'Evicted' }), false],
+  [
+    'another pod displaced it',
+    ended('Error', { conditions: [{ type: 'DisruptionTarget', status: 'True' }] }),
+    false,
+  ],
+  [
+    'it is being deleted',
+    { ...ended('Error'), metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } },
+    false,
+  ],
+  ['its machine was restarted', ended('ContainerStatusUnknown'), false],
+  ['it did not begin', waiting('ImagePullBackOff'), false],
+])('whether a pod ended by itself is known where the API says: %s', (_, pod, expected) => {
+  expect(endedByItself(pod)).toBe(expected);
 });
