@@ -30,6 +30,7 @@ export interface TestedState {
 
 /** What one node of the store holds; the items have nodes of their own. */
 export interface PipelineCounters {
+  /** Stored without those that items have for themselves, see `own-queues.ts`. */
   readonly queues: readonly ChangeQueue[];
   /** For `disable-after-consecutive-failures`. */
   readonly consecutiveFailures: number;

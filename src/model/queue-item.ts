@@ -132,6 +132,8 @@ export interface QueueItem {
   readonly pipeline: PipelineName;
   /** Key of the change queue it is in. */
   readonly queue: string;
+  /** The name, for people, of a queue that its change has for itself: `own-queues.ts`. Absent: changes share the queue. */
+  readonly ownQueue?: string;
   /** Oldest first, never empty; more than one in a dependency cycle. */
   readonly changes: readonly [Change, ...Change[]];
   /** A dependency item holds a place so that items behind are tested with it; it runs and reports nothing. */

@@ -253,7 +253,7 @@ function append(
     : openDependenciesOf(draft, group).map(needed => needed.record.change.key);
   const [lead, ...partners] = group;
   const item = newItem(draft, {
-    queue: queue.key,
+    queue,
     changes: [lead.record.change, ...partners.map(({ record }) => record.change)],
     role,
     needs,

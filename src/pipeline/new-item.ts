@@ -3,6 +3,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { Change, ChangeKey } from '../model/change.ts';
 import type { PipelineEvent, TriggerEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { QueueName } from './manager/manager.ts';
 import { newBuildset } from './reset-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -21,7 +22,7 @@ export type Entry = Pick<EnqueueEvent, 'uuid' | 'tenantSpan' | 'matched'> & {
 
 /** What distinguishes a new item from its pipeline and event; enqueue.ts decides it. */
 export interface NewItem {
-  readonly queue: string;
+  readonly queue: QueueName;
   readonly changes: readonly [Change, ...Change[]];
   readonly role: QueueItem['role'];
   /** Open changes it depends on directly, without its own. */
@@ -44,7 +45,8 @@ export function newItem(
     uuid: ids.uuid(),
     tenant,
     pipeline: pipeline.name,
-    queue,
+    queue: queue.key,
+    ...(draft.manager.ownQueues ? { ownQueue: queue.name } : {}),
     changes,
     role,
     origin: {
@@ -61,7 +63,7 @@ export function newItem(
     ...(heldBack ? { heldBack } : {}),
     ...(trigger.traceState === undefined ? {} : { traceState: trigger.traceState }),
     enqueuedAt: now,
-    position: placesTaken(draft, queue) + 1,
+    position: placesTaken(draft, queue.key) + 1,
     phase: { phase: 'queued' },
     behind: null,
     dependsOn: needs,

@@ -13,6 +13,7 @@ import { createListeners } from '../lib/listeners.ts';
 import { RecordError } from '../model/codec/record.ts';
 import { layoutSummaryCodec, pipelineCountersCodec, queueItemCodec } from '../model/codec/records.ts';
 import type { LayoutSummary } from '../model/layout.ts';
+import { withOwnQueues } from '../model/own-queues.ts';
 import { EMPTY_PIPELINE, type PipelineCounters, type PipelineState } from '../model/pipeline-state.ts';
 import type { PipelineName, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -108,7 +109,7 @@ class LiveView implements LiveTenants {
   pipeline(tenant: TenantName, name: PipelineName) {
     const live = this.#tenants.get(tenant)?.pipelines.get(name);
     if (live === undefined) return EMPTY_PIPELINE;
-    live.state ??= { ...live.counters, items: new Map(live.items) };
+    live.state ??= withOwnQueues({ ...live.counters, items: new Map(live.items) });
     return live.state;
   }
 

@@ -1,6 +1,9 @@
-/** Invariant 6, and that the records agree with one another: queues with items, timelines with lives. */
+/** Invariant 6, and that the records agree with one another: queues with items, also when they are read again, timelines with lives. */
 import type { Uuid } from '../../src/lib/ids.ts';
+import { storedQueues } from '../../src/model/own-queues.ts';
+import type { PipelineState } from '../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
+import { repairQueues } from '../../src/model/repair-queues.ts';
 import type { TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
 import type { Complain } from './complain.ts';
 
@@ -64,6 +67,16 @@ export class ItemChecks {
     }
     if (queued.size !== state.items.size)
       this.#complain('queue', `${state.items.size} items, ${queued.size} of them queued`);
+    this.#checkStored(state);
+  }
+
+  /** What is read back are the same queues; those of items that entered at the same moment may have changed places. */
+  #checkStored(state: PipelineState): void {
+    const back = repairQueues({ ...state, queues: storedQueues(state) }, -1).queues;
+    const found = new Map(back.map(queue => [queue.key, JSON.stringify(queue)]));
+    const changed = state.queues.filter(queue => found.get(queue.key) !== JSON.stringify(queue));
+    if (back.length !== state.queues.length || changed.length > 0)
+      this.#complain('queue', `${changed.length} queues are not as before when they are read again`);
   }
 
   /**

@@ -4,6 +4,7 @@ import type { Manager } from './manager.ts';
 /** `manager: dependent`. A success that the host does not merge counts as a failure. */
 export const dependent: Manager = {
   queueFor: ({ shared }) => shared,
+  ownQueues: false,
   queuesFollow: true,
   window: 'learnt',
   overtakes: false,

@@ -4,6 +4,7 @@ import type { Manager } from './manager.ts';
 /** `manager: independent`. The key has the event, so that two patchsets of a change have a queue each. */
 export const independent: Manager = {
   queueFor: ({ change, shared, event }) => ({ key: `${change.key} ${event}`, name: shared.name }),
+  ownQueues: true,
   queuesFollow: false,
   window: 'unlimited',
   overtakes: false,

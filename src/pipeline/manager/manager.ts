@@ -4,6 +4,7 @@
  *
  *                          independent      dependent      serial           supercedent
  *     queueFor             one per change   shared         shared           one per project and ref
+ *     ownQueues            yes              no             no               no
  *     queuesFollow         no               yes            yes              yes
  *     window               unlimited        learnt         one              one
  *     overtakes            no               no             no               yes
@@ -42,6 +43,8 @@ interface Arriving {
 export interface Manager {
   /** The change queue that a change enters. */
   queueFor(arriving: Arriving): QueueName;
+  /** No other change ever joins the queue of one: what is in it is said by its items alone. */
+  readonly ownQueues: boolean;
   /** Items move when the configuration says that `queueFor` their change is another queue now. */
   readonly queuesFollow: boolean;
   /**

@@ -7,6 +7,7 @@ import type { Manager } from './manager.ts';
 /** `manager: serial`. The window is one: an item is merged and tested only at the head. */
 export const serial: Manager = {
   queueFor: ({ shared }) => shared,
+  ownQueues: false,
   queuesFollow: true,
   window: 'one',
   overtakes: false,

@@ -13,6 +13,7 @@ import type { Manager, QueueName } from './manager.ts';
 /** `manager: supercedent`. `overtakes` does the dropping: overtake.ts. */
 export const supercedent: Manager = {
   queueFor: ({ change }) => queueOfRef(change),
+  ownQueues: false,
   queuesFollow: true,
   window: 'one',
   overtakes: true,

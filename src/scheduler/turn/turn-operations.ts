@@ -6,6 +6,7 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { historyRowsCodec, pipelineCountersCodec, spansCodec } from '../../model/codec/records.ts';
 import type { HistoryRow } from '../../model/history.ts';
+import { storedQueues, storesSameQueues } from '../../model/own-queues.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { WholeTurn } from '../../pipeline/turn.ts';
@@ -88,7 +89,7 @@ function isWorthKeeping(item: QueueItem): boolean {
 
 function countersChanged(before: PipelineState, after: PipelineState): boolean {
   return (
-    before.queues !== after.queues ||
+    !storesSameQueues(before, after) ||
     before.consecutiveFailures !== after.consecutiveFailures ||
     before.disabled !== after.disabled ||
     before.holder !== after.holder ||
@@ -99,7 +100,8 @@ function countersChanged(before: PipelineState, after: PipelineState): boolean {
   );
 }
 
-/** The stored record of a pipeline, without its items. */
-export function countersOf({ items: _, ...counters }: PipelineState): Uint8Array {
-  return pipelineCountersCodec.encode(counters);
+/** The stored record of a pipeline, without its items and what they say. */
+export function countersOf(state: PipelineState): Uint8Array {
+  const { items: _, ...counters } = state;
+  return pipelineCountersCodec.encode({ ...counters, queues: storedQueues(state) });
 }

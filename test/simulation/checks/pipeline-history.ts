@@ -19,6 +19,7 @@ import {
   reportIntentCodec,
 } from '../../../src/model/codec/records.ts';
 import type { PipelineEvent } from '../../../src/model/event.ts';
+import { withOwnQueues } from '../../../src/model/own-queues.ts';
 import type { ManagerName } from '../../../src/model/pipeline.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../../../src/model/queue-item.ts';
@@ -47,6 +48,8 @@ const MANAGERS: { readonly [pipeline: string]: ManagerName } = {
 };
 
 interface Followed {
+  /** As the store has it: without the queues that items have for themselves. */
+  stored: PipelineState;
   state: PipelineState;
   readonly checker: HistoryChecker;
   reported: number;
@@ -102,7 +105,8 @@ export class PipelineHistory implements Check {
   #turn(pipeline: string, places: string, transaction: Transaction, events: readonly PipelineEvent[]): void {
     const followed = this.#followed(pipeline);
     const before = followed.state;
-    const state = this.#after(before, places, transaction);
+    followed.stored = this.#after(followed.stored, places, transaction);
+    const state = withOwnQueues(followed.stored);
     const left = this.#leftItems(before, state, transaction);
     followed.state = state;
     for (const item of state.items.values()) {
@@ -140,7 +144,13 @@ export class PipelineHistory implements Check {
   #followed(pipeline: string): Followed {
     const known = this.#pipelines.get(pipeline);
     if (known !== undefined) return known;
-    const made: Followed = { state: EMPTY_PIPELINE, checker: new HistoryChecker(), reported: 0, session: '' };
+    const made: Followed = {
+      stored: EMPTY_PIPELINE,
+      state: EMPTY_PIPELINE,
+      checker: new HistoryChecker(),
+      reported: 0,
+      session: '',
+    };
     this.#pipelines.set(pipeline, made);
     return made;
   }

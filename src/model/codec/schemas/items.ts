@@ -158,6 +158,7 @@ export const queueItemSchema = object<QueueItem>({
   tenant: text,
   pipeline: text,
   queue: text,
+  ownQueue: optional(text),
   changes: nonEmpty(changeSchema),
   role: words<QueueItem['role']>({ live: 1, dependency: 1 }),
   origin: object<QueueItem['origin']>({
