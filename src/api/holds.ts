@@ -1,4 +1,4 @@
-/** `GET …/autohold` and `…/autohold/<id>`, in Zuul's form: requests to hold the hosts of failed builds. */
+/** `GET …/autohold` and `…/autohold/<id>`, in Zuul's form: requests to hold the hosts of failed builds, or their workspaces. */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { filterText, type HoldRequest, heldUntil } from '../model/hold-request.ts';
 import { type Document, document, list, nullable, text, uuid, whole } from './schema.ts';
@@ -24,6 +24,14 @@ export const holdSchema = document({
         build: uuid(),
         since: whole('In seconds since the epoch'),
         until: nullable(whole('Likewise; null: until the request is deleted')),
+        workspace: nullable(
+          document({
+            executor: text('Name'),
+            path: text('On its machine'),
+            bytes: whole('Allocated there'),
+          }),
+          'Of a job without hosts; null: it has some',
+        ),
       }),
       'As `nodes`',
     ),
@@ -56,6 +64,7 @@ export function holdDocument(id: string, hold: HoldRequest): HoldDocument {
           build: each.build,
           since: seconds(each.at),
           until: until === undefined ? null : seconds(until),
+          workspace: each.workspace === undefined ? null : { ...each.workspace },
         };
       }),
     },

@@ -76,7 +76,8 @@ function branchRef(branch: BranchName): string {
   return ref;
 }
 
-const CONFIG = `[core]
+/** Of `.git/config` of every new checkout: nothing in it names a program. */
+export const CHECKOUT_CONFIG = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true
 \tbare = false
@@ -93,7 +94,7 @@ const FOLDERS = ['', 'objects', 'objects/info', 'objects/pack', 'refs', 'refs/he
 
 function writeSkeleton(git: string, alternates: string | null, owner: Owner | null): void {
   for (const folder of FOLDERS) makeOwned(join(git, folder), owner);
-  writeOwned(join(git, 'config'), CONFIG, owner);
+  writeOwned(join(git, 'config'), CHECKOUT_CONFIG, owner);
   if (alternates !== null) writeOwned(join(git, 'objects/info/alternates'), `${alternates}\n`, owner);
 }
 

@@ -8,6 +8,7 @@ import type { DiskRoom } from '../lib/disk-room.ts';
 import type { Log } from '../lib/log.ts';
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
+import type { KeptWorkspace } from '../model/hold-request.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { Variables } from '../model/job.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
@@ -15,6 +16,7 @@ import type { SpanRecord } from '../model/span.ts';
 import type { StoredHold } from '../nodes/hold-requests.ts';
 import type { HeldSlots, SlotWait } from '../store/hold-slots.ts';
 import type { GovernorOptions } from './governor/governor.ts';
+import type { HoldRecords } from './held/held-care.ts';
 import type { HostFailure } from './hosts/node-provider.ts';
 import type { HostLease, NodeProviders } from './hosts/reach-hosts.ts';
 import type { ProjectKeysForSecrets } from './playbook-secrets.ts';
@@ -35,8 +37,10 @@ export type BuildResultEvent = Extract<PipelineEvent, { readonly kind: 'build-re
 export interface HostsAfter {
   /** Absent: none failed. */
   readonly failures?: readonly HostFailure[];
-  /** The request for which all of them are held. Absent: none is. */
+  /** The request for which all of them are held, or the workspace. Absent: nothing is. */
   readonly hold?: StoredHold;
+  /** Of a build without hosts. Absent: it is not held. */
+  readonly workspace?: KeptWorkspace;
 }
 
 /** Build requests of this executor's zone. */
@@ -85,7 +89,7 @@ export interface TakenBuild {
     spans: readonly SpanRecord[],
     hosts?: HostsAfter,
   ): Promise<'whole' | 'spans-cut'>;
-  /** The request to hold hosts that is about the build, should it fail. Undefined: there is none. */
+  /** The request to hold hosts, or the workspace, that is about the build, should it fail. Undefined: there is none. */
   findHold(): Promise<StoredHold | undefined>;
   /** Of a paused build: resolves when the scheduler lets it go on, or when `ended` aborts. Never rejects. */
   resumed(ended: AbortSignal): Promise<void>;
@@ -152,6 +156,8 @@ export interface ExecutorDeps {
   readonly onLogComplete?: (build: string) => void;
   /** Of the nodes that builds are granted. Absent: hosts alone. */
   readonly providers?: NodeProviders;
+  /** What becomes of workspaces that are held. Absent: none of an earlier run is looked at. */
+  readonly holds?: HoldRecords;
   /** Called with the counts of the spans a job handed in, when its build has ended. */
   readonly onJobSpans?: (counts: RelayCounts) => void;
 }
@@ -188,6 +194,8 @@ export interface ExecutorOptions {
   readonly filesLimit?: number | null;
   /** Bytes of what a build left in its log directory that are kept; null: no limit. Default null. */
   readonly logsLimitBytes?: number | null;
+  /** Bytes of all workspaces together that are held for people; null: no limit. Default null. */
+  readonly heldBytesLimit?: number | null;
   /** Bytes of memory of all processes of a build, where the system has control groups for us; null: no limit. Default null. */
   readonly memoryLimitBytes?: number | null;
   /** Seconds, for jobs without a timeout, for pre-run and run together and again for post-run. */

@@ -1,7 +1,9 @@
 /** One taken build from its start event to its result: all errors of a build end here. */
 import type { Nanoseconds } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import type { Execution, WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
+import type { KeptWorkspace } from '../model/hold-request.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { Step } from '../model/step.ts';
 import { buildLogFacts } from '../tracing/log-facts.ts';
@@ -10,6 +12,8 @@ import { type BuildPlaces, placesOf } from './build-places.ts';
 import type { Occupied } from './build-slots.ts';
 import type { BuildEvent, ExecutorDeps, ExecutorOptions, HostsAfter, TakenBuild } from './deps.ts';
 import { createHalt } from './halt.ts';
+import type { HeldCare } from './held/held-care.ts';
+import { heldText } from './hosts/hold-hosts.ts';
 import { HOSTS_ALONE, reachHosts } from './hosts/reach-hosts.ts';
 import { VARIABLES_FILE } from './job-environment.ts';
 import { type JobLog, openJobLog } from './job-log.ts';
@@ -31,6 +35,7 @@ export interface Machinery {
   /** Null: jobs cannot hand in spans. */
   readonly relay: Relay | null;
   readonly tests: TestReader;
+  readonly held: HeldCare;
   /** Aborts when the executor stops immediately. */
   readonly killed: AbortSignal;
 }
@@ -52,6 +57,7 @@ async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: Occu
     lost: taken.lost,
     'executor-stopped': machinery.killed,
   });
+  using _ = machinery.held.spare(request.uuid);
   try {
     const hosts = await hostsFor(machinery, taken, halt.signal);
     if (hosts === 'handed-back') return;
@@ -126,6 +132,8 @@ async function brokenOff(
 interface JobSpans {
   /** The job's own. */
   readonly spans: readonly SpanRecord[];
+  /** Absent: its workspace is removed. */
+  readonly kept?: KeptWorkspace;
 }
 
 /** A result too large to store is still a result. Without its steps the job's spans have no parents. */
@@ -157,8 +165,9 @@ async function handOver(
   }
 }
 
-function hostsAfter({ hostFailures, hold }: FinishedBuild): HostsAfter {
+function hostsAfter({ hostFailures, hold, kept }: FinishedBuild & Pick<JobSpans, 'kept'>): HostsAfter {
   return {
+    ...(kept === undefined ? {} : { workspace: kept }),
     ...(hostFailures === undefined ? {} : { failures: hostFailures }),
     ...(hold === undefined ? {} : { hold }),
   };
@@ -176,7 +185,11 @@ async function runWithLog(
   const reports: Promise<void>[] = [];
   const masks = buildMasks();
   const relay = machinery.relay?.open(request) ?? null;
-  let finished: FinishedBuild;
+  const build: PhasedBuild = {
+    ...{ deps, options, runner, request, places, log, relay, masks, hold: taken.hold, ...started },
+    slot: slot.slot,
+  };
+  let finished: FinishedBuild & Pick<JobSpans, 'kept'>;
   let spans: readonly SpanRecord[] = [];
   try {
     finished = await runBuild(
@@ -188,10 +201,7 @@ async function runWithLog(
         findHold: () => taken.findHold(),
         onBegin: () => slot.begin(),
       },
-      {
-        ...{ deps, options, runner, request, places, log, relay, masks, hold: taken.hold, ...started },
-        slot: slot.slot,
-      },
+      build,
     );
     if (relay !== null) {
       spans = masks.mask(await takeSpans(relay, finished.execution, taken, log));
@@ -201,7 +211,7 @@ async function runWithLog(
     }
     await Promise.all(reports);
     if (!taken.lost.aborted) await keepFiles(machinery, taken, { places, log, masks: masks.list() });
-    await runner.remove(places, deps.log);
+    finished = await leaveWorkspace(build, finished, deps.log);
   } finally {
     relay?.close();
     await log.close();
@@ -219,6 +229,38 @@ async function runWithLog(
     ...finished,
     spans,
     execution: { ...execution, endedAt: cleanup.endedAt, steps: [...execution.steps, cleanup] },
+  };
+}
+
+/** The one place where a build leaves its directory: it is removed, or held for a person. */
+async function leaveWorkspace(
+  build: PhasedBuild,
+  finished: FinishedBuild,
+  log: Pick<Log, 'warn'>,
+): Promise<FinishedBuild & Pick<JobSpans, 'kept'>> {
+  const { runner, places, hosts = [], options } = build;
+  const { hold, ...unheld } = finished;
+  if (hold === undefined || hosts.length > 0) {
+    await runner.remove(places, log);
+    return finished;
+  }
+  const outcome =
+    finished.workspace === undefined || build.halt.signal.aborted
+      ? ({ kind: 'not-held', reason: 'the build was ended early' } as const)
+      : await runner.holdWorkspace(build, finished.workspace, hold.node);
+  if (outcome.kind === 'not-held') {
+    await build.log.line(`hold request ${hold.id}: the workspace is not held: ${outcome.reason}`);
+    await runner.remove(places, log);
+    return unheld;
+  }
+  const { path, bytes, notes } = outcome;
+  const text = heldText(hold, `workspace ${path} of ${options.hostname}`);
+  for (const line of [text, ...notes.map(note => `the workspace is held, but: ${note}`)])
+    await build.log.line(line);
+  return {
+    ...finished,
+    detail: [finished.detail, text].filter(Boolean).join('; '),
+    kept: { executor: options.hostname, path, bytes },
   };
 }
 

@@ -22,6 +22,7 @@
  *                          git-process)
  *     step-file.ts         the steps a playbook reports (reported-steps, time-step; open-plain-file)
  *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs); log-store/: logs that ended, packed or in a bucket, and what jobs leave besides
+ *     held/                workspaces of failed builds that a person asked to keep: made whole, moved aside, removed when the hold ends
  *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build, removals)
  *     walls.ts             the limits in force (disk-usage, small-usage, end-cgroup, and the folder cgroup/)
  *
@@ -42,6 +43,7 @@ import { claimJobDir } from './claim-job-dir.ts';
 import { diskCheckSecondsOf, type ExecutorDeps, type ExecutorOptions, maxProcessesOf } from './deps.ts';
 import { executeBuild, type Machinery } from './execute-build.ts';
 import { createOwnProcesses } from './git-process.ts';
+import { careForHeld } from './held/held-care.ts';
 import { endLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
 import { startRelay } from './relay/relay.ts';
@@ -182,9 +184,13 @@ interface Opened extends Pick<Machinery, 'runner' | 'relay' | 'tests'> {
 
 function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Opened): Executor {
   const { runner, relay, tests, walls, lifetime } = opened;
+  const held = careForHeld({
+    ...{ jobDir: runner.jobDir, records: deps.holds, log: deps.log },
+    remove: path => runner.remove({ root: path }, deps.log),
+  });
   const gate = createWorkGate();
   const kill = new AbortController();
-  const machinery: Machinery = { deps, options, runner, relay, tests, killed: kill.signal };
+  const machinery: Machinery = { deps, options, runner, relay, tests, held, killed: kill.signal };
   const taker = takeBuilds(deps, options, gate, (taken, slot) => executeBuild(machinery, taken, slot));
   const stopped = Promise.withResolvers<void>();
   const ended = taker.ended.then(() => stopped.promise);
@@ -197,6 +203,7 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Ope
     await Promise.allSettled([taker.ended]);
     if (mode === 'graceful') await taker.idle();
     else await atMost(HAND_OVER_MS, taker.idle());
+    await atMost(HAND_OVER_MS, held.stop());
     await atMost(HAND_OVER_MS, runner.idle());
     await lifetime.disposeAsync();
     stopped.resolve();

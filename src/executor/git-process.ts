@@ -3,7 +3,7 @@ import { gitEnvironment } from '../git/process/environment.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import { endText } from './sandbox/find-runtime.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
-import type { Owner } from './sandbox/stage.ts';
+import type { Overlay, Owner } from './sandbox/stage.ts';
 import type { ProcessEnd } from './spawner/protocol.ts';
 import type { Spawner } from './spawner/spawner.ts';
 
@@ -19,8 +19,21 @@ export interface GitPlace {
 export interface OwnProcesses {
   /** @throws WorkspaceFailure when git fails. */
   git(place: GitPlace, args: readonly string[], owner: Owner | null): Promise<void>;
-  /** A program of the system, as the service's own user. @throws WorkspaceFailure when it fails. */
-  system(argv: readonly string[]): Promise<string>;
+  /**
+   * Packs all that the repository of the tree leads to, with what `gitDir` has of it, into the empty object directory `objects`.
+   *
+   * @param mostBytes of the pack. @throws WorkspaceFailure when git fails, or that is not enough.
+   */
+  pack(place: GitPlace, objects: string, owner: Owner | null, mostBytes: number): Promise<void>;
+  /** Copies what a build sees of an overlay into an empty directory below `job_dir`. @throws WorkspaceFailure when it fails. */
+  merged(overlay: Overlay, to: string): Promise<void>;
+  /**
+   * A program of the system, as the service's own user.
+   *
+   * @param input what it reads from descriptor 3; undefined: it has none.
+   * @throws WorkspaceFailure when it fails.
+   */
+  system(argv: readonly string[], input?: string): Promise<string>;
 }
 
 /** The workspace could not be prepared: not the job's fault, so the build is tried again. */
@@ -72,10 +85,34 @@ export function createOwnProcesses(spawner: Spawner, sandbox: Sandbox): OwnProce
       const launch = sandbox.own(['git', '-c', 'index.threads=false', ...args], env, owner);
       await finished(spawner.start({ ...launch, ...common }).ended, `git ${args[0] ?? ''} in ${tree}`);
     },
-    system: argv =>
+    async pack({ tree, gitDir }, objects, owner, mostBytes) {
+      const git = `${sandbox.seen(tree)}/.git`;
+      const env = {
+        ...gitEnvironment(ENVIRONMENT, git, undefined),
+        GIT_OBJECT_DIRECTORY: sandbox.seen(objects),
+        GIT_ALTERNATE_OBJECT_DIRECTORIES: [`${git}/objects`, `${sandbox.seen(gitDir)}/objects`]
+          .map(quoted)
+          .join(':'),
+      };
+      const pack = ['git', 'pack-objects', '--quiet', '--all', '--reflog', '--indexed-objects'];
+      const argv = [...pack, '--delta-base-offset', `${sandbox.seen(objects)}/pack/pack`];
+      const limited = Number.isFinite(mostBytes) ? fileLimit(mostBytes, argv) : argv;
+      await finished(
+        spawner.start({ ...sandbox.own(limited, env, owner), ...common }).ended,
+        `git pack-objects in ${tree}`,
+      );
+    },
+    async merged(overlay, to) {
+      await finished(
+        spawner.start({ ...sandbox.merged(overlay, to), ...common }).ended,
+        `the copy of ${overlay.at}`,
+      );
+    },
+    system: (argv, input) =>
       finished(
         spawner.start({
           ...common,
+          ...(input === undefined ? {} : { secrets: input }),
           argv,
           env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
           cwd: '/',
@@ -85,6 +122,12 @@ export function createOwnProcesses(spawner: Spawner, sandbox: Sandbox): OwnProce
         argv[0] ?? '',
       ),
   };
+}
+
+/** POSIX: in blocks of 512 bytes. */
+function fileLimit(bytes: number, argv: readonly string[]): readonly string[] {
+  const blocks = String(Math.max(1, Math.floor(bytes / 512)));
+  return ['/bin/sh', '-c', 'ulimit -f "$1" && shift && exec "$@"', 'sh', blocks, ...argv];
 }
 
 /** The variable is a list separated by colons; a quoted element may hold any character. */

@@ -1,7 +1,7 @@
 /**
  * One build from its directory to its result:
  *
- *     places → workspace → variables → playbooks resolved → pre-run → run (→ pause) → post-run → outcome → directory renamed away
+ *     places → workspace → variables → playbooks resolved → pre-run → run (→ pause) → post-run → outcome → directory renamed away, or held
  *
  * The workspace is made while the build's start is being stored; no playbook begins before.
  *
@@ -36,6 +36,7 @@ import { type BuildAgent, openBuildAgent } from './ssh-agent/build-agent.ts';
 import { logTests, noteTests } from './test-reports/note-tests.ts';
 import type { TestReader } from './test-reports/test-reader.ts';
 import { withTestSteps } from './test-reports/test-steps.ts';
+import type { Workspace } from './workspace.ts';
 
 /** What a running build reports before its end. */
 export interface RunBuildDeps {
@@ -55,8 +56,10 @@ export interface FinishedBuild extends BuildOutcome {
   readonly workerEnd?: WorkerEnd;
   /** Hosts that are to be quarantined: they could not be cleaned. Absent: none. */
   readonly hostFailures?: readonly HostFailure[];
-  /** The request for which its hosts are held; they were not cleaned. Absent: none. */
+  /** The request for which its hosts are held, which were not cleaned, or is to be its workspace. Absent: none. */
   readonly hold?: StoredHold;
+  /** Absent: it came to none. */
+  readonly workspace?: Workspace;
   /** Absent: nothing. */
   readonly returned?: Returned;
   readonly execution: Execution;
@@ -111,16 +114,10 @@ async function withoutHosts(
 ): Promise<{ readonly outcome: Ended } & Pick<FinishedBuild, 'hostFailures' | 'workerEnd' | 'hold'>> {
   const { hosts = [], log } = context;
   const hold = isHeldAfter(outcome.result) && !context.halt.signal.aborted ? await findHold() : undefined;
-  if (hosts.length === 0) {
-    if (hold !== undefined) await log.line(`hold request ${hold.id}: this job has no nodes to hold`);
-    return { outcome };
-  }
+  if (hosts.length === 0) return { outcome, ...(hold === undefined ? {} : { hold }) };
   const hostFailures = await (hold === undefined ? leaveHosts(hosts) : lostHosts(hosts));
   if (hold !== undefined && hostFailures.length === 0) {
-    const text = heldText(
-      hold,
-      hosts.map(({ title }) => title),
-    );
+    const text = heldText(hold, hosts.map(({ title }) => title).join(', '));
     await log.line(text);
     return { outcome: { ...outcome, detail: [outcome.detail, text].filter(Boolean).join('; ') }, hold };
   }
@@ -171,7 +168,7 @@ async function guarded(context: PhasedBuild, work: () => Promise<Ended>): Promis
   }
 }
 
-type Ended = BuildOutcome & Pick<FinishedBuild, 'returned'>;
+type Ended = BuildOutcome & Pick<FinishedBuild, 'returned' | 'workspace'>;
 
 async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress): Promise<Ended> {
   const { steps } = progress;
@@ -220,7 +217,7 @@ async function work(deps: RunBuildDeps, context: PhasedBuild, progress: Progress
   const { ends, orders } = phases;
   const returned = await finalReturned(context, context.deps.dataSeal);
   for (const warning of returned?.warnings ?? []) await log.line(`WARNING: ${warning}`);
-  return { ...outcomeOf(ends, orders), ...(returned === undefined ? {} : { returned }) };
+  return { ...outcomeOf(ends, orders), workspace, ...(returned === undefined ? {} : { returned }) };
 }
 
 /** Where jobs are not kept apart, and untrusted ones are not allowed for that reason, there is none. */

@@ -7,7 +7,7 @@
  *     playbook.stop('graceful');                                         // cancelled, or the executor stops
  *     const { process } = await playbook.ended;                          // nothing it started remains
  *     const reported = await runner.collect(build, run, at);             // the steps it reported
- *     await runner.remove(places, log);                                  // however the build ended
+ *     await runner.remove(places, log);                                  // however the build ended; or holdWorkspace, for a person
  *
  * There is one runner, the sandbox of this machine (`sandbox-runner.ts`). A runner on other machines keeps these promises:
  *
@@ -28,6 +28,7 @@ import type { Json } from '../model/job.ts';
 import type { BuildPlaces } from './build-places.ts';
 import type { BuildSteps } from './build-steps.ts';
 import type { Halt } from './halt.ts';
+import type { WorkspaceHold } from './held/hold-workspace.ts';
 import type { ReachedHost } from './hosts/node-provider.ts';
 import type { PlaybookFacts } from './job-environment.ts';
 import type { JobLog } from './job-log.ts';
@@ -113,11 +114,17 @@ export interface Runner {
   /** What the build has returned so far. @throws Error of the file system. */
   returned(places: BuildPlaces): Promise<ReturnedText>;
   /**
+   * Instead of {@link remove}: leaves the workspace to a person, `Runner.jobDir` having it until it is removed by its path. Never rejects.
+   *
+   * @param request for which it is held, as children of `paths.holds` are called. @returns why not: then it is to be removed.
+   */
+  holdWorkspace(build: RunnerBuild, workspace: Workspace, request: string): Promise<WorkspaceHold>;
+  /**
    * Returns once the place is free for another build; the deletion continues in the background.
    *
    * @param log for a deletion that fails later.
    */
-  remove(places: BuildPlaces, log: Pick<Log, 'warn'>): Promise<void>;
+  remove(places: Pick<BuildPlaces, 'root'>, log: Pick<Log, 'warn'>): Promise<void>;
   /** Resolves when nothing is being deleted. */
   idle(): Promise<void>;
 }

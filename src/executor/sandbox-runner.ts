@@ -10,6 +10,7 @@ import { diskCheckSecondsOf, type ExecutorOptions, maxProcessesOf, type Reposito
 import { createDiskUsage, type DiskUsage, watchDisk } from './disk-usage.ts';
 import { endCgroup } from './end-cgroup.ts';
 import type { OwnProcesses } from './git-process.ts';
+import { holdWorkspace, type LeftWorkspace, type WorkspaceHold } from './held/hold-workspace.ts';
 import { sshConfigPath, systemSshConfig } from './hosts/ssh-files.ts';
 import { playbookEnvironment, workingDirectory } from './job-environment.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
@@ -52,6 +53,7 @@ class SandboxRunner implements Runner {
   readonly #diskUsage: DiskUsage;
   readonly #workspace: WorkspaceDeps;
   readonly #removals: Removals;
+  #holding: Promise<unknown> = Promise.resolve();
 
   constructor(deps: SandboxRunnerDeps) {
     const { sandbox, own, options, repositories, spawner } = deps;
@@ -130,7 +132,21 @@ class SandboxRunner implements Runner {
     return readResultFile(work);
   }
 
-  async remove({ root }: BuildPlaces, log: Pick<Log, 'warn'>): Promise<void> {
+  async holdWorkspace(build: RunnerBuild, workspace: Workspace, request: string): Promise<WorkspaceHold> {
+    const { sandbox, own, options } = this.#deps;
+    const { places, halt, masks } = build;
+    const deps = { own, jobDir: this.jobDir, mostBytes: options.heldBytesLimit ?? null };
+    const left: LeftWorkspace = {
+      ...{ places, workspace, owner: sandbox.ownerOf(build.slot), masks: masks.list(), signal: halt.signal },
+      name: { request, build: build.request.uuid },
+    };
+    // One after the other: each measures what is held.
+    const holding = this.#holding.then(() => holdWorkspace(deps, left));
+    this.#holding = holding;
+    return await holding;
+  }
+
+  async remove({ root }: Pick<BuildPlaces, 'root'>, log: Pick<Log, 'warn'>): Promise<void> {
     try {
       this.#removals.add(await renameAway(this.jobDir, root), log);
     } catch (error) {

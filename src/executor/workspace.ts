@@ -26,6 +26,8 @@ export interface Workspace {
   readonly overlays: readonly Overlay[];
   /** Host path and path in the sandbox of trees and objects the job may read; empty without a sandbox. */
   readonly readOnly: readonly { readonly from: string; readonly to: string }[];
+  /** Of its projects: the checkout, and the repository whose objects it uses; null: it has its own. Host paths. */
+  readonly repositories: readonly { readonly tree: string; readonly gitDir: string | null }[];
   /** Where the project of a playbook or of roles is: on the host, to read it, and as the job sees it. */
   treeOf(source: TreeSource): { readonly host: string; readonly job: string };
 }
@@ -77,6 +79,7 @@ export async function prepareWorkspace(
     slot,
     room: createCheckoutRoom(deps.checkoutBytes),
     taken: new Map(),
+    repositories: [],
     owner: deps.sandbox.ownerOf(slot),
     view: deps.sandbox.view(places),
   };
@@ -101,6 +104,7 @@ export async function prepareWorkspace(
   return {
     overlays: trees.flatMap(({ overlay }) => overlay ?? []),
     readOnly: trees.flatMap(({ binds }) => binds),
+    repositories: context.repositories,
     treeOf(source) {
       const tree = placed.get(sourceKey(source));
       if (tree === undefined) throw new Error(`${sourceKey(source)} has no playbooks or roles of the build`);
@@ -118,6 +122,8 @@ interface Context {
   readonly slot: number;
   readonly room: CheckoutRoom;
   readonly taken: TakenCheckouts;
+  /** Those that are placed so far. */
+  readonly repositories: Workspace['repositories'][number][];
   readonly owner: Owner | null;
   readonly view: JobView;
 }
@@ -161,6 +167,7 @@ async function placeProject(
   const job = `${view.work}/src/${place}`;
   const alternates = reached ? view.objects(source.canonicalName, gitDir) : null;
   const wanted = { ...source, gitDir, alternates };
+  context.repositories.push({ tree: at, gitDir: reached ? gitDir : null });
   const binds =
     alternates === null || !deps.sandbox.isolated ? [] : [{ from: `${gitDir}/objects`, to: alternates }];
   if (withoutFiles || !deps.sandbox.overlays || !reached || context.holdsAnother(place)) {

@@ -1,8 +1,9 @@
 /**
- * What a person asked to keep: the hosts of a job when it fails, as they are then. Stored as the record `hold-request`.
+ * What a person asked to keep: the hosts of a job when it fails, as they are then, or its workspace where it runs on an executor. Stored as
+ * the record `hold-request`.
  *
- *     asked {count 2} ──► a build failed {hosts} ──► another one ──► used up
- *                             └── expires, or the request is deleted: its hosts are cleaned and serve again
+ *     asked {count 2} ──► a build failed {hosts or workspace} ──► another one ──► used up
+ *                             └── expires, or the request is deleted: its hosts are cleaned and serve again; its workspace is removed
  *
  * Pure.
  */
@@ -17,11 +18,23 @@ export type HoldFilter =
   | { readonly on: 'change'; readonly change: string }
   | { readonly on: 'ref'; readonly ref: string };
 
-/** A build whose hosts are kept. */
+/** Where the workspace of a build is that ran on its executor. */
+export interface KeptWorkspace {
+  /** Name of the executor. */
+  readonly executor: string;
+  /** Absolute, of its machine. */
+  readonly path: string;
+  /** Allocated on its disk. */
+  readonly bytes: number;
+}
+
+/** A build whose hosts are kept, or whose workspace. */
 export interface HeldBuild {
   readonly build: Uuid;
   readonly at: Nanoseconds;
+  /** Empty: it had none. */
   readonly hosts: readonly string[];
+  readonly workspace?: KeptWorkspace;
 }
 
 /** What a person asked to be held, and what is. Stored as the record `hold-request`. */

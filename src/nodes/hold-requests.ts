@@ -1,6 +1,7 @@
-/** Requests to hold the hosts of failed builds, in the store: made by people, used by executors, ended by people and the scheduler. */
+/** Requests to hold the hosts or the workspace of failed builds, in the store: made by people, used by executors, ended by people and the scheduler. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import { isNewerRecord } from '../model/codec/record.ts';
+import type { Uuid } from '../lib/ids.ts';
+import { isNewerRecord, RecordError } from '../model/codec/record.ts';
 import { holdRequestCodec } from '../model/codec/records.ts';
 import {
   type FailedBuild,
@@ -90,29 +91,52 @@ export async function findHold(place: HoldPlace, build: FailedBuild): Promise<St
  * Holds the nodes of a build as they are, for the caller's multi, which fails as those of {@link hostStateOperation} when another writer was
  * first. Hosts that a person holds already stay so, and are cleaned.
  *
+ * @param grant undefined: it had none.
  * @param labels of its nodes, by their names.
  */
 export async function holdOperations(
   place: HoldPlace,
   { id, node, version, hold }: StoredHold,
-  { build, at }: Omit<HeldBuild, 'hosts'>,
-  grant: NodeGrant,
+  held: Omit<HeldBuild, 'hosts'>,
+  grant: NodeGrant | undefined,
   labels: ReadonlyMap<string, string>,
 ): Promise<readonly Operation[]> {
-  const names = sourcesOf(grant);
-  const data = holdRequestCodec.encode(withHeld(hold, { build, at, hosts: names }));
+  const { build, at } = held;
+  const { hosts = [] } = grant ?? {};
+  const names = sourcesOf({ hosts });
+  const data = holdRequestCodec.encode(withHeld(hold, { ...held, hosts: names }));
   const operations: Operation[] = [set(place.paths.hold(node), data, version)];
   for (const host of names) {
-    const made = grant.hosts.filter(each => each.host === host && each.made === true);
+    const made = hosts.filter(each => each.host === host && each.made === true);
     const kept = made.map(each => labels.get(each.node) ?? '');
-    const held = { reason: hold.reason, since: at, request: { id, build } };
+    const now = { reason: hold.reason, since: at, request: { id, build } };
     const change = (state: HostState | undefined): HostState => {
       if (kept.length > 0) return withKept(state, { request: id, build, since: at, labels: kept });
-      return state?.held === undefined ? { ...state, held } : withLeftover(state, build, at);
+      return state?.held === undefined ? { ...state, held: now } : withLeftover(state, build, at);
     };
     operations.push(...(await hostStateOperation(place, host, change)));
   }
   return operations;
+}
+
+/**
+ * Whether a request still holds a build. `unknown`: a process of a newer version wrote it, or nothing can read it.
+ *
+ * @param node as children of `holds` are called.
+ */
+export async function holdsBuild(
+  { store, paths }: Pick<HoldPlace, 'store'> & { readonly paths: Pick<StorePaths, 'hold'> },
+  node: string,
+  build: Uuid,
+): Promise<'holds' | 'over' | 'unknown'> {
+  const read = await settle(store, () => store.get(paths.hold(node)));
+  if (read === undefined) return 'over';
+  try {
+    return holdRequestCodec.decode(read.data).held.some(each => each.build === build) ? 'holds' : 'over';
+  } catch (error) {
+    if (error instanceof RecordError) return 'unknown';
+    throw error;
+  }
 }
 
 /** Ends the hold of some of its builds, or all of it: an executor cleans their hosts, which then serve again. */

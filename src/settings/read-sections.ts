@@ -194,6 +194,7 @@ export function readExecutor(
   const files = read.integer('files_limit_per_job', { min: -1 }, 250_000);
   const memory = read.integer('memory_limit_per_job', { min: -1 }, -1);
   const logs = read.integer('logs_limit_per_job', { min: -1 }, 100);
+  const held = read.integer('held_workspaces_limit', { min: -1 }, 2000);
   return {
     jobDir: read.path('job_dir', join(stateDir, 'jobs')),
     logDir: read.path('log_dir', join(stateDir, 'logs')),
@@ -214,6 +215,7 @@ export function readExecutor(
     filesLimitPerJob: noneForMinusOne(read, 'files_limit_per_job', files),
     memoryLimitPerJob: noneForMinusOne(read, 'memory_limit_per_job', memory),
     logsLimitPerJob: logs === -1 ? undefined : logs,
+    heldWorkspacesLimit: held === -1 ? undefined : held,
     processesLimitPerJob: read.integer('processes_limit_per_job', { min: 16, max: 1_000_000 }, 1024),
     defaultTimeout: read.duration('default_timeout', { min: 1, max: 7 * 86_400 }, 1800),
     gitDir: read.path('git_dir', gitDir),

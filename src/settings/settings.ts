@@ -224,6 +224,8 @@ export interface ExecutorSettings {
   readonly memoryLimitPerJob: number | undefined;
   /** Megabytes of what jobs leave in their log directory; undefined: no limit. Default 100. */
   readonly logsLimitPerJob: number | undefined;
+  /** Megabytes of all workspaces together that it holds for people; undefined: no limit. Default 2000. */
+  readonly heldWorkspacesLimit: number | undefined;
   /** Processes and threads of one build at a time. Default 1024. */
   readonly processesLimitPerJob: number;
   /** Seconds, for jobs that set no `timeout`. Default 1800. */

@@ -212,7 +212,7 @@ describeOnChromium('acts on the page', executablePath => {
         await dialog.getByText('are kept as they are').waitFor();
         expect(await axeFindings(page)).toEqual([]);
         await dialog.getByRole('button', { name: 'Request' }).click();
-        await dialog.getByText('Its hosts are held when it fails.').waitFor();
+        await dialog.getByText('Its hosts, or its workspace, are held when it fails.').waitFor();
         await dialog.getByRole('button', { name: 'Close' }).click();
         const row = 'tbody tr';
         await page.locator(row, { hasText: 'why does it fail?' }).waitFor();

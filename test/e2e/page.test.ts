@@ -636,9 +636,9 @@ describeOnChromium('the page', executablePath => {
     await links.getByRole('link', { name: 'Autoholds' }).click();
     await page.getByRole('heading', { name: '1 autohold' }).waitFor();
     expect(await row('unit-tests').innerText()).toMatch(
-      /any change\s+1 of 2\s+arm-1 of build [0-9a-f]{8} since .*, until .*why does it fail\?.* by ada \(company\), for 1h 00m each/s,
+      /any change\s+2 of 2\s+arm-1 of build [0-9a-f]{8} since .*, until .*workspace \/jobs\/\.held\/x of ci1 of build .*, until .*why does it fail\?.* by ada \(company\), for 1h 00m each/s,
     );
-    await row('unit-tests').getByRole('link', { name: 'build' }).click();
+    await row('unit-tests').getByRole('link', { name: 'build' }).first().click();
     await page.getByRole('heading', { name: 'unit-tests' }).waitFor();
   });
 

@@ -78,15 +78,16 @@ describe.skipIf(sshd.kind !== 'found' || bubblewrap.kind !== 'found')(
           nodes: [{ build: unit.uuid, nodes: ['one'] }],
           gatehouse: { by: 'command line' },
         });
-        expect([other?.current_count, ofLint?.current_count]).toEqual([0, 0]);
+        expect([other?.current_count, ofLint?.current_count]).toEqual([0, 1]);
         expect(unit.error_detail).toMatch(
           /held for hold request \d+ of command line \(why does it fail\?\): host one/,
         );
         expect(await world.api.get(`${TENANT}/nodes`)).toMatchObject([
           { id: 'one', state: 'hold', comment: 'why does it fail?' },
         ]);
+        // It ran on the executor.
         expect(await world.api.text(`${TENANT}/build/${build('lint')?.uuid}/log`)).toContain(
-          `hold request ${ofLint?.id}: this job has no nodes to hold`,
+          `held for hold request ${ofLint?.id} of command line (why does it fail?): workspace /`,
         );
         expect(await world.api.get(`${TENANT}/autohold/${hold?.id}`)).toEqual(hold);
 

@@ -1,4 +1,4 @@
-/** `gatehouse autohold request`, `list`, `info` and `delete`: hosts of a job that fails are held as they are, for a person to look at. */
+/** `gatehouse autohold request`, `list`, `info` and `delete`: hosts of a job that fails, or its workspace, are held as they are, for a person to look at. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { HoldDocument } from '../../api/holds.ts';
 import { durationText } from '../../lib/duration-text.ts';
@@ -25,15 +25,17 @@ ${whoMayText('a token that names the tenant')}`;
 
 /** @param done gets the exit status: 1 when the service refuses or is not reached. */
 export function addAutoholdCommands(program: Command, io: Io, done: (status: number) => void): void {
-  const autohold = program.command('autohold').summary('hold the hosts of a job when it fails');
+  const autohold = program
+    .command('autohold')
+    .summary('hold the hosts of a job, or its workspace, when it fails');
   addAskOptions(autohold.command('request'))
-    .summary('hold the hosts of a job when it fails')
+    .summary('hold the hosts of a job, or its workspace, when it fails')
     .description(
-      'Asks that the hosts of a job are held as they are when it fails, for the next builds of it, until the hold expires or is deleted. A job that runs on its executor has no hosts to hold.',
+      'Asks that the hosts of a job are held as they are when it fails, for the next builds of it, until the hold expires or is deleted. Of a job that runs on an executor the workspace is held there.',
     )
     .argument('<project>', 'name of the project, e.g. acme/app')
     .requiredOption('--job <name>', 'the job')
-    .requiredOption('--reason <text>', 'shown with the hosts')
+    .requiredOption('--reason <text>', 'shown with what is held')
     .option('--change <change>', 'only for this change, e.g. master/login or 1234')
     .option('--ref <expression>', 'only for refs that it matches from their start')
     .option('--count <n>', 'builds to hold at most', wholeNumber, 1)
@@ -48,18 +50,20 @@ export function addAutoholdCommands(program: Command, io: Io, done: (status: num
     );
   addAskOptions(autohold.command('list'))
     .summary('list the requests')
-    .description('Lists the requests to hold hosts, with the builds and hosts that they hold now.')
+    .description('Lists the requests, with the builds and their hosts or workspaces that they hold now.')
     .action(async (options: AskOptions) => done(await withTenantService(io, options, list)));
   addAskOptions(autohold.command('info'))
     .summary('show one request')
-    .description('Shows one request to hold hosts, with the builds and hosts that it holds now.')
+    .description('Shows one request, with the builds and their hosts or workspaces that it holds now.')
     .argument('<id>', 'as "gatehouse autohold list" shows it')
     .action(async (id: string, options: AskOptions) =>
       done(await withTenantService(io, options, session => info(session, id))),
     );
   addAskOptions(autohold.command('delete'))
     .summary('delete a request')
-    .description('Deletes a request. The hosts that it holds are cleaned and serve again.')
+    .description(
+      'Deletes a request. The hosts that it holds are cleaned and serve again; workspaces are removed.',
+    )
     .argument('<id>', 'as "gatehouse autohold list" shows it')
     .addHelpText('after', whoMayText('a token that names the tenant'))
     .action(async (id: string, options: AskOptions) =>
@@ -82,7 +86,7 @@ function request(
     session,
     `project/${project.split('/').map(encodeURIComponent).join('/')}/autohold`,
   );
-  return sendRequest(session, path, body, `hosts of ${job} are held when it fails`);
+  return sendRequest(session, path, body, `hosts of ${job}, or its workspace, are held when it fails`);
 }
 
 async function list(session: Session): Promise<number> {
@@ -114,6 +118,15 @@ function linesOf(hold: HoldDocument): readonly string[] {
   return [
     `${id}  ${job} of ${project}${about}, ${hold.current_count} of ${hold.max_count}, each ${end}`,
     `    ${reason} (${gatehouse.by})`,
-    ...nodes.map(held => `    build ${held.build}: ${held.nodes.join(', ')}`),
+    ...nodes.map((held, index) => `    build ${held.build}: ${whatOf(held.nodes, gatehouse.held[index])}`),
   ].map(printable);
+}
+
+function whatOf(
+  nodes: readonly string[],
+  held: HoldDocument['gatehouse']['held'][number] | undefined,
+): string {
+  // Services before the one that holds workspaces say nothing of them.
+  const workspace = held?.workspace ?? undefined;
+  return workspace === undefined ? nodes.join(', ') : `workspace ${workspace.path} of ${workspace.executor}`;
 }

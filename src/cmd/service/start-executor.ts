@@ -76,7 +76,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
         onHeld: holders.onHeld,
       }),
       repositories: providedRepositories(core, store, repositories),
-      ...{ log, room, providers: nodes.providers },
+      ...{ log, room, providers: nodes.providers, holds: { store, paths: core.paths } },
       ...(keystore === undefined ? {} : { secretKeys: keystore, sshKeys: keystore, dataSeal: keystore }),
       onLogComplete: build => logs.keeper.add(build),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
@@ -196,6 +196,8 @@ function executorOptions({ settings: { executor, store }, host }: WorkerCore): E
     diskLimitBytes: executor.diskLimitPerJob === undefined ? null : executor.diskLimitPerJob * 1_000_000,
     filesLimit: executor.filesLimitPerJob ?? null,
     logsLimitBytes: executor.logsLimitPerJob === undefined ? null : executor.logsLimitPerJob * 1_000_000,
+    heldBytesLimit:
+      executor.heldWorkspacesLimit === undefined ? null : executor.heldWorkspacesLimit * 1_000_000,
     memoryLimitBytes:
       executor.memoryLimitPerJob === undefined ? null : executor.memoryLimitPerJob * 1_000_000,
     maxProcesses: executor.processesLimitPerJob,

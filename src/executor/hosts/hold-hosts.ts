@@ -1,6 +1,6 @@
 /**
  * The hosts of a build that failed, where a person asked to hold them: nothing is removed there, and no build is given a place on them
- * until the request expires or is deleted.
+ * until the request expires or is deleted. A build without hosts has its workspace held (`held/`).
  */
 import type { Uuid } from '../../lib/ids.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
@@ -37,9 +37,9 @@ function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined;
 }
 
-/** For the log of the build, and the reason of its result. */
-export function heldText({ id, hold: { by, reason } }: StoredHold, hosts: readonly string[]): string {
-  return `held for hold request ${id} of ${by} (${reason}): ${hosts.join(', ')}`;
+/** For the log of the build, and the reason of its result. @param what the hosts, or where the workspace is. */
+export function heldText({ id, hold: { by, reason } }: StoredHold, what: string): string {
+  return `held for hold request ${id} of ${by} (${reason}): ${what}`;
 }
 
 /** What a build has, and the labels by the names of its nodes. */
@@ -49,24 +49,26 @@ interface HeldNodes {
   readonly labels: ReadonlyMap<string, string>;
 }
 
-/** Writes with the operations for the hosts, again where another writer changed one of them meanwhile. */
+/** Writes with the operations for the hosts, or for the workspace, again where another writer changed one of them meanwhile. */
 export async function withHostsAfter<T>(
   deps: LeaseDeps & HoldPlace,
-  { failures = [], hold }: HostsAfter,
+  { failures = [], hold, workspace }: HostsAfter,
   { build, granted, labels }: HeldNodes,
   write: (operations: readonly Operation[]) => Promise<T>,
 ): Promise<T> {
-  if (hold === undefined || granted === undefined)
+  if (hold === undefined || (granted === undefined && workspace === undefined))
     return await withTroubles(deps, async () => failures, build, write);
   // What a provider made is deleted, once the build is gone and nothing keeps it.
-  const hosts = sourcesOf({ hosts: granted.hosts.filter(({ made }) => made === undefined) });
+  const hosts =
+    granted === undefined ? [] : sourcesOf({ hosts: granted.hosts.filter(({ made }) => made === undefined) });
+  const held = { build, ...(workspace === undefined ? {} : { workspace }) };
   return await withTroubles(
     deps,
     async () => {
       const current = (await readHolds(deps, hold.hold.tenant)).find(({ id }) => id === hold.id);
       if (current !== undefined && current.hold.count < current.hold.maxCount)
-        return await holdOperations(deps, current, { build, at: deps.clock.now() }, granted, labels);
-      // It was deleted, or another build was first: they are cleaned.
+        return await holdOperations(deps, current, { ...held, at: deps.clock.now() }, granted, labels);
+      // It was deleted, or another build was first: they are cleaned, and the executor removes the workspace.
       const reason = `the hosts of build ${build} were to be held for a request that is gone`;
       return hosts.map(host => ({ host, reason, leftover: true }));
     },

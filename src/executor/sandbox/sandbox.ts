@@ -105,6 +105,8 @@ export interface Sandbox {
   job(command: JobCommand, owner: Owner | null): Launch;
   /** A process of our own (git) that works on the job's future files, as the job's user. */
   own(argv: readonly string[], env: ProcessSpec['env'], owner: Owner | null): Launch;
+  /** Copies what a build sees of an overlay to an existing directory below `jobDir`, with its owners. Only where {@link overlays}. */
+  merged(overlay: Overlay, to: string): Launch;
   /** The path at which {@link own} processes see a host path. */
   seen(path: string): string;
 }
@@ -166,6 +168,13 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
       return ownStage === null
         ? { ...common, argv, user: owner }
         : { ...common, argv: stagedArgv(ownStage, [], owner, argv), user: null };
+    },
+    merged(overlay, to) {
+      if (stage === null) throw new Error('there are no overlays without a stage');
+      const keep = ['--no-dereference', '--preserve=mode,ownership,timestamps,links'];
+      const [from, at] = [`${onStage(stage, overlay.at)}/.`, onStage(stage, to)];
+      const argv = stagedArgv(stage, [overlay], null, ['cp', '-R', ...keep, '--', from, at]);
+      return { argv, env: { PATH: OWN_PATH }, cwd: '/', user: null, reach: { kind: 'group' } };
     },
     seen: path => (ownStage === null ? path : onStage(ownStage, path)),
   };

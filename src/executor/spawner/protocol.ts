@@ -55,7 +55,7 @@ export interface ProcessSpec {
   readonly handsOver?: true;
   /** Path of a compiled filter of system calls, for bubblewrap: open for reading at {@link seccompDescriptor}. */
   readonly seccomp?: string;
-  /** Content of its file of secrets, for bubblewrap to read at {@link secretsDescriptor}. On no disk, and in no argument. */
+  /** Content of its file of secrets, for bubblewrap to read at {@link secretsDescriptor}; a program without it has it at 3. On no disk, and in no argument. */
   readonly secrets?: string;
   /** The control group it is started in. */
   readonly cgroups?: readonly ChildCgroup[];

@@ -1,4 +1,4 @@
-/** Requests to keep the hosts of jobs that fail: what they hold, since when and until when; they are made and ended here. */
+/** Requests to keep the hosts or the workspace of jobs that fail: what they hold, since when and until when; they are made and ended here. */
 import type { HoldDocument } from '../../api/holds.ts';
 import { actButtons } from './act-dialog.ts';
 import { api, fetchJson, pages } from './address.ts';
@@ -28,7 +28,11 @@ export function autoholdsView(root: Element, tenant: string, right: Pick<RightTo
         right.isGiven && actButtons(tenant, [requestHold()], 'autohold'),
       ),
       holds.length === 0
-        ? element('p', { class: 'quiet' }, 'An autohold keeps the hosts of a job as they are when it fails.')
+        ? element(
+            'p',
+            { class: 'quiet' },
+            'An autohold keeps the hosts of a job, or its workspace, as they are when it fails.',
+          )
         : [
             search.root,
             search.over(
@@ -68,15 +72,15 @@ function heldPart(
   held: {
     readonly build: string;
     readonly nodes: readonly string[];
-    readonly since?: number;
-    readonly until?: number | null;
-  },
+  } & Partial<HoldDocument['gatehouse']['held'][number]>,
 ): HTMLElement {
-  const { build, nodes, since, until = null } = held;
+  const { build, nodes, since, until = null, workspace = null } = held;
   return element(
     'div',
     {},
-    element('code', {}, nodes.join(', ')),
+    workspace === null
+      ? element('code', {}, nodes.join(', '))
+      : ['workspace ', element('code', {}, workspace.path), ` of ${workspace.executor}`],
     ' of ',
     element('a', { 'data-route': true, href: pages.build(tenant, build) }, `build ${build.slice(0, 8)}`),
     since !== undefined && ` since ${clock(since * 1000)}`,

@@ -2,6 +2,7 @@
 import type { HoldDocument } from '../../api/holds.ts';
 import type { NodesDocument } from '../../api/nodes.ts';
 import { type Act, encodedProject } from './acts.ts';
+import { count } from './format.ts';
 
 /** As the API has it. */
 const LONGEST_REASON = 500;
@@ -65,24 +66,28 @@ export function requestHold(): Act {
       ...(change === '' ? {} : change.startsWith('refs/') ? { ref: change } : { change }),
     }),
     effect:
-      'The hosts of the next builds of the job that fail are kept as they are: no other build gets them.',
-    done: 'Its hosts are held when it fails.',
+      'The hosts of the next builds of the job that fail are kept as they are: no other build gets them. Where it runs on an executor, its workspace is kept there.',
+    done: 'Its hosts, or its workspace, are held when it fails.',
   };
 }
 
 /** Of one that is there. */
-export function autoholdActs({ id, job, nodes }: HoldDocument): readonly Act[] {
+export function autoholdActs({ id, job, nodes, gatehouse }: HoldDocument): readonly Act[] {
   const hosts = nodes.flatMap(each => each.nodes);
+  const workspaces = gatehouse.held.filter(({ workspace }) => (workspace ?? null) !== null).length;
+  const gone = [
+    ...(hosts.length === 0
+      ? []
+      : [`What failed builds left on ${hosts.join(', ')} is removed, and the hosts serve again.`]),
+    ...(workspaces === 0 ? [] : [`${count(workspaces, 'workspace')} that it holds will be removed.`]),
+  ];
   return [
     {
       ...{ verb: 'Delete', subject: `the autohold of ${job}`, fields: [], method: 'DELETE' },
       path: () => `autohold/${encodeURIComponent(id)}`,
       body: () => ({}),
-      effect:
-        hosts.length === 0
-          ? 'It holds nothing now, and will hold nothing.'
-          : `What failed builds left on ${hosts.join(', ')} is removed, and the hosts serve again.`,
-      done: 'It is gone; hosts that it held serve again shortly.',
+      effect: gone.length === 0 ? 'It holds nothing now, and will hold nothing.' : gone.join(' '),
+      done: 'It is gone; hosts that it held serve again shortly, and workspaces are removed.',
     },
   ];
 }

@@ -42,7 +42,10 @@ test('the reason of a person who took a host out of service is for all', () => {
 
 test('a request says until when it holds each build', () => {
   const { id, hold } = SAMPLE_HOLDS[0]!;
-  const until = { build: BUILD, since: seconds(at(-180)), until: seconds(at(3420)) };
-  expect(holdDocument(id, hold).gatehouse.held).toEqual([until]);
-  expect(holdDocument(id, { ...hold, expiration: 0 }).gatehouse.held).toEqual([{ ...until, until: null }]);
+  const until = { build: BUILD, since: seconds(at(-180)), until: seconds(at(3420)), workspace: null };
+  const [held, kept] = holdDocument(id, hold).gatehouse.held;
+  expect(held).toEqual(until);
+  expect(kept?.workspace).toEqual({ executor: 'ci1', path: '/jobs/.held/x', bytes: 4096 });
+  expect(holdDocument(id, hold).nodes.map(({ nodes }) => nodes)).toEqual([['arm-1'], []]);
+  expect(holdDocument(id, { ...hold, expiration: 0 }).gatehouse.held[0]).toEqual({ ...until, until: null });
 });

@@ -8,7 +8,7 @@ const HOLDS = '/api/tenant/main/autohold';
 const hold = (more: object) => ({
   ...{ id: '0000000003', tenant: 'main', project: 'git.example.org/acme/app', job: 'unit-tests' },
   ...{ ref_filter: '.*', max_count: 2, current_count: 0, reason: 'why does it fail?', node_expiration: 0 },
-  ...{ expired: null, nodes: [], gatehouse: { by: 'command line', at: 1_795_000_000 } },
+  ...{ expired: null, nodes: [], gatehouse: { by: 'command line', at: 1_795_000_000, held: [] } },
   ...more,
 });
 
@@ -26,6 +26,8 @@ async function autohold(answer: unknown, ...args: readonly string[]) {
 
 test('requests are listed with what they are about, how long they hold, and what they hold now', async () => {
   const build = '7d1e1f0a6c3b4f2e9a5d0c8b7e6f5a41';
+  const other = '0a6c3b4f2e9a5d0c8b7e6f5a417d1e1f';
+  const workspace = { executor: 'ci1', path: `/jobs/.held/main-0000000004-${other}`, bytes: 4096 };
   const { status, text } = await autohold(
     [
       hold({}),
@@ -34,7 +36,18 @@ test('requests are listed with what they are about, how long they hold, and what
         ...{
           node_expiration: 86_400,
           reason: 'bad\u001b[2Jword',
-          nodes: [{ build, nodes: ['web1', 'web2'] }],
+          nodes: [
+            { build, nodes: ['web1', 'web2'] },
+            { build: other, nodes: [] },
+          ],
+          gatehouse: {
+            ...{ by: 'command line', at: 1_795_000_000 },
+            // The first as services before 0.4 had it.
+            held: [
+              { build, since: 1_795_000_100, until: null },
+              { build: other, since: 1_795_000_200, until: null, workspace },
+            ],
+          },
         },
       }),
     ],
@@ -47,6 +60,7 @@ test('requests are listed with what they are about, how long they hold, and what
 0000000004  unit-tests of git.example.org/acme/app (change master/login), 1 of 1, each for 24h 00m
     bad�[2Jword (command line)
     build ${build}: web1, web2
+    build ${other}: workspace ${workspace.path} of ci1
 `);
   expect((await autohold([], 'list')).text).toBe('no hold requests\n');
 });
@@ -60,7 +74,7 @@ test('one request is shown alone, and as it is with --json', async () => {
 test('a request names its filter, and leaves it to the service how long hosts are held', async () => {
   const asked = ['request', 'acme/app', '--job', 'unit-tests', '--reason', 'look'];
   const { text, requests } = await autohold([], ...asked, '--change', 'master/login');
-  expect(text).toBe('hosts of unit-tests are held when it fails\n');
+  expect(text).toBe('hosts of unit-tests, or its workspace, are held when it fails\n');
   expect(JSON.parse(requests.at(-1)?.body ?? '')).toEqual({
     ...{ job: 'unit-tests', reason: 'look', change: 'master/login', count: 1, node_hold_expiration: null },
   });

@@ -8,6 +8,7 @@ import type {
   BuildResultEvent,
   ExecutorDeps,
   ExecutorOptions,
+  HostsAfter,
   TakenBuild,
 } from '../../../src/executor/deps.ts';
 import { createExecutor, type Executor } from '../../../src/executor/executor.ts';
@@ -62,6 +63,14 @@ export interface Bench extends AsyncDisposable {
   commit(scripts: Readonly<Record<string, string>>): Promise<string>;
   /** @param store stands for the store that takes the build's events; default: they are stored at once. */
   submit(request: BuildRequest, store?: (event: BuildEvent) => Promise<void>): Submitted;
+}
+
+/** Requests to hold workspaces. */
+export interface HoldBook {
+  readonly records: NonNullable<ExecutorDeps['holds']>;
+  find(request: BuildRequest): ReturnType<TakenBuild['findHold']>;
+  /** Before the result of a build is known to the test. */
+  complete(request: BuildRequest, after: HostsAfter | undefined): Promise<void>;
 }
 
 export type Scripts = {
@@ -136,6 +145,7 @@ export async function openBench(
     readonly secretKeys?: ExecutorDeps['secretKeys'];
     readonly sshKeys?: ExecutorDeps['sshKeys'];
     readonly dataSeal?: ExecutorDeps['dataSeal'];
+    readonly holds?: HoldBook;
   } = {},
 ): Promise<Bench> {
   const folder = places.folder ?? (await mkdtemp(join(tmpdir(), 'gatehouse-executor-')));
@@ -144,7 +154,7 @@ export async function openBench(
   const repository = await createGitRepository(gitDir);
   // The fake makes its repository in a private directory; a cache's are as open as the umask says.
   await chmod(dirname(repository.path), 0o755);
-  const queue = createTestQueue(options.logDir ?? join(folder, 'logs'));
+  const queue = createTestQueue(options.logDir ?? join(folder, 'logs'), places.holds);
   const warnings: string[] = [];
   const mirrors = new Map<ProjectKey, string>();
   const opening = createExecutor(
@@ -165,6 +175,7 @@ export async function openBench(
       ...(places.secretKeys === undefined ? {} : { secretKeys: places.secretKeys }),
       ...(places.sshKeys === undefined ? {} : { sshKeys: places.sshKeys }),
       ...(places.dataSeal === undefined ? {} : { dataSeal: places.dataSeal }),
+      ...(places.holds === undefined ? {} : { holds: places.holds.records }),
     },
     {
       hostname: 'executor1',
@@ -244,7 +255,7 @@ interface Waiting {
   readonly taken: TakenBuild;
 }
 
-function createTestQueue(logDir: string) {
+function createTestQueue(logDir: string, holds: HoldBook | undefined) {
   const waiting: Waiting[] = [];
   let wake: (() => void) | undefined;
 
@@ -279,13 +290,14 @@ function createTestQueue(logDir: string) {
           lost: lost.signal,
           resumed: async ended => void (await unlessAborted(() => resumed.promise, ended)),
           hold: async () => ({ release: async () => {} }),
-          findHold: async () => undefined,
+          findHold: async () => await holds?.find(request),
           cancelledAt: () => cancelledAt,
           async report(event) {
             await store(event);
             events.push(event);
           },
-          complete: async (result, spans) => {
+          complete: async (result, spans, hosts) => {
+            await holds?.complete(request, hosts);
             resolve({ result, spans, events, log: await readFile(path, 'utf8').catch(() => '') });
             return 'whole';
           },

@@ -7,6 +7,8 @@ function recording() {
   const commands: string[] = [];
   const own: OwnProcesses = {
     git: async () => {},
+    pack: async () => {},
+    merged: async () => {},
     async system(argv) {
       commands.push(argv.join(' '));
       if (argv.includes('stuck')) throw new Error('it is in use');

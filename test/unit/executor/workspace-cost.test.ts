@@ -41,6 +41,8 @@ async function awaited(work: () => Promise<unknown>): Promise<number> {
 function createSlot(overlays: boolean) {
   const processes: string[] = [];
   const own: OwnProcesses = {
+    pack: async () => {},
+    merged: async () => {},
     async git(_place, [command = '']) {
       processes.push(command);
     },

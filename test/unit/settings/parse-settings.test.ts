@@ -103,6 +103,7 @@ describe('defaults', () => {
         filesLimitPerJob: 250_000,
         memoryLimitPerJob: undefined,
         logsLimitPerJob: 100,
+        heldWorkspacesLimit: 2000,
         processesLimitPerJob: 1024,
         defaultTimeout: 1800,
         gitDir: '/var/lib/gatehouse/git',

@@ -5,6 +5,7 @@ import type { StoredHold } from '../../../src/nodes/hold-requests.ts';
 import { at, uuidOf } from './sample-item.ts';
 
 const HELD_BUILD = uuidOf('schema', 'build', '1', 'unit-tests', '1');
+const KEPT_BUILD = uuidOf('docs', 'build', '1', 'unit-tests', '1');
 
 export const SAMPLE_HOLDS: readonly StoredHold[] = [
   {
@@ -20,9 +21,17 @@ export const SAMPLE_HOLDS: readonly StoredHold[] = [
       by: 'ada (company)',
       at: at(-400),
       maxCount: 2,
-      count: 1,
+      count: 2,
       expiration: 3600,
-      held: [{ build: HELD_BUILD, at: at(-180), hosts: ['arm-1'] }],
+      held: [
+        { build: HELD_BUILD, at: at(-180), hosts: ['arm-1'] },
+        {
+          build: KEPT_BUILD,
+          at: at(-120),
+          hosts: [],
+          workspace: { executor: 'ci1', path: '/jobs/.held/x', bytes: 4096 },
+        },
+      ],
     },
   },
 ];

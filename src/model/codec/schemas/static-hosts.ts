@@ -1,5 +1,5 @@
 /** Hosts that jobs run on over ssh, and providers of pods. */
-import type { HeldBuild, HoldFilter, HoldRequest } from '../../hold-request.ts';
+import type { HeldBuild, HoldFilter, HoldRequest, KeptWorkspace } from '../../hold-request.ts';
 import type { KubernetesPool, PodTemplate, PullPolicy } from '../../kubernetes-pool.ts';
 import type {
   GrantedHost,
@@ -103,7 +103,12 @@ export const holdRequestSchema = object<HoldRequest>({
   maxCount: whole,
   count: whole,
   expiration: whole,
-  held: list(object<HeldBuild>({ build: uuid, at: time, hosts: list(text) })),
+  held: list(
+    object<HeldBuild>({
+      ...{ build: uuid, at: time, hosts: list(text) },
+      workspace: optional(object<KeptWorkspace>({ executor: text, path: text, bytes: whole })),
+    }),
+  ),
 });
 
 /** {@link WantedNodes}, in requests for builds. */
