@@ -6,7 +6,9 @@ import type { BucketServer } from '../conformance/log-bucket/suite.ts';
 const HOW = `npm run test:s3 needs a server that speaks S3, on this machine:
   S3_ENDPOINT              its address, e.g. http://127.0.0.1:7070
   S3_ACCESS_KEY_ID, S3_SECRET_ACCESS_KEY
-It has to check signatures. A bucket of the test is made there, and stays.`;
+It has to check signatures. A bucket of the test is made there, and stays. With a Go toolchain, for example:
+  go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+  ROOT_ACCESS_KEY=... ROOT_SECRET_KEY=... versitygw --port 127.0.0.1:7070 posix <an empty directory>`;
 
 /** Called by Vitest before anything else of a run. @throws Error that says how to get a server, when none is named. */
 export function setup(): void {
