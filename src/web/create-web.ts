@@ -9,14 +9,14 @@
  * Two listeners serve the same routes: the port, where only a token grants authority, and the Unix socket of this machine's command
  * line, where the mode of the file does (auth/caller.ts).
  *
- * Paths are Zuul's if Zuul has one (`/api`, see status-routes.ts for the list); the page is at `/`.
+ * Paths are Zuul's if Zuul has one (`/api`, see global-routes.ts for the list); the page is at `/`.
  * Bad input is answered 4xx with `{error, place}`; 500 is an internal error, which is logged.
  *
  * Map of this room:
  *
  *     create-web.ts, deps.ts, answer.ts, query.ts   the server, its dependencies, answers, query parameters: read these first
  *     *-route, *-routes                             one route, or a group of routes, each; documents come from `src/api`. What they share:
- *                                                   named-item.ts, named-pipeline.ts, project-named.ts, history-filter.ts, forecasts.ts, since.ts, operator-request.ts, cost-answer.ts, expected-durations.ts, test-results.ts
+ *                                                   named-item.ts, named-pipeline.ts, project-named.ts, history-filter.ts, forecasts.ts, since.ts, operator-request.ts, cost-answer.ts, expected-durations.ts, test-results.ts, info-json.ts
  *     auth/                                         who sends a request, and what they may do (guard.ts before all routes, permission.ts, fits-rule.ts); tenant-access.ts,
  *                                                   client-address.ts
  *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent
@@ -51,6 +51,7 @@ import { expectedDurations } from './expected-durations.ts';
 import { addForecastRoutes } from './forecast-routes.ts';
 import { type Forecasts, forecasts } from './forecasts.ts';
 import { addFreezeRoutes } from './freeze-routes.ts';
+import { addGlobalRoutes } from './global-routes.ts';
 import { type GracefulClose, gracefulClose } from './graceful-close.ts';
 import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
@@ -73,7 +74,7 @@ import { addOperatorRoutes } from './operator-routes.ts';
 import { otlpRoute } from './otlp-route.ts';
 import { addPageRoutes } from './page-routes.ts';
 import { type SpanQuota, spanQuota } from './span-quota.ts';
-import { addGlobalRoutes, addStatusRoutes } from './status-routes.ts';
+import { addStatusRoutes } from './status-routes.ts';
 import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-contact.ts';
 import { takeTurns } from './take-turns.ts';
 import { addTestRoutes } from './test-results.ts';

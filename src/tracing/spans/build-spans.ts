@@ -1,5 +1,5 @@
 /**
- * `Build`, one per attempt, with its waits and the executor's spans (`execution-spans.ts`):
+ * `Build`, one per attempt, with its waits (`build-waits.ts`) and the executor's spans (`execution-spans.ts`):
  *
  *     Build unit-tests
  *     ├─ RequestNodes      of one that runs on nodes: requested → granted, or made; again after they were given back
@@ -7,7 +7,7 @@
  *     └─ JobExecution
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
-import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
+import { spanIdOf } from '../../lib/ids.ts';
 import { stripUserinfo } from '../../lib/redact.ts';
 import {
   type Build,
@@ -20,11 +20,11 @@ import {
 import { type BuildSet, graphOf } from '../../model/build-set.ts';
 import { type CancelCause, culpritText, removalText } from '../../model/cause.ts';
 import type { JobNode } from '../../model/job.ts';
-import { nodesSince } from '../../model/node-wait.ts';
-import type { SpanLink, SpanRecord, SpanReference } from '../../model/span.ts';
-import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
+import type { SpanLink, SpanReference } from '../../model/span.ts';
+import type { AttributeInput } from '../attribute-values.ts';
 import { jobExecutionSpanId, ownTraceOf } from '../span-ids.ts';
 import { cicdResultOf } from '../status.ts';
+import { planWaitsOfBuild } from './build-waits.ts';
 import { type ExecutedBuild, planExecution } from './execution-spans.ts';
 import type { ItemContext } from './item-context.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
@@ -68,11 +68,24 @@ export function planBuild(
         }),
     },
   ];
-  if (build.state.state !== 'skipped') plans.push(...planWaitsOfBuild(context, buildset, own, build));
+  if (build.state.state !== 'skipped') plans.push(...waitsOf(context, buildset, own, build));
   const execution = executionOf(build);
   if (execution !== null)
     plans.push(...planExecution(context, executedBuild(context, buildset, build), own, execution));
   return plans;
+}
+
+function waitsOf(
+  context: ItemContext,
+  buildset: BuildSet,
+  parent: ParentSpan,
+  build: Build,
+): readonly SpanPlan[] {
+  const labels = build.nodes?.labels ?? nodeOf(buildset, build)?.labels;
+  return planWaitsOfBuild(
+    { context, parent, build, own: whose(context, buildset, build) },
+    { labels, result: resultOfBuild(build, parent.end) },
+  );
 }
 
 /** A build that is open when its buildset ends is cancelled and ends with it. */
@@ -203,125 +216,4 @@ function cancelText(cause: CancelCause): string {
   };
   if (cause.left !== undefined) return `${texts[cause.code]}: ${removalText(cause.left, cause.remover)}`;
   return cause.culprit === null ? texts[cause.code] : `${texts[cause.code]}: ${culpritText(cause.culprit)}`;
-}
-
-/** Each begins where the one before ended. */
-function planWaitsOfBuild(
-  context: ItemContext,
-  buildset: BuildSet,
-  parent: ParentSpan,
-  build: Build,
-): readonly SpanPlan[] {
-  const { nodes, requestedAt } = build;
-  const own = { ...whose(context, buildset, build), priority: build.priority };
-  const place = { context, parent, build, own };
-  const taken = startOfBuild(build);
-  if (nodes === undefined) {
-    const labels = nodeOf(buildset, build)?.labels;
-    return [planQueue({ ...place, own: { ...own, labels } }, { start: requestedAt, taken }, 0)];
-  }
-  const result = resultOfBuild(build, parent.end);
-  return nodes.waits.flatMap((wait, index) => {
-    const { returned } = wait;
-    const ready = nodesSince(wait);
-    const queue =
-      ready === undefined
-        ? []
-        : [planQueue(place, { start: ready, taken: returned === undefined ? taken : null, returned }, index)];
-    return [
-      planNodes({ ...place, own: { ...own, labels: nodes.labels } }, { wait, result }, index),
-      ...queue,
-    ];
-  });
-}
-
-/** What the spans of a build's waits share. */
-interface WaitOfBuild {
-  readonly context: ItemContext;
-  readonly parent: ParentSpan;
-  readonly build: Build;
-  readonly own: AttributeInput;
-}
-
-type NodeWait = NonNullable<Build['nodes']>['waits'][number];
-
-function planNodes(
-  { context, parent, build, own }: WaitOfBuild,
-  { wait, result }: { readonly wait: NodeWait; readonly result: string | undefined },
-  index: number,
-): SpanPlan {
-  const { since, granted, returned } = wait;
-  const ready = nodesSince(wait);
-  const end = ready ?? returned?.at ?? parent.end;
-  return {
-    key: `${build.uuid}/nodes/${index}`,
-    end,
-    make: () =>
-      spanOf({
-        ...context.draft,
-        kind: 'RequestNodes',
-        subject: build.job,
-        id: derivedSpanId(parent.id(), 'RequestNodes', index),
-        parent,
-        start: since,
-        end,
-        result: ready === undefined ? (returned === undefined ? result : 'FAILURE') : 'SUCCESS',
-        detail: ready === undefined ? returned?.reason : undefined,
-        own: {
-          ...own,
-          nodeProvider: granted?.making === true ? 'kubernetes' : 'static',
-          nodeHosts: granted?.hosts,
-        },
-        events: makingEvents(wait),
-      }),
-  };
-}
-
-/** How the nodes that were made for it came to be. */
-function makingEvents({ granted, made }: NodeWait): SpanRecord['events'] {
-  if (granted === null || granted.making === undefined) return [];
-  const given = { name: 'nodes-granted', at: granted.at, attributes: eventAttributes({}) };
-  const ofNodes = (made?.nodes ?? []).flatMap(({ name, machine, createdAt, scheduledAt, readyAt }) => {
-    const attributes = eventAttributes({ node: name, machine });
-    return [
-      { name: 'node-created', at: createdAt, attributes: eventAttributes({ node: name }) },
-      { name: 'node-scheduled', at: scheduledAt, attributes },
-      { name: 'node-ready', at: readyAt, attributes },
-    ];
-  });
-  return [given, ...ofNodes];
-}
-
-/** `taken` null: no executor did, or the one that did has given the hosts back. */
-interface TimeInQueue {
-  readonly start: Nanoseconds;
-  readonly taken: Nanoseconds | null;
-  readonly returned?: NodeWait['returned'] | undefined;
-}
-
-function planQueue(
-  { context, parent, build, own }: WaitOfBuild,
-  { start, taken, returned }: TimeInQueue,
-  index: number,
-): SpanPlan {
-  const end = returned?.at ?? taken ?? parent.end;
-  const ended = returned === undefined ? 'not-taken' : 'handed-back';
-  return {
-    key: index === 0 ? `${build.uuid}/queue` : `${build.uuid}/queue/${index}`,
-    end,
-    make: () =>
-      spanOf({
-        ...context.draft,
-        kind: 'ExecutorQueue',
-        id: derivedSpanId(parent.id(), 'ExecutorQueue', index),
-        parent,
-        start,
-        end,
-        own: {
-          ...own,
-          executorQueueOutcome: end === null ? undefined : taken === null ? ended : 'taken',
-          detail: returned?.reason,
-        },
-      }),
-  };
 }
