@@ -5,10 +5,12 @@
  *     const end = await execInPod(client, pod, ['/bin/sh', '-c', 'cat'], { input, output, errors });
  *     if (end.kind === 'ended') …end.status
  */
+import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { cutLine } from '../../lib/cut-text.ts';
-import { type KubeClient, statusIn } from './kube-client.ts';
+import { type KubeClient, refusalText, statusIn } from './kube-client.ts';
 import { CONTAINER } from './pod-spec.ts';
 
 /** `broken`: it did not begin, or what became of it is not known; one line for people. */
@@ -33,6 +35,17 @@ const HANDSHAKE_MS = 15_000;
 /** A connection on which nothing was heard for this long, pings included, is gone. */
 const SILENCE_MS = 60_000;
 const LONGEST_REASON = 400;
+/**
+ * Bytes of input of which the server must have read the last before more is sent. It closes the connection as soon as the command has ended: a
+ * client that writes at that moment learns that its writing failed, and not how the command ended.
+ */
+const PIECE = 128 * 1024;
+
+/** How the input of a command fares. */
+interface Line {
+  /** The command does not read; neither does the server, pings neither. */
+  isFull: boolean;
+}
 
 /** Path of the pods of the client's namespace. */
 export function podsPath({ namespace }: Pick<KubeClient, 'namespace'>): string {
@@ -74,16 +87,17 @@ function talk(socket: WebSocket, streams: ExecStreams): Promise<ExecEnd> {
   const heard = () => {
     isHeard = true;
   };
+  const line: Line = { isFull: false };
   const beat = setInterval(() => {
     // While the reader of the output is slow, nothing is read, pongs neither.
-    if (!isHeard && !socket.isPaused) socket.terminate();
+    if (!isHeard && !socket.isPaused && !line.isFull) socket.terminate();
     isHeard = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
   }, SILENCE_MS / 2);
   let end: ExecEnd | undefined;
   socket
     .on('open', () => {
-      if (streams.input !== undefined) void feed(socket, streams.input);
+      if (streams.input !== undefined) void feed(socket, streams.input, line);
     })
     .on('pong', heard)
     .on('message', (data: Buffer) => {
@@ -92,9 +106,10 @@ function talk(socket: WebSocket, streams: ExecStreams): Promise<ExecEnd> {
       else take(socket, data, streams);
     })
     .on('unexpected-response', (_, response) => {
-      response.resume();
-      end = broken(`the API server answered ${response.statusCode} to a command`);
-      socket.terminate();
+      void refusalText(response).then(message => {
+        end = broken(`the API server answered ${response.statusCode} to a command: ${message}`);
+        socket.terminate();
+      });
     })
     .on('error', error => {
       end ??= broken(error.message);
@@ -113,18 +128,42 @@ function take(socket: WebSocket, data: Buffer, { output, errors }: ExecStreams):
   // The server begins with an empty message on each stream.
   if (stream === undefined || data.length <= 1 || stream.write(data.subarray(1))) return;
   socket.pause();
-  stream.once('drain', () => socket.resume());
-  stream.once('close', () => socket.resume());
+  const goOn = () => {
+    stream.off('drain', goOn).off('close', goOn);
+    socket.resume();
+  };
+  stream.on('drain', goOn).on('close', goOn);
 }
 
-/** As fast as it is sent, and the end of it as well. */
-async function feed(socket: WebSocket, input: Readable): Promise<void> {
+/** As fast as it is read, and the end of it as well. */
+async function feed(socket: WebSocket, input: Readable, line: Line): Promise<void> {
   try {
-    for await (const part of input) await send(socket, STREAMS.input, part);
+    for await (const part of input)
+      for (let from = 0; from < part.length; from += PIECE) {
+        await send(socket, STREAMS.input, part.subarray(from, from + PIECE));
+        line.isFull = true;
+        await readByServer(socket);
+        line.isFull = false;
+        // The end may have come with the answer: all that has arrived is read first.
+        await setImmediate();
+      }
     await send(socket, STREAMS.close, Buffer.of(STREAMS.input));
   } catch {
     // The command has ended, or its connection: that is what its end says.
   }
+}
+
+/** Resolves when the server has read all that was sent: it answers a ping after what came before it. @throws Error when the connection ends. */
+async function readByServer(socket: WebSocket): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const mark = randomUUID();
+  const onPong = (data: Buffer) => {
+    if (data.toString() === mark) resolve();
+  };
+  const onClose = () => reject(new Error('the connection has ended'));
+  socket.on('pong', onPong).on('close', onClose);
+  socket.ping(mark);
+  await promise.finally(() => socket.off('pong', onPong).off('close', onClose));
 }
 
 function send(socket: WebSocket, stream: number, bytes: Buffer): Promise<void> {

@@ -195,11 +195,26 @@ async function answerOf(response: IncomingMessage): Promise<KubeAnswer> {
   const status = response.statusCode ?? 0;
   const body = parsed(await textOf(response));
   if (status >= 200 && status < 300) return { kind: 'done', body };
-  const { reason, message } = statusIn(body);
-  const text = cutLine(message ?? nodeHttp.STATUS_CODES[status] ?? 'an unknown answer', LONGEST_REASON);
+  const { reason } = statusIn(body);
+  const text = messageIn(body, status);
   if (status >= 500 || status === 429 || status === 401 || status < 400)
     return { kind: 'trouble', reason: `the API server answered ${status}: ${text}` };
   return { kind: 'refused', status, reason: reason ?? '', message: text };
+}
+
+function messageIn(body: unknown, status: number): string {
+  const message = statusIn(body).message ?? nodeHttp.STATUS_CODES[status] ?? 'an unknown answer';
+  return cutLine(message, LONGEST_REASON);
+}
+
+/** Why a request was refused; of a connection that breaks meanwhile, only what the status means. Never rejects. */
+export async function refusalText(response: IncomingMessage): Promise<string> {
+  const status = response.statusCode ?? 0;
+  try {
+    return messageIn(parsed(await textOf(response)), status);
+  } catch {
+    return messageIn(undefined, status);
+  }
 }
 
 /** Of a `Status` of the API. */

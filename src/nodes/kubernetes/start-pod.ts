@@ -103,18 +103,25 @@ async function isOurs(client: KubeClient, owner: PodOwner): Promise<boolean> {
   return labels?.[OWNER_LABELS.installation] === owner.installation;
 }
 
+const FULL = /exceeded quota|status unknown for quota/i;
+/** Our rights in it; it is being deleted, or is so new that it has no account for pods yet. */
+const ABOUT_NAMESPACE =
+  /is forbidden: User |cannot create resource|because it is being terminated|error looking up service account/;
+
 /** `full`: there is no room now. What says more about the provider than about the pod is trouble of the provider. */
 export function judgeRefusal({
   status,
+  reason: word,
   message,
-}: Pick<Extract<KubeAnswer, { kind: 'refused' }>, 'status' | 'message'>):
+}: Pick<Extract<KubeAnswer, { kind: 'refused' }>, 'status' | 'reason' | 'message'>):
   | { readonly kind: 'full'; readonly reason: string }
   | Refused
   | KubeTrouble {
   const reason = `the API server answered ${status}: ${message}`;
-  if (status === 403 && /exceeded quota/i.test(message)) return { kind: 'full', reason };
-  if (status === 403 && /is forbidden: User |cannot create resource/.test(message))
-    return { kind: 'trouble', reason };
+  // Quotas count by writing to an object that others write to as well, and new ones are not counted yet.
+  if (status === 409 && word === 'Conflict') return { kind: 'full', reason };
+  if (status === 403 && FULL.test(message)) return { kind: 'full', reason };
+  if (status === 403 && ABOUT_NAMESPACE.test(message)) return { kind: 'trouble', reason };
   // The namespace is not there, or its earlier pod of this name is still going.
   if (status === 404 || status === 409) return { kind: 'trouble', reason };
   return { kind: 'refused', reason };

@@ -84,7 +84,10 @@ async function sweep(
 ): Promise<void> {
   const opened = await deps.clients.open(pool);
   if (opened.kind === 'trouble') return;
-  const pods = await podsOf(opened.client, deps.installation, signal);
+  const { pods, refusal } = await podsOf(opened.client, deps.installation, signal);
+  // No build waits for this right.
+  if (refusal !== undefined)
+    deps.log.warn({ provider: pool.name, reason: refusal }, 'pods that are left over cannot be listed');
   if (pods.length === 0 || signal.aborted) return;
   const { granted } = await requests.read();
   const grants = new Map<string, NodeGrant>(granted.map(({ uuid, grant }) => [uuid, grant]));
@@ -113,19 +116,20 @@ export function leftovers(
   });
 }
 
-/** Empty also where they cannot be listed. */
+/** @returns as many as can be listed, and why not all, where the API server answers. */
 async function podsOf(
   client: KubeClient,
   installation: string,
   signal: AbortSignal,
-): Promise<readonly SeenPod[]> {
+): Promise<{ readonly pods: readonly SeenPod[]; readonly refusal?: string }> {
   const pods: SeenPod[] = [];
   let next = '';
   do {
     const labelSelector = `${OWNER_LABELS.installation}=${installation}`;
     const query = { labelSelector, limit: AT_ONCE, ...(next === '' ? {} : { continue: next }) };
     const answer = await client.call('GET', podsPath(client), { query, signal });
-    if (answer.kind !== 'done') return pods;
+    if (answer.kind === 'refused') return { pods, refusal: `${answer.status}: ${answer.message}` };
+    if (answer.kind === 'trouble') return { pods };
     const { items, metadata } = Object(answer.body) as {
       readonly items?: readonly SeenPod[];
       readonly metadata?: { readonly continue?: string };
@@ -133,5 +137,5 @@ async function podsOf(
     pods.push(...(items ?? []));
     next = metadata?.continue ?? '';
   } while (next !== '');
-  return pods;
+  return { pods };
 }

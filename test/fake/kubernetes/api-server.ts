@@ -13,6 +13,7 @@ import { type Authority, makeAuthority } from '../certificates.ts';
 import { takeExec } from './exec-socket.ts';
 import type { Kubelet } from './kubelet.ts';
 import { type Pod, podOf } from './pod.ts';
+import { failureOf, forbiddenTo, type Refusal, refuse, refuseSocket, sendJson } from './refusals.ts';
 import { judged } from './schema.ts';
 
 export interface FakeApiServer extends AsyncDisposable {
@@ -25,8 +26,14 @@ export interface FakeApiServer extends AsyncDisposable {
   limitPods(most: number | undefined): void;
   /** `down`: 503 for everything. `silent`: connections are taken and nothing is answered. */
   be(mood: 'well' | 'down' | 'silent'): void;
+  /** Takes a right from the executor; undefined: it has all. */
+  forbid(right: Right | undefined): void;
   /** Deletes a pod, as the eviction of a machine does. */
   evict(name: string): void;
+  /** Of changes: a watch of a version before now ends, as after a restart. */
+  forget(): void;
+  /** Ends all connections. */
+  cut(): void;
   /** Of commands that are run, by its path on this machine. */
   use(kubelet: Kubelet): void;
 }
@@ -34,16 +41,24 @@ export interface FakeApiServer extends AsyncDisposable {
 const NAMESPACE = 'jobs';
 const TOKEN = 'a-token-of-tests';
 
+type Right = 'list' | 'exec';
+
 type Watcher = (type: string, pod: Pod) => void;
+
+/** Changes that a watch can begin with; the real server keeps some hundreds. */
+const MOST_PAST = 100;
 
 interface State {
   readonly pods: Map<string, Pod>;
   readonly watchers: Set<Watcher>;
+  /** Oldest first. */
+  readonly past: { readonly version: number; readonly type: string; readonly pod: Pod }[];
   readonly created: string[];
   readonly silenced: Set<Duplex>;
   version: number;
   most: number | undefined;
   mood: 'well' | 'down' | 'silent';
+  forbidden: Right | undefined;
   kubelet: Kubelet | undefined;
 }
 
@@ -51,22 +66,16 @@ export async function startApiServer(): Promise<FakeApiServer> {
   const authority = makeAuthority('kubernetes');
   const { cert, key } = authority.issue('api');
   const state: State = {
-    ...{ pods: new Map(), watchers: new Set(), created: [], silenced: new Set() },
-    ...{ version: 1, most: undefined, mood: 'well', kubelet: undefined },
+    ...{ pods: new Map(), watchers: new Set(), past: [], created: [], silenced: new Set() },
+    ...{ version: 1, most: undefined, mood: 'well', forbidden: undefined, kubelet: undefined },
   };
   const server = createServer({ cert, key }, (request, response) => void serve(state, request, response));
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (refusal(state, request) !== undefined || state.kubelet === undefined) {
-      socket.destroy();
-      return;
-    }
     const { pathname, searchParams } = new URL(request.url ?? '', 'https://api');
-    const [, name = '', action] = /^\/api\/v1\/namespaces\/jobs\/pods\/([^/]+)\/(exec)$/.exec(pathname) ?? [];
-    const pod = state.pods.get(name);
-    if (action === undefined || pod?.status.phase !== 'Running') {
-      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
-      return;
-    }
+    const [, name = ''] = /^\/api\/v1\/namespaces\/jobs\/pods\/([^/]+)\/exec$/.exec(pathname) ?? [];
+    const refused = refusal(state, request) ?? execRefusal(state, name);
+    if (refused !== undefined) return refuseSocket(socket, refused);
+    if (state.kubelet === undefined) throw new Error('there is no kubelet');
     takeExec(request, socket, head, state.kubelet.startIn(name, searchParams));
   });
   const sockets = new Set<Duplex>();
@@ -89,7 +98,17 @@ export async function startApiServer(): Promise<FakeApiServer> {
       state.mood = mood;
       if (mood === 'well') for (const socket of state.silenced) socket.destroy();
     },
+    forbid(right) {
+      state.forbidden = right;
+    },
     evict: name => remove(state, name),
+    forget() {
+      state.past.length = 0;
+      state.version += 1;
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
     use(kubelet) {
       state.kubelet = kubelet;
     },
@@ -123,7 +142,13 @@ function refusal({ mood }: State, { headers }: IncomingMessage): Refusal | undef
   return headers.authorization === `Bearer ${TOKEN}` ? undefined : [401, 'Unauthorized', 'Unauthorized'];
 }
 
-type Refusal = readonly [status: number, reason: string, message: string];
+function execRefusal({ pods, forbidden }: State, name: string): Refusal | undefined {
+  if (forbidden === 'exec') return forbiddenTo('create', 'pods/exec', NAMESPACE, name);
+  const pod = pods.get(name);
+  if (pod === undefined) return [404, 'NotFound', `pods "${name}" not found`];
+  if (pod.spec.nodeName !== undefined) return undefined;
+  return [400, 'BadRequest', `pod ${name} does not have a host assigned`];
+}
 
 async function serve(state: State, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (state.mood === 'silent') {
@@ -142,7 +167,7 @@ async function serve(state: State, request: IncomingMessage, response: ServerRes
     return watch(state, query, response);
   const answer = answerTo(state, request.method ?? '', { namespace, name, below, query }, body);
   if (answer.length === 3) return refuse(response, answer);
-  send(response, answer[0], judged(answer[1]));
+  sendJson(response, answer[0], judged(answer[1]));
 }
 
 interface Asked {
@@ -160,6 +185,8 @@ function answerTo(
   { namespace, name, below, query }: Asked,
   body: unknown,
 ): Answer {
+  if (name === undefined && method === 'GET' && state.forbidden === 'list')
+    return forbiddenTo('list', 'pods', NAMESPACE);
   if (name === undefined) return method === 'POST' ? create(state, namespace, body) : listed(state, query);
   const pod = state.pods.get(name);
   if (pod === undefined) return [404, 'NotFound', `pods "${name}" not found`];
@@ -171,7 +198,13 @@ function answerTo(
     return [201, { apiVersion: 'v1', kind: 'Status', status: 'Success' }];
   }
   if (below === 'status') {
-    const { status } = body as Pick<Pod, 'status'>;
+    const { status, metadata } = body as Pick<Pod, 'status' | 'metadata'>;
+    if (metadata.resourceVersion !== pod.metadata.resourceVersion)
+      return [
+        409,
+        'Conflict',
+        `Operation cannot be fulfilled on pods "${name}": the object has been modified`,
+      ];
     return [200, put(state, { ...pod, status: { ...pod.status, ...status } }, 'MODIFIED')];
   }
   if (method === 'DELETE') return deleted(state, pod, body);
@@ -179,7 +212,7 @@ function answerTo(
 }
 
 function create(state: State, namespace: string, body: unknown): Answer {
-  if (namespace !== NAMESPACE) return [404, 'NotFound', `namespaces "${namespace}" not found`];
+  if (namespace !== NAMESPACE) return forbiddenTo('create', 'pods', namespace);
   const { metadata, spec } = judged(body) as Pick<Pod, 'metadata' | 'spec'>;
   const { name } = metadata;
   if (state.pods.has(name)) return [409, 'AlreadyExists', `pods "${name}" already exists`];
@@ -207,9 +240,13 @@ function listed({ pods, version }: State, query: URLSearchParams): Answer {
 
 function deleted(state: State, pod: Pod, body: unknown): Answer {
   const { preconditions } = judged(body) as { readonly preconditions?: { readonly uid?: string } };
-  if (preconditions?.uid !== undefined && preconditions.uid !== pod.metadata.uid)
-    return [409, 'Conflict', 'the UID in the precondition does not match'];
-  remove(state, pod.metadata.name);
+  const { name, uid } = pod.metadata;
+  if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
+    const uids = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid})`;
+    const message = `Operation cannot be fulfilled on Pod "${name}": ${uids}`;
+    return [409, 'Conflict', `${message}. The object might have been deleted and then recreated`];
+  }
+  remove(state, name);
   return [200, pod];
 }
 
@@ -217,8 +254,14 @@ function put(state: State, pod: Pod, type: string): Pod {
   const metadata = { ...pod.metadata, resourceVersion: String(++state.version) };
   const next = { ...pod, metadata };
   state.pods.set(metadata.name, next);
-  for (const notify of state.watchers) notify(type, next);
+  note(state, type, next);
   return next;
+}
+
+function note({ past, version, watchers }: State, type: string, pod: Pod): void {
+  past.push({ version, type, pod });
+  if (past.length > MOST_PAST) past.shift();
+  for (const notify of watchers) notify(type, pod);
 }
 
 function remove(state: State, name: string): void {
@@ -227,20 +270,22 @@ function remove(state: State, name: string): void {
   state.pods.delete(name);
   state.version += 1;
   state.kubelet?.end(name);
-  for (const notify of state.watchers) notify('DELETED', pod);
+  note(state, 'DELETED', {
+    ...pod,
+    metadata: { ...pod.metadata, resourceVersion: String(state.version) },
+  });
 }
 
-/** From now on: nothing is kept of what was before, and a reader with an older version reads again. */
+/** From a version on, as far as what came after it is still known; a reader with an older one reads again. Without one from what is there. */
 function watch(state: State, query: URLSearchParams, response: ServerResponse): void {
   const wanted = /^metadata\.name=(.+)$/.exec(query.get('fieldSelector') ?? '')?.[1];
   response.writeHead(200, { 'content-type': 'application/json' });
   const from = Number(query.get('resourceVersion') ?? 0);
-  const isStale = [...state.pods.values()].some(
-    ({ metadata }) => metadata.name === wanted && Number(metadata.resourceVersion) > from,
-  );
-  if (isStale || (wanted !== undefined && !state.pods.has(wanted))) {
-    const object = { kind: 'Status', status: 'Failure', reason: 'Expired', code: 410, message: 'too old' };
-    response.end(`${JSON.stringify({ type: 'ERROR', object })}\n`);
+  // What comes next is known, too.
+  const oldest = state.past[0]?.version ?? state.version + 1;
+  if (from !== 0 && from < oldest - 1) {
+    const message = `too old resource version: ${from} (${oldest})`;
+    response.end(`${JSON.stringify({ type: 'ERROR', object: failureOf([410, 'Expired', message]) })}\n`);
     return;
   }
   response.flushHeaders();
@@ -248,21 +293,14 @@ function watch(state: State, query: URLSearchParams, response: ServerResponse): 
     if (wanted !== undefined && pod.metadata.name !== wanted) return;
     response.write(`${JSON.stringify({ type, object: judged(pod) })}\n`);
   };
+  if (from === 0) for (const pod of state.pods.values()) notify('ADDED', pod);
+  else for (const { version, type, pod } of state.past) if (version > from) notify(type, pod);
   state.watchers.add(notify);
   const late = setTimeout(() => response.end(), Number(query.get('timeoutSeconds') ?? 60) * 1000);
   response.on('close', () => {
     clearTimeout(late);
     state.watchers.delete(notify);
   });
-}
-
-function refuse(response: ServerResponse, [code, reason, message]: Refusal): void {
-  const status = { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure', reason, message, code };
-  send(response, code, judged(status));
-}
-
-function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
 async function bodyOf(request: IncomingMessage): Promise<unknown> {

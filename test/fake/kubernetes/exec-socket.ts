@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import { statusOf } from './pod-processes.ts';
 
 const PROTOCOL = 'v5.channel.k8s.io';
 const server = new WebSocketServer({
@@ -20,13 +21,16 @@ export function takeExec(request: IncomingMessage, socket: Duplex, head: Buffer,
     child.stderr?.on('data', bytes => send(2, bytes));
     child.stdin?.on('error', () => undefined);
     connection.on('message', (data: Buffer) => {
-      if (data[0] === 0) child.stdin?.write(data.subarray(1));
-      else if (data[0] === 255 && data[1] === 0) child.stdin?.end();
+      if (data[0] === 0 && child.stdin?.write(data.subarray(1)) === false) {
+        // As the real one reads nothing more then, pings neither.
+        connection.pause();
+        child.stdin.once('drain', () => connection.resume());
+      }
+      if (data[0] === 255 && data[1] === 0) child.stdin?.end();
     });
     connection.on('close', () => child.stdin?.end());
     child.on('close', (code, signal) => {
-      if (signal === 'SIGKILL') return connection.terminate();
-      send(3, Buffer.from(JSON.stringify(endOf(code ?? 1))));
+      send(3, Buffer.from(JSON.stringify(endOf(statusOf(code, signal)))));
       connection.close(1000);
     });
   });

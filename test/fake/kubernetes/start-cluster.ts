@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type FakeApiServer, startApiServer } from './api-server.ts';
 import { type Kubelet, startKubelet } from './kubelet.ts';
+import { podProvider } from './pod-provider.ts';
 
 export interface FakeCluster extends AsyncDisposable {
   readonly api: FakeApiServer;
@@ -18,28 +19,14 @@ export interface FakeCluster extends AsyncDisposable {
 export async function startCluster({ maxPods = 4 } = {}): Promise<FakeCluster> {
   await using opening = new AsyncDisposableStack();
   const api = opening.use(await startApiServer());
-  const kubelet = opening.use(await startKubelet(api.kubeconfig, 'tests'));
+  const kubelet = opening.use(await startKubelet(api.kubeconfig, 'tests', { bindsIn: 'jobs' }));
   api.use(kubelet);
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-nodes-'));
   opening.defer(() => rm(folder, { recursive: true }));
   const kubeconfig = path.join(folder, 'kubeconfig');
   await writeFile(kubeconfig, api.kubeconfig);
   const nodes = path.join(folder, 'nodes.yaml');
-  await writeFile(
-    nodes,
-    `
-providers:
-  - name: cluster
-    driver: kubernetes
-    kubeconfig: ${kubeconfig}
-    context: tests
-    max-pods: ${maxPods}
-    start-timeout: 60
-    labels:
-      - {name: debian, image: "registry/debian:13", cpu: 500m, memory: 256}
-      - {name: invalid, image: "registry/invalid:1"}
-`,
-  );
+  await writeFile(nodes, podProvider({ kubeconfig, context: 'tests', maxPods }));
   const lifetime = opening.move();
   return {
     ...{ api, kubelet, folder, section: `[nodes]\nconfig = ${nodes}\n` },

@@ -50,14 +50,37 @@ test('a node has the same name again, and another one after its build got other 
   expect(new Set(names.map(podName)).size).toBe(3);
 });
 
+const FORBIDDEN = 'pods "x" is forbidden:';
+
 test.each([
-  [403, 'pods "x" is forbidden: exceeded quota: few, requested: pods=1', 'full'],
-  [403, 'pods is forbidden: User "x" cannot create resource "pods" in API group ""', 'trouble'],
-  [403, 'pods "x" is forbidden: violates PodSecurity "restricted:latest"', 'refused'],
-  [404, 'namespaces "jobs" not found', 'trouble'],
-  [422, 'Pod "x" is invalid: spec.containers[0].image: Required value', 'refused'],
-])('a refusal with %d says something about the pod, or about the provider: %s', (status, message, kind) => {
-  expect(judgeRefusal({ status, message })).toEqual({
+  [403, 'Forbidden', `${FORBIDDEN} exceeded quota: few, requested: pods=1`, 'full'],
+  [403, 'Forbidden', `${FORBIDDEN} status unknown for quota: few, resources: pods`, 'full'],
+  [
+    409,
+    'Conflict',
+    'Operation cannot be fulfilled on resourcequotas "few": the object has been modified',
+    'full',
+  ],
+  [403, 'Forbidden', 'pods is forbidden: User "x" cannot create resource "pods" in API group ""', 'trouble'],
+  [
+    403,
+    'Forbidden',
+    `${FORBIDDEN} unable to create new content in namespace x because it is being terminated`,
+    'trouble',
+  ],
+  [
+    403,
+    'Forbidden',
+    `${FORBIDDEN} error looking up service account x/default: serviceaccount "default" not found`,
+    'trouble',
+  ],
+  [403, 'Forbidden', `${FORBIDDEN} violates PodSecurity "restricted:latest"`, 'refused'],
+  [403, 'Forbidden', `${FORBIDDEN} failed quota: few: must specify limits.cpu for: node`, 'refused'],
+  [404, 'NotFound', 'namespaces "jobs" not found', 'trouble'],
+  [409, 'AlreadyExists', 'pods "x" already exists', 'trouble'],
+  [422, 'Invalid', 'Pod "x" is invalid: spec.containers[0].image: Required value', 'refused'],
+])('a refusal with %d %s, "%s", is of this kind: %s', (status, reason, message, kind) => {
+  expect(judgeRefusal({ status, reason, message })).toEqual({
     kind,
     reason: `the API server answered ${status}: ${message}`,
   });

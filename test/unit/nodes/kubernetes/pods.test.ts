@@ -21,6 +21,7 @@ import { type Kubelet, MACHINE, startKubelet } from '../../../fake/kubernetes/ku
 import { SILENT } from '../../../fake/silent-log.ts';
 
 const INSTALLATION = parseUuid('f'.repeat(32));
+const MIB = 1024 * 1024;
 const ids = randomIds();
 const clock = systemClock();
 const clients = createKubeClients();
@@ -31,7 +32,7 @@ let folder: string;
 
 beforeAll(async () => {
   api = await startApiServer();
-  kubelet = await startKubelet(api.kubeconfig, 'tests');
+  kubelet = await startKubelet(api.kubeconfig, 'tests', { bindsIn: 'jobs' });
   api.use(kubelet);
   folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-kubeconfig-'));
   await writeFile(path.join(folder, 'config'), api.kubeconfig);
@@ -70,11 +71,57 @@ test('a pod is ready on a machine, its commands have input, outputs and a status
   const running = execInPod(client, podName(of), ['sleep', '1000'], { output, errors });
   await vi.waitFor(() => expect(kubelet.running(podName(of))).toBe(1), 30_000);
   api.evict(podName(of));
-  expect(await running).toEqual({ kind: 'broken', reason: 'the connection to the pod broke' });
+  expect(await running).toEqual({ kind: 'ended', status: 137 });
   expect(await deletePod(client, podName(of))).toBeUndefined();
-  expect(await execInPod(client, podName(of), ['true'], { output, errors })).toMatchObject({
-    kind: 'broken',
+});
+
+test('a command that is refused, or that no pod is there for, has the words of Kubernetes; one that is cut off is broken', async () => {
+  const of = owner();
+  const name = podName(of);
+  await start('debian', 60_000, of);
+  const streams = { output: sink(), errors: sink() };
+  const answered = (text: string) => ({ kind: 'broken', reason: `the API server answered ${text}` });
+  expect(await execInPod(client, 'none', ['true'], streams)).toEqual(
+    answered('404 to a command: pods "none" not found'),
+  );
+  api.forbid('exec');
+  expect(await execInPod(client, name, ['true'], streams)).toMatchObject({
+    reason: expect.stringMatching(
+      /^the API server answered 403 to a command: .*cannot create resource "pods\/exec"/,
+    ),
   });
+  api.forbid(undefined);
+  const running = execInPod(client, name, ['sleep', '1000'], streams);
+  await vi.waitFor(() => expect(kubelet.running(name)).toBe(1), 30_000);
+  api.cut();
+  expect(await running).toEqual({ kind: 'broken', reason: 'the connection to the pod broke' });
+  await deletePod(client, name);
+});
+
+test('a command that reads its input late is waited for, and a slow reader of its output is not left with listeners', async () => {
+  const of = owner();
+  const name = podName(of);
+  await start('debian', 60_000, of);
+  let hasBegun = false;
+  const output = new Writable({
+    highWaterMark: 1,
+    write(_, __, done) {
+      hasBegun = true;
+      setImmediate(done);
+    },
+  });
+  const input = Readable.from(Array.from({ length: 8 }, () => Buffer.alloc(MIB)));
+  const command = ['/bin/sh', '-c', 'echo begun; while [ ! -e go ]; do sleep 0.02; done; exec cat'];
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  const running = execInPod(client, name, command, { input, output, errors: sink() });
+  await vi.waitFor(() => expect(hasBegun).toBe(true), 30_000);
+  for (let beats = 0; beats < 4; beats++) vi.advanceTimersByTime(30_000);
+  vi.useRealTimers();
+  const touched = { output: sink(), errors: sink() };
+  expect(await execInPod(client, name, ['touch', 'go'], touched)).toEqual({ kind: 'ended', status: 0 });
+  expect(await running).toEqual({ kind: 'ended', status: 0 });
+  expect(output.listenerCount('close')).toBeLessThan(5);
+  await deletePod(client, name);
 });
 
 test.each([
@@ -135,12 +182,25 @@ test('a pod whose executor was killed is deleted by another one', async () => {
     ...{ startTimeout: 1, labels: ['x'], pods: { x: { image: 'x', pullPolicy: 'Always' } as const } },
   };
   await store.multi(await publishOperations(store, paths, { hosts: [], pools: [pool] }));
-  const stop = new AbortController();
-  const deps = { store, paths, log: SILENT, installation: INSTALLATION, clients, requests, zone: {} };
-  const sweeping = sweepPods(deps, stop.signal);
-  await vi.waitFor(() => expect(api.pods()).toEqual([]), 30_000);
-  stop.abort();
-  await sweeping;
+  const warnings: unknown[] = [];
+  const log = { ...SILENT, warn: (facts: unknown) => warnings.push(facts) };
+  const deps = { store, paths, log, installation: INSTALLATION, clients, requests, zone: {} };
+  const sweepUntil = async (seen: () => void) => {
+    const stop = new AbortController();
+    const sweeping = sweepPods(deps, stop.signal);
+    await vi.waitFor(seen, 30_000);
+    stop.abort();
+    await sweeping;
+  };
+  // Nothing else would say that pods are left over.
+  api.forbid('list');
+  await sweepUntil(() =>
+    expect(warnings).toEqual([
+      { provider: 'cluster', reason: expect.stringMatching(/^403: .*cannot list resource "pods"/) },
+    ]),
+  );
+  api.forbid(undefined);
+  await sweepUntil(() => expect(api.pods()).toEqual([]));
   await server.close();
 });
 
