@@ -5,6 +5,9 @@ import { type HostState, isInService, isPool } from '../model/static-host.ts';
 import { type NodesNow, nodeWaitsNow } from './node-waits.ts';
 import { type Document, document, list, nullable, oneOf, text, uuid, whole } from './schema.ts';
 
+const STATIC = 'nodes.yaml/static';
+const KUBERNETES = 'nodes.yaml/kubernetes';
+
 /** By name. */
 export const nodesSchema = list(
   document({
@@ -12,7 +15,10 @@ export const nodesSchema = list(
     type: list(text(), 'Its labels'),
     connection_type: oneOf(['ssh']),
     external_id: text('Its name'),
-    provider: oneOf(['static', 'kubernetes'], 'kubernetes: it makes a pod for each place'),
+    provider: oneOf(
+      [STATIC, KUBERNETES],
+      "Of two parts, of which Zuul's page shows the second; kubernetes: it makes a pod for each place",
+    ),
     state: oneOf(
       ['ready', 'in-use', 'hold', 'failed'],
       'hold: by a person, or as a failed build left it; failed: out of service until an executor finds it well',
@@ -96,7 +102,7 @@ export function nodesDocument(
       type: [...host.labels],
       connection_type: 'ssh',
       external_id: host.name,
-      provider: isPool(host) ? 'kubernetes' : 'static',
+      provider: isPool(host) ? KUBERNETES : STATIC,
       state: stateOf(state, places),
       state_time: since === undefined ? null : seconds(since),
       comment: (held === undefined ? undefined : reasonOf(held, own)) ?? trouble?.reason ?? null,

@@ -23,7 +23,7 @@
  *     log-stream/                                   logs of builds for many readers: shared-logs; console-streams (console-route, console-request): Zuul's WebSocket
  *     log-files/                                    what builds left, below their log_url: log-files-route (file-type, manifest)
  *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts, shared-making.ts    bounds, so that no client delays another;
- *                                                   headers.ts
+ *                                                   headers.ts, doubled-slashes.ts
  *     local-socket.ts, graceful-close.ts            listening and closing; store-contact.ts, lost-call.ts, lost-logs.ts: the store, the history, the bucket of logs is away
  *     accept-spans.ts, items-of-trace.ts, otlp-json.ts                spans in and out
  *     page-files.ts, page-routes.ts, page-exists.ts, page/    the status page, served as modules with their types stripped
@@ -46,6 +46,7 @@ import { addComponentRoutes, componentActionRoute } from './component-routes.ts'
 import { type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDelaysRoute } from './delays-route.ts';
 import type { WebDeps } from './deps.ts';
+import { mergeDoubledSlashes } from './doubled-slashes.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { expectedDurations } from './expected-durations.ts';
 import { addForecastRoutes } from './forecast-routes.ts';
@@ -187,7 +188,7 @@ function application(deps: WebDeps, parts: Parts, listener: ListenerKind): Expre
   app.get('/metrics', guardNamesOfTenants(auth));
   addMetricsRoute(app, deps);
   addOpenApiRoutes(app, deps);
-  app.use('/api', readableFromAnywhere, apiRoutes({ ...deps, auth }, parts));
+  app.use('/api', mergeDoubledSlashes, readableFromAnywhere, apiRoutes({ ...deps, auth }, parts));
   if (listener === 'port') addPageRoutes(app, deps);
   app.use(unknownPath);
   app.use(answerErrors(deps));

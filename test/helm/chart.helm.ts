@@ -148,7 +148,7 @@ describe.each(CASES)('with the values %s', name => {
     for (const each of objects) {
       const namespace = each.metadata.namespace ?? 'default';
       const object = { ...each, metadata: { ...each.metadata, namespace } };
-      const taken = await api.create(object, undefined, 'All', 'gatehouse-test', 'Strict' as never);
+      const taken = await api.create(object, undefined, 'All', 'gatehouse-test');
       expect(taken.metadata?.name).toBe(each.metadata.name);
     }
   });

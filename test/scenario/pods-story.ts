@@ -100,7 +100,7 @@ export async function playPods(world: World, machine: RegExp): Promise<void> {
   ]);
   expect(await world.api.get(`${TENANT}/labels`)).toEqual([{ name: 'debian' }, { name: 'invalid' }]);
   expect(await world.api.get(`${TENANT}/nodes`)).toMatchObject([
-    { id: 'cluster', provider: 'kubernetes', state: 'ready', gatehouse: { in_use: 0 } },
+    { id: 'cluster', provider: 'nodes.yaml/kubernetes', state: 'ready', gatehouse: { in_use: 0 } },
   ]);
 }
 

@@ -52,6 +52,7 @@ interface Found {
   readonly failed: string;
   readonly running: string;
   readonly buildset: string;
+  readonly failedSet: string;
   readonly conflict: string;
 }
 
@@ -64,6 +65,7 @@ function pages({ build, failed, running, buildset, conflict }: Found): readonly 
     { name: 'status', at: 'status', shows: ['check', 'gate'] },
     { name: 'status of a pipeline', at: 'status/pipeline/gate', shows: ['gate', /master\/D/, 'org/project'] },
     { name: 'status of a change', at: 'status/change/master%2FD', shows: [/master\/D/, 'unit'] },
+    { name: 'change with a slash', at: 'status/change/master/D', shows: [/master\/D/, 'unit'] },
     { name: 'projects', at: 'projects', shows: ['org/project', 'local', 'config'] },
     {
       name: 'project',
@@ -73,7 +75,7 @@ function pages({ build, failed, running, buildset, conflict }: Found): readonly 
     { name: 'jobs', at: 'jobs', shows: ['unit', 'Tests the units.', 'base'] },
     { name: 'job', at: 'job/unit', shows: ['unit', 'Tests the units.', 'rig'] },
     { name: 'labels', at: 'labels', shows: ['debian'] },
-    { name: 'nodes', at: 'nodes', shows: ['web1', 'debian', 'ready'] },
+    { name: 'nodes', at: 'nodes', shows: ['web1', 'debian', 'ready', 'static'] },
     { name: 'node', at: 'node/web1', shows: ['web1', 'debian', 'ready'] },
     { name: 'autoholds', at: 'autoholds', shows: ['0000000000', 'why does it fail'] },
     { name: 'autohold', at: 'autohold/0000000000', shows: ['0000000000', 'why does it fail', 'unit'] },
@@ -107,10 +109,11 @@ function pages({ build, failed, running, buildset, conflict }: Found): readonly 
 
 /** What the pages ask for in vain by their nature: job-output.json in its compressed form. */
 const ASKED_IN_VAIN = /\/job-output\.json\.gz$/;
-/** What Zuul's page has its library say of its own form, on any server. */
-const OF_ITS_OWN = /: (id is required to make input accessible|Text input requires either an id)/;
+/** What Zuul's page has its library say of its own forms, on any server. */
+const OF_ITS_OWN =
+  /: (id is required to make input accessible|Text input requires either an id|Switch requires either a label)/;
 
-test('every page of Zuul’s dashboard draws what the service has', async () => {
+test('every page of Zuul’s dashboard draws what the service has, and acts', async () => {
   const [chromium, nginx] = [inject('chromium'), inject('nginx')];
   if (chromium.kind === 'none') throw new Error(`no Chromium: ${chromium.reason}`);
   if (nginx.kind === 'none') throw new Error(`no nginx: ${nginx.reason}`);
@@ -135,7 +138,7 @@ test('every page of Zuul’s dashboard draws what the service has', async () => 
     try {
       const page = await browser.newPage({ ...STILL, viewport: { width: 1366, height: 900 } });
       const table = await drawn(page, proxy.url, pages(found));
-      table.push(say(['login, dequeue', await acts(page, proxy.url, world)]));
+      table.push(...(await acts(page, proxy.url, world, found)));
       expect(table.filter(([, outcome]) => outcome !== 'drawn')).toEqual([]);
     } finally {
       await browser.close();
@@ -197,6 +200,7 @@ async function play(world: World): Promise<Found> {
     failed: builds.find(({ result }) => result === 'FAILURE')?.uuid ?? '',
     running: world.item('D', 'gate')?.jobs[0]?.build ?? '',
     buildset: buildsets.find(({ result }) => result === 'SUCCESS')?.uuid ?? '',
+    failedSet: buildsets.find(({ result }) => result === 'FAILURE')?.uuid ?? '',
     conflict: conflicts[0]?.uuid ?? '',
   };
 }
@@ -256,20 +260,74 @@ function faultsOf(page: Page) {
   };
 }
 
-/** A person signs in at a real provider and takes D out of the gate. */
-async function acts(page: Page, root: string, world: World): Promise<string> {
-  const faults = faultsOf(page);
+/** What a person does there, with what has to come of it. */
+async function acts(page: Page, root: string, world: World, found: Found): Promise<Table> {
   page.setDefaultTimeout(20_000);
-  await page.goto(`${root}/t/tenant-one/status/pipeline/gate`);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.locator('[name=login]').fill('alice');
-  await page.locator('[name=password]').fill('any');
-  await page.locator('[type=submit]').click();
-  await page.getByRole('button', { name: 'Continue' }).click();
-  await page.waitForURL(/status\/pipeline\/gate/);
-  await page.getByRole('button', { name: 'Actions' }).first().click();
-  await page.getByText('Stop all jobs for this change').click();
-  await page.getByRole('button', { name: 'Confirm' }).click();
-  await world.leaves('D', 'DEQUEUED');
-  return faults.take().join('; ') || 'drawn';
+  const table: Table = [];
+  const act = async (name: string, at: string, perform: () => Promise<unknown>) => {
+    const faults = faultsOf(page);
+    await page.goto(`${root}/t/tenant-one/${at}`);
+    await perform().catch(async (error: unknown) => {
+      if (SHOTS !== undefined) await page.screenshot({ path: path.join(SHOTS, `act-${name}.png`) });
+      throw new Error(`${name}: ${faults.take().join('; ')}`, { cause: error });
+    });
+    if (SHOTS !== undefined) await page.screenshot({ path: path.join(SHOTS, `act-${name}.png`) });
+    table.push(say([`act: ${name}`, faults.take().join('; ') || 'drawn']));
+  };
+  const confirm = () => page.getByRole('button', { name: 'Confirm' }).click();
+  const holds = async () =>
+    (
+      await world.api.get<
+        readonly { readonly job: string; readonly ref_filter: string; readonly reason: string }[]
+      >('/api/tenant/tenant-one/autohold')
+    ).map(({ job, ref_filter, reason }) => `${job} ${ref_filter} ${reason}`);
+  const ofItem = (name: string, action: string) => async () => {
+    const card = page.locator('.zuul-queue-item', { hasText: name });
+    await card.getByRole('button', { name: 'Actions' }).click();
+    await page.getByText(action).click();
+    await confirm();
+  };
+
+  await act('sign in', 'status/pipeline/gate', async () => {
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('[name=login]').fill('alice');
+    await page.locator('[name=password]').fill('any');
+    await page.locator('[type=submit]').click();
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.waitForURL(/status\/pipeline\/gate/);
+    await page.getByRole('button', { name: 'Actions' }).first().waitFor();
+  });
+  await act('promote', 'status/pipeline/gate', async () => {
+    await world.propose('E');
+    await world.approve('E');
+    await world.observer.until('E to be behind D', () => world.queued('gate').join() === 'D,E');
+    await ofItem('master/E', 'Promote this change to the top of the queue')();
+    await world.observer.until('E to be ahead', () => world.queued('gate')[0] === 'E');
+  });
+  await act('dequeue', 'status/pipeline/gate', async () => {
+    await ofItem('master/D', 'Stop all jobs for this change')();
+    await world.leaves('D', 'DEQUEUED');
+  });
+  await act('enqueue', `buildset/${found.failedSet}`, async () => {
+    await page.getByText('Re-enqueue buildset').click();
+    await confirm();
+    await page.getByText('Change enqueued successfully.').waitFor();
+    await world.observer.until('B to be in check', () => world.queued('check').includes('B'));
+  });
+  await act('autohold of a build', `build/${found.failed}`, async () => {
+    await page.getByText('Autohold future build failure(s)').click();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Autohold request set successfully.').waitFor();
+    expect(await holds()).toContainEqual(expect.stringMatching(/^unit .*B.* Requested from the web UI by /));
+  });
+  await act('autohold', 'autoholds', async () => {
+    await page.getByText('Create Request').click();
+    await page.locator('[name=project]').fill('org/project');
+    await page.locator('[name=job_name]').fill('docs');
+    await page.locator('[name=reason]').fill('look at it');
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Autohold request set successfully.').waitFor();
+    expect(await holds()).toContainEqual(expect.stringMatching(/^docs \S+ look at it$/));
+  });
+  return table;
 }

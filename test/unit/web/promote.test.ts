@@ -40,6 +40,13 @@ test.each([
   expect(web.promoted).toEqual([]);
 });
 
+test('slashes in a row count as one, as Zuul’s page asks', async () => {
+  const body = { pipeline: 'gate', changes: ['master/dark-mode'] };
+  expect((await postBySocket(web, 'tenant/main//promote?', { body })).status).toBe(200);
+  expect(web.promoted).toEqual([[uuidOf('dark-mode')]]);
+  expect((await postByPort(web, 'tenant/main//promote', { body })).status).toBe(401);
+});
+
 test('a pipeline without an order refuses, and says why', async () => {
   const answer = await promote({ pipeline: 'check', changes: ['master/graph-colours'] });
   expect(answer).toMatchObject({
