@@ -2,6 +2,7 @@
 
 import type { Nanoseconds } from '../lib/clock.ts';
 import { toMilliseconds } from '../lib/clock.ts';
+import type { NoticeBounds } from '../model/notice-bounds.ts';
 import { haltsDocument, haltsSchema } from './halts.ts';
 import {
   byName,
@@ -53,6 +54,13 @@ export const livePipelineSchema = document({
   disabled: flag('Disabled after too many failures'),
   halts: haltsSchema,
   events: whole('Events waiting for its next turn'),
+  notices: document(
+    {
+      stuckAfter: whole('For which its head waits for one thing'),
+      slippedBy: whole('By which a landing is forecast later than at first'),
+    },
+    'Milliseconds from which on pages notify: the least that a rule [notify NAME] has for the pipeline',
+  ),
   queues: list(
     document({
       key: text(),
@@ -100,10 +108,11 @@ export function liveTenant(
   };
 }
 
-/** @param position in the layout's order, from 0. */
+/** @param position in the layout's order, from 0. @param notices of the pipeline. */
 export function livePipeline(
   { pipeline, state, triggerEvents, resultEvents }: PipelineFacts,
   position: number,
+  notices: NoticeBounds,
 ): LivePipeline {
   return {
     name: pipeline.name,
@@ -113,6 +122,7 @@ export function livePipeline(
     disabled: state.disabled,
     halts: haltsDocument(state),
     events: triggerEvents + resultEvents,
+    notices: { stuckAfter: notices.stuckAfterMs, slippedBy: notices.slippedByMs },
     queues: state.queues
       .filter(queue => queue.items.length > 0)
       .map(queue => ({ key: queue.key, name: queue.name, window: queue.window, items: queue.items })),

@@ -52,7 +52,7 @@
  *                      event-age.ts, earlier-reports.ts, withheld-report.ts
  *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
  *     events           event.ts, build-event.ts; our own triggers: tick.ts, internal-event.ts; what people ask for: management-event.ts, and what it would cost: act-cost.ts
- *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts, notice.ts
+ *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts, notice.ts (notice-bounds.ts)
  *     machines         static-host.ts, kubernetes-pool.ts, executor-zone.ts, node-wait.ts, node-events.ts, hold-request.ts
  *     for other rooms  span.ts, history.ts, component.ts, wall.ts, connection-health.ts, sender-report.ts, trace-health.ts
  *     stored form      codec/records.ts has one codec for each record; codec/schemas/ what each may hold, codec/upgrades.ts older forms

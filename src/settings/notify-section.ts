@@ -12,6 +12,7 @@
 import { didYouMean } from '../lib/nearest-name.ts';
 import { type OptionProblem, type OptionSection, optionReader } from '../lib/option-reader.ts';
 import { NOTICE_EVENTS, type NoticeEvent } from '../model/notice.ts';
+import { DEFAULT_NOTICE_BOUNDS } from '../model/notice-bounds.ts';
 
 /** One rule. A list that is empty excludes nothing. */
 export interface NotifySettings {
@@ -74,6 +75,7 @@ function readRule(
         'events',
         `"${word}" is not one of ${NOTICE_EVENTS.join(', ')}${didYouMean(word, NOTICE_EVENTS)}`,
       );
+  const { stuckAfterMs, slippedByMs } = DEFAULT_NOTICE_BOUNDS;
   const rule: NotifySettings = {
     name,
     connection: read.required('connection'),
@@ -81,8 +83,8 @@ function readRule(
     tenants: read.words('tenants'),
     pipelines: read.words('pipelines'),
     projects: read.words('projects'),
-    stuckAfter: read.duration('stuck_after', { min: 60, max: 7 * 86_400 }, 1800),
-    slippedBy: read.duration('slipped_by', { min: 60, max: 7 * 86_400 }, 1800),
+    stuckAfter: read.duration('stuck_after', { min: 60, max: 7 * 86_400 }, stuckAfterMs / 1000),
+    slippedBy: read.duration('slipped_by', { min: 60, max: 7 * 86_400 }, slippedByMs / 1000),
     mostPerHour: read.integer('most_per_hour', { min: 1, max: 10_000 }, 60),
     reporter: { ...section, options: new Map([...section.options].filter(option => !isOwn(option))) },
   };

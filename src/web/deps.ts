@@ -22,8 +22,9 @@ import type { FrozenJob } from '../model/job.ts';
 import type { KeptFile, KeptFiles } from '../model/kept-files.ts';
 import type { DescribedThing, LayoutDescription } from '../model/layout-description.ts';
 import type { RequestedChange } from '../model/management-event.ts';
+import type { NoticeBounds } from '../model/notice-bounds.ts';
 import type { Pipeline } from '../model/pipeline.ts';
-import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts';
+import type { ConnectionName, PipelineName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { StoredHold } from '../nodes/hold-requests.ts';
@@ -205,6 +206,8 @@ export interface WebDeps {
   readonly connections: () => readonly WebConnection[];
   /** State of a code host; undefined: its driver does not know, or no scheduler has reported yet. */
   readonly connectionReport: (connection: ConnectionName) => ConnectionReport | undefined;
+  /** From when on pages notify of stuck heads and late landings. */
+  readonly noticeBounds: (tenant: TenantName, pipeline: PipelineName) => NoticeBounds;
   /** Resolves after the event is durable. */
   readonly storeEvent: (
     connection: ConnectionName,

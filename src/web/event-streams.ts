@@ -28,7 +28,16 @@ export interface EventStreams {
 
 type StreamDeps = Pick<
   WebDeps,
-  'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'onChange' | 'sse' | 'auth'
+  | 'snapshot'
+  | 'traceUi'
+  | 'contact'
+  | 'components'
+  | 'log'
+  | 'clock'
+  | 'onChange'
+  | 'sse'
+  | 'auth'
+  | 'noticeBounds'
 > & {
   readonly expected: ExpectedJobDurations;
   readonly forecasts: Forecasts;

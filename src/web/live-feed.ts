@@ -47,7 +47,10 @@ export interface LiveFeed {
   close(): void;
 }
 
-type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock'> & {
+type FeedDeps = Pick<
+  WebDeps,
+  'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'noticeBounds'
+> & {
   readonly expected: ExpectedJobDurations;
   readonly forecasts: Forecasts;
 };

@@ -9,7 +9,10 @@ import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
 import type { Forecasts } from './forecasts.ts';
 
-type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components' | 'clock'> & {
+type DocumentDeps = Pick<
+  WebDeps,
+  'snapshot' | 'traceUi' | 'contact' | 'components' | 'clock' | 'noticeBounds'
+> & {
   readonly expected: ExpectedJobDurations;
   readonly forecasts: Forecasts;
   readonly known: KnownTexts;
@@ -31,7 +34,10 @@ export async function tenantDocuments(
   const present = new Set(deps.components().map(({ kind }) => kind));
   documents.set('tenant', JSON.stringify(liveTenant(tenant, snapshot, present, away)));
   for (const [position, live] of snapshot.pipelines.entries()) {
-    documents.set(`pipeline/${live.pipeline.name}`, JSON.stringify(livePipeline(live, position)));
+    documents.set(
+      `pipeline/${live.pipeline.name}`,
+      JSON.stringify(livePipeline(live, position, deps.noticeBounds(tenant, live.pipeline.name))),
+    );
     for (const item of live.state.items.values()) {
       if (turnIsUsed()) await nextTurn();
       documents.set(`item/${item.uuid}`, await itemDocument(deps, item));

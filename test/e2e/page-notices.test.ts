@@ -28,6 +28,14 @@ const RECORDED = `
   };
 `;
 
+/** Which of these begin above the end of the name. */
+const LINES = `
+  ['brand', 'notices', 'live'].filter(name => {
+    const place = document.querySelector('#' + name) ?? document.querySelector('.' + name);
+    return place.getBoundingClientRect().top < document.querySelector('#brand').getBoundingClientRect().bottom;
+  })
+`;
+
 const [finished] = finishedItems();
 /** As it was before it left; the history has it. */
 const leaving: QueueItem = { ...finished!, phase: { phase: 'queued' } };
@@ -81,6 +89,11 @@ describeOnChromium('notices', executablePath => {
   ])('what is watched is noticed once for each thing that happens to it, %s', async (_, dark) => {
     web.change(snapshotOf(queued(0), leaving));
     const page = await newPage(dark);
+    await page.goto(`${web.url}/t/main`);
+    await page.getByRole('button', { name: 'Notify me', exact: true }).waitFor();
+    await page.locator('.live.is-on').waitFor();
+    // What is counted may have a line of its own.
+    expect(await page.evaluate(LINES)).toEqual(['brand', 'notices', 'live']);
     for (const uuid of [queued(0).uuid, leaving.uuid]) {
       await page.goto(`${web.url}/t/main/item/${uuid}`);
       await page.getByRole('button', { name: 'Watch', exact: true }).waitFor();

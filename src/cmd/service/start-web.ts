@@ -14,6 +14,7 @@ import { explainItem } from '../../explain/explain.ts';
 import type { History } from '../../history/history.ts';
 import { createListeners } from '../../lib/listeners.ts';
 import { eventAgeSeconds } from '../../model/event-age.ts';
+import { noticeBounds } from '../../model/notice-bounds.ts';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import { askComponent } from '../../store/component-view.ts';
 import { isOutOfContact } from '../../store/connection.ts';
@@ -236,6 +237,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
       }),
     explain: explainItem,
     connections: () => [...connections.values()],
+    noticeBounds: (tenant, pipeline) => noticeBounds(core.notices, tenant, pipeline),
     connectionReport: name => shown.view()?.connectionReport(name),
     async storeEvent(connection, event) {
       const outcome = await insides.intake.store(connection, event);

@@ -48,7 +48,7 @@ export class DesktopNotices {
         'aria-pressed': areOn() ? 'true' : 'false',
         title: isBlocked ? 'This browser blocks notifications of this site.' : TITLE,
       },
-      areOn() ? 'Notices on' : 'Notify me',
+      areOn() ? 'Notices on' : ['Notify', element('span', { class: 'wide' }, ' me')],
     );
     made.addEventListener('click', () => void this.#toggle());
     return made;

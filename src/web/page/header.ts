@@ -56,7 +56,7 @@ function liveMark(isLive: boolean): HTMLElement {
       title: isLive ? 'updated live' : 'shows the last known state; see the message above',
     },
     element('i', { class: 'dot', 'aria-hidden': 'true' }),
-    isLive ? 'live' : 'offline',
+    element('span', { class: 'word' }, isLive ? 'live' : 'offline'),
   );
 }
 

@@ -1,6 +1,7 @@
 /** What a reader is informed of: their changes and the items they watch, from the live documents. No browser is needed. */
 import type { ItemForecast } from '../../api/forecast.ts';
 import type { LiveItem } from '../../api/live-item.ts';
+import type { LivePipeline } from '../../api/live-view.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { duration, itemTitle } from './format.ts';
 
@@ -21,6 +22,8 @@ export interface PageNotice {
 export interface ShownQueues {
   items(): readonly LiveItem[];
   forecast(item: Pick<LiveItem, 'pipeline' | 'uuid'>): ItemForecast | undefined;
+  /** Of the rules of the installation; undefined: the pipeline is not there. */
+  noticeBounds(pipeline: string): LivePipeline['notices'] | undefined;
   /** The server's time, in milliseconds. */
   now(): number;
 }
@@ -30,10 +33,6 @@ interface Known {
   /** The likely time of its landing as it was first forecast here; undefined: none was. */
   readonly said: number | undefined;
 }
-
-/** Milliseconds: the defaults of the rules. */
-const STUCK_MS = 30 * 60_000;
-const SLIPPED_MS = 30 * 60_000;
 
 /** Of one tenant. What was so before it looked first is not shown, but for a queue that is stuck. */
 export class ItemWatch {
@@ -59,11 +58,13 @@ export class ItemWatch {
       const likely = forecast?.expected?.what === 'lands' ? forecast.expected.likely : undefined;
       const said = before?.said ?? likely;
       this.#known.set(item.uuid, { item, said });
-      notices.push(
-        ...resetTwice(item, before?.item),
-        ...headStuck(item, forecast, queues.now()),
-        ...etaSlipped(item, said, likely, queues.now()),
-      );
+      notices.push(...resetTwice(item, before?.item));
+      const bounds = queues.noticeBounds(item.pipeline);
+      if (bounds === undefined) continue;
+      const now = queues.now();
+      if (forecast?.place === 1) notices.push(...headStuck(item, bounds.stuckAfter, now));
+      if (said !== undefined && likely !== undefined && likely - said >= bounds.slippedBy)
+        notices.push(etaSlipped(item, said, likely, now));
     }
     return notices;
   }
@@ -99,12 +100,11 @@ function resetTwice(item: LiveItem, before: LiveItem | undefined): readonly Page
   return [notice(item, 'reset-twice', '', `Tested again for the second time in ${item.pipeline}`, last.text)];
 }
 
-function headStuck(item: LiveItem, forecast: ItemForecast | undefined, now: number): readonly PageNotice[] {
-  if (forecast?.place !== 1) return [];
+function headStuck(item: LiveItem, stuckAfter: number, now: number): readonly PageNotice[] {
   const title = `Holds up ${item.pipeline}`;
   const { name, since, subject } = item.state;
   if (name !== 'running')
-    return now - since < STUCK_MS
+    return now - since < stuckAfter
       ? []
       : [
           notice(
@@ -117,7 +117,7 @@ function headStuck(item: LiveItem, forecast: ItemForecast | undefined, now: numb
         ];
   return item.jobs.flatMap(job => {
     const ran = job.state === 'started' && job.startedAt !== null ? now - job.startedAt : 0;
-    if (ran < STUCK_MS + (job.expectedMs ?? 0)) return [];
+    if (ran < stuckAfter + (job.expectedMs ?? 0)) return [];
     const usual = job.expectedMs === null ? '' : `, usually ${duration(job.expectedMs)}`;
     return [
       notice(item, 'head-stuck', job.name, title, `job ${job.name} has run for ${duration(ran)}${usual}`),
@@ -125,15 +125,9 @@ function headStuck(item: LiveItem, forecast: ItemForecast | undefined, now: numb
   });
 }
 
-function etaSlipped(
-  item: LiveItem,
-  said: number | undefined,
-  likely: number | undefined,
-  now: number,
-): readonly PageNotice[] {
-  if (said === undefined || likely === undefined || likely - said < SLIPPED_MS) return [];
+function etaSlipped(item: LiveItem, said: number, likely: number, now: number): PageNotice {
   const text = `${duration(likely - said)} later than first forecast`;
-  return [notice(item, 'eta-slipped', '', `Expected in ${duration(likely - now)}, ${item.pipeline}`, text)];
+  return notice(item, 'eta-slipped', '', `Expected in ${duration(likely - now)}, ${item.pipeline}`, text);
 }
 
 function notice(item: LiveItem, event: NoticeEvent, cause: string, title: string, text: string): PageNotice {

@@ -62,6 +62,11 @@ export class Live {
       .sort((a, b) => a.position - b.position);
   }
 
+  /** Milliseconds from which on to notify; undefined: there is no such pipeline. */
+  noticeBounds(pipeline: string): LivePipeline['notices'] | undefined {
+    return (this.documents.get(`pipeline/${pipeline}`) as LivePipeline | undefined)?.notices;
+  }
+
   /** All in the queues. */
   items(): readonly LiveItem[] {
     return [...this.documents]

@@ -89,7 +89,13 @@ export function item(digit: string, change: string, facts: Partial<LiveItem> = {
 
 /** A dependent gate with these items in one queue, and a check pipeline that is empty. */
 export function gateView(items: readonly LiveItem[], facts: Partial<FollowedTenant> = {}): FollowedTenant {
-  const common = { description: null, disabled: false, halts: [], events: 0 };
+  const common = {
+    description: null,
+    disabled: false,
+    halts: [],
+    events: 0,
+    notices: { stuckAfter: 1_800_000, slippedBy: 1_800_000 },
+  };
   const queues =
     items.length === 0
       ? []

@@ -1,4 +1,5 @@
 /** A web over made-up facts, listening on a free port of this machine. */
+
 import { Buffer } from 'node:buffer';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { createListeners } from '../../../src/lib/listeners.ts';
 import { createMetrics } from '../../../src/metrics/registry.ts';
 import { OPEN_ACCESS, type RootAccess, type TenantAccess } from '../../../src/model/authorization.ts';
 import type { ConnectionReport } from '../../../src/model/connection-health.ts';
+import { DEFAULT_NOTICE_BOUNDS } from '../../../src/model/notice-bounds.ts';
 import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import type { AuthRealm } from '../../../src/settings/auth-keys.ts';
@@ -220,6 +222,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     spansOf: rootSpan,
     installation: () => INSTALLATION,
     explain: explainItem,
+    noticeBounds: () => DEFAULT_NOTICE_BOUNDS,
     connectionReport: name => (name === 'local' ? LIMITED : undefined),
     connections: () => [
       { name: 'local', driver: 'git', canonicalHostname: 'git.example.org' },
