@@ -18,7 +18,7 @@ import {
   uuid,
   whole,
 } from './schema.ts';
-import { elsewhereSchema } from './tests.ts';
+import { elsewhereSchema, runsSchema } from './tests.ts';
 import { withheldSchema } from './withheld-schema.ts';
 
 /** Name of a state of an item. */
@@ -132,6 +132,7 @@ export const explanationSchema = document({
       message: text(),
       ms: number(),
       elsewhere: elsewhereSchema(),
+      runs: runsSchema(),
     }),
     'Tests that failed in the last buildset, the first of each build',
   ),

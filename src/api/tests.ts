@@ -1,5 +1,5 @@
 /** Document of `…/build/<uuid>/tests`: what the files of a build say about its tests, and whether its failures are new. */
-import type { JudgedFailure, TestResults } from '../model/test-results.ts';
+import { elsewhereText, type JudgedFailure, type TestResults } from '../model/test-results.ts';
 import {
   type Document,
   document,
@@ -21,6 +21,15 @@ export const elsewhereSchema = () =>
     }),
   );
 
+/** Runs of a test in the last 14 days, counted from its first failure on. */
+export const runsSchema = () =>
+  document({
+    failed: whole('Of other changes'),
+    passed: whole('Of other changes'),
+    unchanged: whole('Other changes that failed it and passed it as they were'),
+    here: whole('Of this change, as it is, that passed'),
+  });
+
 /** `GET …/build/<uuid>/tests`. */
 export const testsSchema = document({
   build: uuid(),
@@ -39,6 +48,8 @@ export const testsSchema = document({
       message: text(),
       ms: milliseconds(),
       elsewhere: elsewhereSchema(),
+      runs: runsSchema(),
+      judged: text('What both mean, one clause'),
     }),
     'The first ones',
   ),
@@ -52,5 +63,6 @@ export function testsDocument(
   { totals, problems, suites }: TestResults,
   failures: readonly JudgedFailure[],
 ): TestsDocument {
-  return { ...build, totals, problems, suites, failures };
+  const judged = failures.map(failure => ({ ...failure, judged: elsewhereText(failure) }));
+  return { ...build, totals, problems, suites, failures: judged };
 }

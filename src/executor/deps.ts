@@ -13,6 +13,7 @@ import type { HostTrouble } from '../model/host-trouble.ts';
 import type { Variables } from '../model/job.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
+import type { TestName } from '../model/watched-tests.ts';
 import type { StoredHold } from '../nodes/hold-requests.ts';
 import type { HeldSlots, SlotWait } from '../store/hold-slots.ts';
 import type { GovernorOptions } from './governor/governor.ts';
@@ -91,6 +92,10 @@ export interface TakenBuild {
   ): Promise<'whole' | 'spans-cut'>;
   /** The request to hold hosts, or the workspace, that is about the build, should it fail. Undefined: there is none. */
   findHold(): Promise<StoredHold | undefined>;
+  /** Tests of the build's project that failed lately: it reports when they pass. @throws StoreError when the session is over. */
+  watchedTests(): Promise<readonly TestName[]>;
+  /** Has other builds of the project report when these pass. @throws StoreError likewise. */
+  watchTests(failed: readonly TestName[]): Promise<void>;
   /** Of a paused build: resolves when the scheduler lets it go on, or when `ended` aborts. Never rejects. */
   resumed(ended: AbortSignal): Promise<void>;
   /**

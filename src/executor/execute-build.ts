@@ -199,6 +199,7 @@ async function runWithLog(
           pauseIn(slot, taken, pausedEvent(request, at, returned), started.halt.signal),
         tests: machinery.tests,
         findHold: () => taken.findHold(),
+        watch: taken,
         onBegin: () => slot.begin(),
       },
       build,

@@ -46,6 +46,7 @@ export interface RunBuildDeps {
   readonly tests: TestReader;
   /** As {@link TakenBuild.findHold}. */
   readonly findHold: TakenBuild['findHold'];
+  readonly watch: Pick<TakenBuild, 'watchedTests' | 'watchTests'>;
   /** Called when its first playbook is about to begin. */
   readonly onBegin: () => void;
 }
@@ -92,7 +93,7 @@ async function withTests(
 ): Promise<{ readonly execution: Omit<Execution, 'startedAt'>; readonly outcome: Ended }> {
   const found = context.halt.signal.aborted
     ? undefined
-    : await noteTests(context, deps.tests, progress.steps);
+    : await noteTests(context, { reader: deps.tests, watch: deps.watch }, progress.steps);
   const noted = executionOf(progress);
   const execution = found === undefined ? noted : { ...noted, steps: withTestSteps(noted.steps, found) };
   const results = testResultsOf(execution);

@@ -21,6 +21,7 @@ import type { Claim } from '../store/request-claim.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
 import { createRequestWorker, type RequestWorker } from '../store/request-worker.ts';
 import { splitOperations } from '../store/split-operations.ts';
+import { readWatched, watchFailures } from '../store/watched-tests.ts';
 import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from './deps.ts';
 import { failedBuildOf, withHostsAfter } from './hosts/hold-hosts.ts';
 import { hostLease } from './hosts/host-lease.ts';
@@ -83,6 +84,8 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
     hold: (playbook, wait) => holdCounted(request, playbook, wait, deps),
     cancelledAt: () => cancelTime(claim),
     findHold: () => findHold(deps, failedBuildOf(request)),
+    watchedTests: () => readWatched({ ...deps, ...failedBuildOf(request) }, deps.clock.now()),
+    watchTests: failed => watchFailures({ ...deps, ...failedBuildOf(request) }, failed, deps.clock.now()),
     async complete(event: BuildResultEvent, spans, hosts = {}) {
       const result = events.put(withCancelTime(event, cancelTime(claim)));
       const rows = outboxRows(deps.paths.spanOutbox, spans, spansCodec, deps.clock.now());

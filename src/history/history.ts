@@ -24,10 +24,10 @@ import type { Secret } from '../lib/secret.ts';
 import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import type { FailedElsewhere } from '../model/test-results.ts';
+import type { FailedElsewhere, TestRuns } from '../model/test-results.ts';
 import type { BuildFacts, BuildsetFacts, NumberedBuild } from './build-facts.ts';
 import { expectedDuration } from './expected-duration.ts';
-import { type ElsewhereQuestion, failedElsewhere } from './failed-tests.ts';
+import { type ElsewhereQuestion, failedElsewhere, type TestRunsQuestion, testRuns } from './failed-tests.ts';
 import type { BuildFilter, BuildsetFilter } from './filters.ts';
 import { findBuilds, findBuildsets } from './find-builds.ts';
 import {
@@ -92,6 +92,8 @@ export interface HistoryQueries {
   itemsLeft(question: LeftQuestion): Promise<LeftPage>;
   /** Newest first. */
   itemsOfChange(question: ItemsOfChangeQuestion): Promise<readonly QueueItem[]>;
+  /** As {@link testRuns}. */
+  testRuns(question: TestRunsQuestion): Promise<ReadonlyMap<string, TestRuns>>;
   /** As {@link failedElsewhere}. */
   failedElsewhere(question: ElsewhereQuestion): Promise<ReadonlyMap<string, FailedElsewhere>>;
   /** Oldest first. */
@@ -207,6 +209,7 @@ export function historyQueries(database: Kysely<HistoryTables>): HistoryQueries 
     recentItems: question => findRecentItems(database, question),
     itemsLeft: question => findItemsLeft(database, question),
     itemsOfChange: question => findItemsOfChange(database, question),
+    testRuns: question => testRuns(database, question),
     failedElsewhere: question => failedElsewhere(database, question),
     decisions: question => findDecisions(database, question),
     expectedDuration: question => expectedDuration(database, question),

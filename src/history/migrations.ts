@@ -25,6 +25,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
     '0009-file-comments': { up: fileComments },
     '0010-failed-tests': { up: database => failedTests(database, dialect) },
     '0011-builds-by-worker': { up: buildsByWorker },
+    '0012-passed-tests': { up: database => passedTests(database, dialect) },
   };
 }
 
@@ -190,6 +191,18 @@ async function failedTests(database: AnyDatabase, dialect: Dialect): Promise<voi
 /** What one executor did last, without reading what the others did. */
 async function buildsByWorker(database: AnyDatabase): Promise<void> {
   await sql`create index build_by_tenant_worker on build (tenant, worker, id)`.execute(database);
+}
+
+/** Of tests that failed lately: how many of their runs did. */
+async function passedTests(database: AnyDatabase, dialect: Dialect): Promise<void> {
+  await sql`create table passed_test (
+    ${numbered(dialect)}, build_id integer not null references build (id) on delete cascade, tenant text not null,
+    test_key text not null, change_key text not null, at text not null)`.execute(database);
+  await sql`create index passed_test_by_key on passed_test (tenant, test_key, at)`.execute(database);
+  await sql`create index passed_test_by_change on passed_test (tenant, test_key, change_key, at)`.execute(
+    database,
+  );
+  await sql`create index passed_test_by_build on passed_test (build_id)`.execute(database);
 }
 
 function numbered(dialect: Dialect) {

@@ -9,7 +9,7 @@ import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
 import { endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
-import { failedTestsOf } from './failed-tests.ts';
+import { runTestsOf } from './failed-tests.ts';
 import { type BuildsetRows, rowsOfItem } from './item-rows.ts';
 import type { Database, HistoryTables } from './schema.ts';
 
@@ -135,26 +135,27 @@ async function recordBuildsets(
       .execute();
     for (const { id, uuid } of numbered) numbers.set(uuid, id);
   }
-  await recordFailedTests(transaction, items, numbers);
+  await recordTests(transaction, items, numbers);
 }
 
 /** @param numbers of builds, by uuid. */
-async function recordFailedTests(
+async function recordTests(
   transaction: Transaction<HistoryTables>,
   items: readonly QueueItem[],
   numbers: ReadonlyMap<string, number>,
 ): Promise<void> {
   const rows = items.flatMap(item =>
-    failedTestsOf(item).flatMap(({ build, ...row }) => {
+    runTestsOf(item).flatMap(({ build, table, ...row }) => {
       const id = numbers.get(build);
-      return id === undefined ? [] : [{ ...row, build_id: id, tenant: item.tenant }];
+      return id === undefined ? [] : [{ table, row: { ...row, build_id: id, tenant: item.tenant } }];
     }),
   );
-  for (const some of chunks(rows))
-    await transaction
-      .insertInto('failed_test')
-      .values([...some])
-      .execute();
+  for (const table of ['failed_test', 'passed_test'] as const)
+    for (const some of chunks(rows.filter(each => each.table === table)))
+      await transaction
+        .insertInto(table)
+        .values(some.map(({ row }) => row))
+        .execute();
 }
 
 async function recordDecisions(

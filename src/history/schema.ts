@@ -99,8 +99,8 @@ export interface BuildTable {
   file_comments: string | null;
 }
 
-/** A test that failed in a build of the last buildset of an item, deleted with the build. */
-interface FailedTestTable {
+/** A test that failed, or passed although it failed lately, in a build that counts (`failed-tests.ts`); deleted with the build. */
+interface RunTestTable {
   id: Generated<number>;
   build_id: number;
   /** Of the build. */
@@ -153,7 +153,9 @@ export interface HistoryTables {
   buildset: BuildsetTable;
   buildset_ref: RefTable;
   build: BuildTable;
-  failed_test: FailedTestTable;
+  failed_test: RunTestTable;
+  /** Of tests that are watched. */
+  passed_test: RunTestTable;
   decision: DecisionTable;
   trace: TraceTable;
 }

@@ -59,6 +59,7 @@ export async function openThreadedHistory(
     itemsLeft: list.itemsLeft,
     itemsOfChange: list.itemsOfChange,
     failedElsewhere: lookUp.failedElsewhere,
+    testRuns: lookUp.testRuns,
     decisions: list.decisions,
     expectedDuration: lookUp.expectedDuration,
     recentDurations: list.recentDurations,

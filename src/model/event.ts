@@ -46,7 +46,7 @@
  *
  *     names            project.ts, change.ts, merge-text.ts, merge-mode.ts, about-item.ts, page-addresses.ts, page-place.ts
  *     configuration    layout.ts (layout-description.ts), pipeline.ts (report-messages.ts, message-fields.ts), job.ts, ansible-playbook.ts, secret.ts, keystore.ts, config-error.ts, merge-vars.ts, reserved-variables.ts, inventory-name.ts, workspace-place.ts, authorization.ts
- *     an item          queue-item.ts, build-set.ts, build.ts, returned.ts, test-results.ts, kept-files.ts, requirement.ts, semaphore.ts, step.ts, results.ts; pipeline-state.ts has the queues, own-queues.ts, repair-queues.ts
+ *     an item          queue-item.ts, build-set.ts, build.ts, returned.ts, test-results.ts, watched-tests.ts, kept-files.ts, requirement.ts, semaphore.ts, step.ts, results.ts; pipeline-state.ts has the queues, own-queues.ts, repair-queues.ts
  *                      restores them; halt.ts: what operators keep from going on
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
  *                      event-age.ts, earlier-reports.ts, withheld-report.ts

@@ -24,10 +24,12 @@ export interface TestResults {
   }[];
   /** The first ones. */
   readonly failures: readonly FailedTest[];
+  /** Those that failed lately in other builds of the project. */
+  readonly passed: readonly Pick<FailedTest, 'suite' | 'name'>[];
 }
 
 /** A test that failed. */
-export interface FailedTest {
+interface FailedTest {
   readonly suite: string;
   readonly name: string;
   /** Why, as the job's own tools say it; may be empty. */
@@ -46,17 +48,45 @@ export interface FailedElsewhere {
   readonly last: { readonly at: string; readonly build: string; readonly change: string };
 }
 
+/** Runs of one test lately, as far as they are counted: from its first failure on. */
+export interface TestRuns {
+  /** Of other changes. */
+  readonly failed: number;
+  /** Likewise. */
+  readonly passed: number;
+  /** Other changes that failed it and passed it as they were. */
+  readonly unchanged: number;
+  /** Runs of the same change, as it is, that passed it. */
+  readonly here: number;
+}
+
 /** A failure, and whether it is new. */
 export interface JudgedFailure extends FailedTest {
   /** Null: no other change failed it in the last {@link ELSEWHERE_DAYS} days. */
   readonly elsewhere: FailedElsewhere | null;
+  readonly runs: TestRuns;
 }
 
-/** What that means, for people. */
-export function elsewhereText({ elsewhere }: Pick<JudgedFailure, 'elsewhere'>): string {
-  if (elsewhere === null) return `new: no other change failed it in ${ELSEWHERE_DAYS} days`;
+/** What that means, for people. @param judged without `runs`: of a service that does not count them. */
+export function elsewhereText({
+  elsewhere,
+  runs = { failed: 0, passed: 0, unchanged: 0, here: 0 },
+}: Pick<JudgedFailure, 'elsewhere'> & Partial<Pick<JudgedFailure, 'runs'>>): string {
+  const here = runs.here === 0 ? '' : `; this change passed it unchanged ${times(runs.here)}`;
+  if (elsewhere === null) {
+    const passed = runs.passed === 0 ? '' : `, ${runs.passed} ${runs.passed === 1 ? 'run' : 'runs'} passed`;
+    return `new: no other change failed it in ${ELSEWHERE_DAYS} days${passed}${here}`;
+  }
   const { changes } = elsewhere;
-  return `also failed in ${changes} other ${changes === 1 ? 'change' : 'changes'} in ${ELSEWHERE_DAYS} days`;
+  const others = `${changes} other ${changes === 1 ? 'change' : 'changes'}`;
+  // Until one passes, nothing is known of runs that passed before they were counted.
+  if (runs.passed === 0) return `also failed in ${others} in ${ELSEWHERE_DAYS} days${here}`;
+  const unchanged = runs.unchanged === 0 ? '' : `; ${runs.unchanged} of them passed it unchanged`;
+  return `failed ${runs.failed} of ${runs.failed + runs.passed} runs in ${ELSEWHERE_DAYS} days, on ${others}${unchanged}${here}`;
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`;
 }
 
 /** Undefined: the job left none. */
@@ -91,7 +121,14 @@ export function testResultsOf(execution: Pick<Execution, 'steps'> | null): TestR
         ms: countOf(each, 'ms'),
       })),
     ),
+    passed: passedOf(sum),
   };
+}
+
+/** Written by executors, as JSON. */
+function passedOf({ facts }: Step): TestResults['passed'] {
+  const text = facts?.passed;
+  return typeof text === 'string' ? JSON.parse(text) : [];
 }
 
 function countOf({ facts }: Step, name: string): number {

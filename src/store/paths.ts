@@ -61,6 +61,7 @@ export function storePaths(root = '/gatehouse') {
     requestZones: (kind: RequestKind) => `${root}/requests/${kind}`,
 
     ...hostPaths(root),
+    ...testPaths(root),
 
     /** Leader election of the sweepers; see lock.ts. */
     sweeper: {
@@ -149,6 +150,15 @@ function hostPaths(root: string) {
     holds: `${root}/nodes/holds`,
     /** @param node as children of `holds` are called. */
     hold: (node: string) => `${root}/nodes/holds/${node}`,
+  };
+}
+
+function testPaths(root: string) {
+  return {
+    /** Tests that failed lately, a node for each project of a tenant; see watched-tests.ts. */
+    watchedTests: `${root}/watched-tests`,
+    watchedTestsOf: (tenant: string, project: string) =>
+      `${root}/watched-tests/${nodeName(tenant)}@${nodeName(project)}`,
   };
 }
 

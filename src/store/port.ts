@@ -26,6 +26,7 @@
  *     request-queue           work for mergers and executors (host-requests, stored-request, request-record, request-worker, request-claim,
  *                             abandoned-requests, vanished-claims, signs-of-life)
  *     semaphore-slots         who holds what only some may have at a time (hold-slots: for as long as a process does something)
+ *     watched-tests           tests of a project that failed lately
  *     chain-recipe            what was merged ahead of an item, written once
  *     outbox                  data for other systems (outbox-rows, outbox-drain)
  *     components              which processes there are and what they offer (component-node, component-view)

@@ -11,6 +11,7 @@ import {
   ELSEWHERE_DAYS,
   type JudgedFailure,
   type TestResults,
+  type TestRuns,
   testResultsOf,
 } from '../model/test-results.ts';
 import { jsonAnswer, notFound } from './answer.ts';
@@ -35,6 +36,8 @@ export function addTestRoutes(router: Router, deps: WebDeps): void {
     }),
   );
 }
+
+const NO_RUNS: TestRuns = { failed: 0, passed: 0, unchanged: 0, here: 0 };
 
 interface JudgedResults {
   readonly results: TestResults;
@@ -67,15 +70,14 @@ export async function judgedResults(
   if (results === undefined || change === undefined) return undefined;
   const keys = results.failures.map(each => testKey(change.project, each));
   const since = addMilliseconds(deps.clock.now(), -ELSEWHERE_DAYS * MS_PER_DAY);
-  const elsewhere = await deps.history.failedElsewhere({
-    tenant: tenant.name,
-    keys: [...new Set(keys)],
-    but: change.key,
-    since,
-  });
+  const question = { tenant: tenant.name, keys: [...new Set(keys)], but: change.key, since };
+  const elsewhere = await deps.history.failedElsewhere(question);
+  const patchset = 'patchset' in change ? (change.patchset ?? null) : null;
+  const runs = await deps.history.testRuns({ ...question, patchset });
   const failures = results.failures.map((each, index) => ({
     ...each,
     elsewhere: elsewhere.get(keys[index] ?? '') ?? null,
+    runs: runs.get(keys[index] ?? '') ?? NO_RUNS,
   }));
   return { results, failures };
 }

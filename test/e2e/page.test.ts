@@ -642,6 +642,32 @@ describeOnChromium('the page', executablePath => {
     await page.getByRole('heading', { name: 'unit-tests' }).waitFor();
   });
 
+  test('lists the tests of a build that failed, with how often each did', async () => {
+    const build = uuidOf('fast-login', 'build', '1', 'unit-tests', '1');
+    const address = `${web.url}/api/tenant/main/build/${build}`;
+    const found = JSON.parse(await (await fetch(address)).text());
+    const tests = { cases: 3, failed: 1, skipped: 0, failed_elsewhere: 1 };
+    const failure = {
+      ...{ suite: 'app', name: 'login', message: '<b>expected 401</b>' },
+      judged: 'failed 3 of 41 runs in 14 days, on 2 other changes',
+    };
+    const answers = new Map<string, object>([
+      [address, { ...found, result: 'FAILURE', gatehouse: { ...found.gatehouse, tests } }],
+      [`${address}/tests`, { failures: [failure], totals: tests }],
+    ]);
+    const asked = (url: URL) => answers.has(url.href);
+    await page.route(asked, (route, request) => route.fulfill({ json: answers.get(request.url()) }));
+    try {
+      await page.goto(`${web.url}/t/main/build/${build}`);
+      await page.getByText('1 test failed').waitFor();
+      expect(await page.getByLabel('Failed tests').innerText()).toBe(
+        'app: login failed 3 of 41 runs in 14 days, on 2 other changes\n<b>expected 401</b>',
+      );
+    } finally {
+      await page.unroute(asked);
+    }
+  });
+
   test('lists what is wrong in the configuration', async () => {
     await page.goto(web.url);
     await page.getByRole('link', { name: 'Config errors 2' }).click();

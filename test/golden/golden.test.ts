@@ -65,6 +65,7 @@ const CAME_WITH: ReadonlyMap<string, string> = new Map([
   ['host-state', '0.4.0'],
   ['hold-request', '0.4.0'],
   ['pipeline-notices', '0.4.0'],
+  ['watched-tests', '0.4.0'],
 ]);
 
 describe.each(trees)('%s', (_, tree) => {

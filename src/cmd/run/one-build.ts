@@ -110,6 +110,8 @@ function queueOf(
     resumed: async () => undefined,
     hold: async () => ({ release: async () => undefined }),
     findHold: async () => undefined,
+    watchedTests: async () => [],
+    watchTests: async () => {},
     async complete(event) {
       resolve(event);
       return 'whole';

@@ -1,6 +1,7 @@
 /** Reads the results of tests that a job left below a directory; called in a thread of its own (`reports-thread.ts`). */
 import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
+import type { TestName } from '../../model/watched-tests.ts';
 import { type WalkedFile, walkFiles } from '../log-store/walk-files.ts';
 import { GO_TEST } from './read-go-test.ts';
 import { JUNIT } from './read-junit.ts';
@@ -22,9 +23,12 @@ export function mayReport(name: string): boolean {
   return name !== OWN_FILE && FORMATS.some(({ named }) => named.test(name));
 }
 
-/** @throws Error of the file system. */
-export async function readReports(directory: string): Promise<CollectedTests> {
-  const cases = collectCases();
+/** @param watched whose passes are collected. @throws Error of the file system. */
+export async function readReports(
+  directory: string,
+  watched: readonly TestName[] = [],
+): Promise<CollectedTests> {
+  const cases = collectCases(watched);
   let files = 0;
   let room = MOST_BYTES;
   for await (const file of walkFiles(directory, () => {}, mayReport)) {

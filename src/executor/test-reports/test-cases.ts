@@ -4,6 +4,7 @@
  * is beyond a bound is counted, never kept.
  */
 import { strangersLine } from '../../lib/cut-text.ts';
+import type { TestName } from '../../model/watched-tests.ts';
 
 /** One run of one test. */
 export interface TestCase {
@@ -51,6 +52,8 @@ export interface CollectedTests {
   readonly totals: TestTotals;
   /** Those with failures first; further ones are only counted. */
   readonly suites: readonly TestSuite[];
+  /** Of the watched ones those that ran, and never failed. */
+  readonly passed: readonly TestName[];
   /** What was left out or could not be read: sentences for people. */
   readonly problems: readonly string[];
 }
@@ -86,8 +89,33 @@ interface Sum {
   failures: FailedCase[];
 }
 
-/** One for each build. */
-export function collectCases(): CaseCollector {
+/** What became of those that failed lately: each other case costs a lookup of its suite. */
+function watchedOutcomes(watched: readonly TestName[]) {
+  const bySuite = new Map<string, Map<string, 'unseen' | 'passed' | 'failed'>>();
+  for (const { suite, name } of watched) {
+    const names = bySuite.get(suite) ?? new Map();
+    bySuite.set(suite, names.set(name, 'unseen'));
+  }
+  return {
+    note(suite: string, { name, status }: Pick<TestCase, 'name' | 'status'>): void {
+      const names = bySuite.get(suite);
+      if (names === undefined || status === 'skipped') return;
+      const shown = shownName(name);
+      const before = names.get(shown);
+      if (before !== undefined && before !== 'failed') names.set(shown, status);
+    },
+    passed: (): readonly TestName[] =>
+      watched.filter(({ suite, name }) => bySuite.get(suite)?.get(name) === 'passed'),
+  };
+}
+
+function shownName(name: string): string {
+  return strangersLine(name, LONGEST_NAME) || 'a test without a name';
+}
+
+/** One for each build. @param watched whose passes are collected. */
+export function collectCases(watched: readonly TestName[] = []): CaseCollector {
+  const outcomes = watchedOutcomes(watched);
   const suites = new Map<string, Sum>();
   const problems: string[] = [];
   let files = 0;
@@ -113,7 +141,9 @@ export function collectCases(): CaseCollector {
     add({ suite, name, status, ms, message = '' }) {
       if (cases >= MOST_CASES) return false;
       cases += 1;
-      const sum = sumOf(strangersLine(suite, LONGEST_NAME) || 'tests');
+      const ofSuite = strangersLine(suite, LONGEST_NAME) || 'tests';
+      const sum = sumOf(ofSuite);
+      outcomes.note(ofSuite, { name, status });
       sum.cases += 1;
       sum.ms += msOf(ms);
       if (status === 'skipped') sum.skipped += 1;
@@ -121,8 +151,11 @@ export function collectCases(): CaseCollector {
       sum.failed += 1;
       if (kept >= SHOWN_FAILURES) return true;
       kept += 1;
-      const shown = strangersLine(name, LONGEST_NAME) || 'a test without a name';
-      sum.failures.push({ name: shown, ms: msOf(ms), message: strangersLine(message, LONGEST_MESSAGE) });
+      sum.failures.push({
+        name: shownName(name),
+        ms: msOf(ms),
+        message: strangersLine(message, LONGEST_MESSAGE),
+      });
       return true;
     },
     problem(text) {
@@ -135,6 +168,7 @@ export function collectCases(): CaseCollector {
       return {
         totals: { files, suites: all.length, cases, failed: total('failed'), skipped: total('skipped') },
         suites: shown,
+        passed: outcomes.passed(),
         problems,
       };
     },

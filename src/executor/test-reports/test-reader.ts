@@ -1,19 +1,24 @@
 /** Results of tests in what jobs left, read in a thread that is started with the first build that left some. One build after the other. */
 import { ownModule } from '../../lib/own-file.ts';
 import { CallLost, callsToWorker, type WorkerLimits } from '../../lib/worker-calls.ts';
+import type { TestName } from '../../model/watched-tests.ts';
 import { walkFiles } from '../log-store/walk-files.ts';
 import { mayReport } from './read-reports.ts';
 import type { CollectedTests } from './test-cases.ts';
 
 /** Functions of the thread. */
 export interface ReportsTable {
-  read(directory: string): Promise<CollectedTests>;
+  read(asked: { readonly directory: string; readonly watched: readonly TestName[] }): Promise<CollectedTests>;
 }
 
 /** One for all builds of an executor. */
 export interface TestReader extends AsyncDisposable {
-  /** @returns undefined: the job left no such file. Never rejects because of what is in the files. @throws Error of the file system. */
-  read(directory: string): Promise<CollectedTests | undefined>;
+  /**
+   * @param watched whose passes are collected; not asked where there is no file. Default: none.
+   * @returns undefined: the job left no such file. Never rejects because of what is in the files.
+   * @throws Error of the file system, or of `watched`.
+   */
+  read(directory: string, watched?: () => Promise<readonly TestName[]>): Promise<CollectedTests | undefined>;
 }
 
 /** Milliseconds of processor time for the files of one build. */
@@ -30,10 +35,10 @@ export function createTestReader(limits: Partial<WorkerLimits> = {}): TestReader
     limits: { ms: MOST_MS, of: 'processor', heapMb: HEAP_MB, waiting: WAITING, ...limits },
   });
   return {
-    async read(directory) {
+    async read(directory, watched = async () => []) {
       if (!(await hasCandidate(directory))) return undefined;
       try {
-        const found = await calls.call('read', directory);
+        const found = await calls.call('read', { directory, watched: await watched() });
         return found.totals.files === 0 ? undefined : found;
       } catch (error) {
         if (!(error instanceof CallLost)) throw error;
@@ -54,5 +59,10 @@ async function hasCandidate(directory: string): Promise<boolean> {
 
 function unread(reason: string): CollectedTests {
   const totals = { files: 0, suites: 0, cases: 0, failed: 0, skipped: 0 };
-  return { totals, suites: [], problems: [`the results of the tests could not be read: ${reason}`] };
+  return {
+    totals,
+    suites: [],
+    passed: [],
+    problems: [`the results of the tests could not be read: ${reason}`],
+  };
 }

@@ -1,7 +1,7 @@
 /**
  * One codec per stored record. A version is raised when an old reader must not read the new form; the step from the one before
  * goes into upgrades.ts. What a record may hold is in schemas/: one file for each record, and for what several hold (access, buildsets,
- * causes, change, events, intents, internal-events, items, jobs, keys, layout, merges, questions, reports, spans, static-hosts, ticks). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
+ * causes, change, events, intents, internal-events, items, jobs, keys, layout, merges, questions, reports, spans, static-hosts, ticks, watched-tests). What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
  */
 import { recordCodec, upgradeFrom } from './record.ts';
 import { json } from './schema.ts';
@@ -36,6 +36,7 @@ import {
   staticHostSchema,
 } from './schemas/static-hosts.ts';
 import { tickSchema, timerMarkSchema } from './schemas/ticks.ts';
+import { watchedTestsSchema } from './schemas/watched-tests.ts';
 import { componentFrom1, layoutFrom1, pipelineEventFrom2, sameForm } from './upgrades.ts';
 
 /** An entry of a connection's event queue. */
@@ -139,5 +140,7 @@ export const staticHostCodec = recordCodec('static-host', 1, staticHostSchema);
 export const kubernetesPoolCodec = recordCodec('kubernetes-pool', 1, kubernetesPoolSchema);
 /** How a host fares. */
 export const hostStateCodec = recordCodec('host-state', 1, hostStateSchema);
+/** Tests of a project that failed lately. */
+export const watchedTestsCodec = recordCodec('watched-tests', 1, watchedTestsSchema);
 /** A request to hold the hosts of failed builds. */
 export const holdRequestCodec = recordCodec('hold-request', 1, holdRequestSchema);

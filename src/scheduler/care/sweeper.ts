@@ -24,6 +24,7 @@ import { sweepSeen } from '../../store/seen.ts';
 import { outdatedSigns } from '../../store/signs-of-life.ts';
 import { splitOperations } from '../../store/split-operations.ts';
 import { vanishedClaims } from '../../store/vanished-claims.ts';
+import { outdatedWatches } from '../../store/watched-tests.ts';
 import { outdatedLandings } from '../changes/own-merges.ts';
 import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
@@ -151,6 +152,9 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
     });
     await pass.part('Sweep', 'signs-of-life', async () =>
       removeAll((await outdatedSigns(store, paths.signs, now)).map(operation => [operation])),
+    );
+    await pass.part('Sweep', 'watched-tests', async () =>
+      removeAll((await outdatedWatches({ store, paths }, now)).map(operation => [operation])),
     );
     await pass.part('Sweep', 'leftovers', async () => removeAll(await deadLeftovers(shared, holdings)));
     const rows = pass.rows();

@@ -1,9 +1,11 @@
 /** The log of one build, followed while it grows. */
 
 import type { BuildDocument } from '../../api/builds.ts';
+import type { TestsDocument } from '../../api/tests.ts';
 import { api, fetchJson, pages } from './address.ts';
 import { artifactList, remarkList } from './artifact-list.ts';
 import { element, externalLink, show } from './dom.ts';
+import { failedTests } from './failed-tests.ts';
 import { nothingHere } from './fetched-view.ts';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
 import { fileList, type Manifest } from './kept-files.ts';
@@ -30,6 +32,7 @@ export class LogView implements View {
   readonly #tools: LogTools;
   readonly #reader: LogReader;
   readonly #files = element('div', { class: 'files' });
+  readonly #tests = element('div', { class: 'files' });
   #headTimer: number | undefined;
   #closed = false;
 
@@ -114,10 +117,13 @@ export class LogView implements View {
       ),
       artifactList(build),
       remarkList(build),
+      this.#tests,
       this.#files,
     );
     // What a build leaves is there when it has ended.
     if (build.result !== null && this.#files.childElementCount === 0) void this.#loadFiles();
+    if ((build.gatehouse.tests?.failed ?? 0) > 0 && this.#tests.childElementCount === 0)
+      void this.#loadTests();
     this.tick();
   }
 
@@ -136,6 +142,14 @@ export class LogView implements View {
       if (this.#closed) return;
     }
     this.#tools.grow(complete);
+  }
+
+  async #loadTests(): Promise<void> {
+    const tests = await fetchJson<TestsDocument>(api(this.#tenant, `build/${this.#uuid}/tests`)).catch(
+      () => undefined,
+    );
+    if (tests === undefined || this.#closed) return;
+    show(this.#tests, failedTests(tests));
   }
 
   async #loadFiles(): Promise<void> {

@@ -11,7 +11,7 @@
  *     item-view.ts                      forecast-line.ts; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
  *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
  *     log-view.ts                       a build with its log: log-buffer.ts (log-sections.ts, ansi.ts) has it, log-reader.ts brings it, log-tools.ts and log-list.ts
- *                                       (log-rows.ts, log-search.ts, pacer.ts) show it; artifact-list.ts, kept-files.ts
+ *                                       (log-rows.ts, log-search.ts, pacer.ts) show it; artifact-list.ts, failed-tests.ts, kept-files.ts
  *     delays-view.ts                    a pipeline's delays: delay-tiles.ts, whole-gate.ts, night-panels.ts, load-chart.ts, culprits.ts, reset-cases.ts
  *     fetched-view.ts                   views of one document: errors-view.ts, components-view.ts, trace-health-view.ts, builds-view.ts (list-filter.ts)
  *                                       jobs-view.ts and projects-view.ts; semaphores-view.ts, nodes-view.ts and autoholds-view.ts (list-search.ts); table.ts; queues-view.ts is live

@@ -156,11 +156,11 @@ describe('the map', () => {
     expect(problemsOf(tree.nodes, '/gatehouse', true)).toEqual([]);
     const missing = unseen(tree.nodes, '/gatehouse');
     // An election is in the tree only while another web stands by; a part is there before it is decided; and signs of life, reports of
-    // connections, requests for access, bodies of requests, marks of paused builds, questions, keys of projects, semaphores and notices came later.
+    // connections, requests for access, bodies of requests, marks of paused builds, questions, keys of projects, semaphores, notices and watched tests came later.
     expect(
       missing.filter(
         each =>
-          !/^elections|^outbox\/messages|^keystore$|^keys|^nodes|^semaphores|^landings|^alive|^access|\/bodies\/|\/resumed\/|<connection>\/report$|events-dead|queue-dead|questions|ticks|internal|timers$|notices$|staged\/decided$/.test(
+          !/^elections|^outbox\/messages|^keystore$|^keys|^nodes|^semaphores|^landings|^alive|^access|^watched-tests|\/bodies\/|\/resumed\/|<connection>\/report$|events-dead|queue-dead|questions|ticks|internal|timers$|notices$|staged\/decided$/.test(
             each,
           ),
       ),

@@ -291,6 +291,8 @@ function createTestQueue(logDir: string, holds: HoldBook | undefined) {
           resumed: async ended => void (await unlessAborted(() => resumed.promise, ended)),
           hold: async () => ({ release: async () => {} }),
           findHold: async () => await holds?.find(request),
+          watchedTests: async () => [],
+          watchTests: async () => {},
           cancelledAt: () => cancelledAt,
           async report(event) {
             await store(event);

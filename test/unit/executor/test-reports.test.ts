@@ -11,6 +11,7 @@ import { type CollectedTests, collectCases } from '../../../src/executor/test-re
 import { createTestReader } from '../../../src/executor/test-reports/test-reader.ts';
 import { withTestSteps } from '../../../src/executor/test-reports/test-steps.ts';
 import { fromMilliseconds } from '../../../src/lib/clock.ts';
+import { strangersLine } from '../../../src/lib/cut-text.ts';
 import type { Step } from '../../../src/model/step.ts';
 import { testResultsOf, testsText } from '../../../src/model/test-results.ts';
 
@@ -191,6 +192,7 @@ test('suites are steps of the playbook that left their file, and are read from t
       totals,
       suites: [{ ...suite, failures }],
       problems: [],
+      passed: [],
     },
   );
   expect(steps[1]?.steps?.[0]).toMatchObject({
@@ -203,6 +205,29 @@ test('suites are steps of the playbook that left their file, and are read from t
     failures: [{ suite: 'app', name: 'refuses', message: 'expected 401' }],
   });
   expect(results === undefined ? '' : testsText(results)).toBe('1 of 2 tests failed: app: refuses');
+});
+
+test('of cases without number those that failed lately and pass now are named, and no more', () => {
+  const long = strangersLine('p'.repeat(5_000), 200);
+  const watched = ['passes', 'fails', 'flakes', 'is skipped', 'is gone', long].map(name => ({
+    suite: 'app',
+    name,
+  }));
+  const cases = collectCases(watched);
+  cases.file(0);
+  const add = (name: string, status: 'passed' | 'failed' | 'skipped', suite = 'app') =>
+    cases.add({ suite, name, status, ms: 1 });
+  for (let at = 0; at < 100_000; at++) add(`case ${at}`, 'passed');
+  add('passes', 'passed');
+  add('passes', 'passed', 'other');
+  add('fails', 'failed');
+  add('flakes', 'failed');
+  add('flakes', 'passed');
+  add('is skipped', 'skipped');
+  add('p'.repeat(5_000), 'passed');
+  const found = cases.end();
+  expect(found.passed.map(({ name }) => name)).toEqual(['passes', long]);
+  expect(JSON.stringify(found).length).toBeLessThan(10_000);
 });
 
 test.each([
@@ -218,7 +243,7 @@ test.each([
     const failures = [{ name: 'refuses', ms: 50_000, message: '' }];
     const suite = { name: 'app', writtenAt, ms: 90_000, cases: 1, failed: 1, skipped: 0, failures };
     const totals = { files: 1, suites: 1, cases: 1, failed: 1, skipped: 0 };
-    const steps = withTestSteps([playbook], { totals, suites: [suite], problems: [] });
+    const steps = withTestSteps([playbook], { totals, suites: [suite], passed: [], problems: [] });
     const within = { startedAt: at(100), endedAt: at(110) };
     expect(steps[0]?.steps?.[0]).toMatchObject({ ...within, steps: [within] });
     const sum: Step = { kind: 'TestResults', subject: 'unit', ...within, facts: totals };

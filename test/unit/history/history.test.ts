@@ -12,6 +12,7 @@ import { postgresDialect } from '../../../src/history/postgres-dialect.ts';
 import { nodeSqliteDialect } from '../../../src/history/sqlite-dialect.ts';
 import { sha256 } from '../../../src/lib/ids.ts';
 import { Secret } from '../../../src/lib/secret.ts';
+import type { ResetCause } from '../../../src/model/cause.ts';
 import type { HistoryRow } from '../../../src/model/history.ts';
 import { isFailed } from '../../../src/model/job-standing.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
@@ -40,6 +41,24 @@ function failedIn(name: string): QueueItem {
       : build,
   );
   return { ...item, buildset: { ...item.buildset, builds } };
+}
+
+/** The same change, in another item whose jobs ran the test. */
+function passedIn(name: string, run: number, patchset?: string): QueueItem {
+  const item = failedIn(name);
+  const text = JSON.stringify(item).replaceAll(/\b[0-9a-f]{32}\b/g, hash => sha256(run + hash).slice(0, 32));
+  const again: QueueItem = JSON.parse(text);
+  const times = { startedAt: at(3), endedAt: at(4) };
+  const facts = { cases: 1, failed: 0, passed: JSON.stringify([{ suite: 'app', name: 'refuses' }]) };
+  const steps = [{ kind: 'TestResults', subject: 'unit', ...times, facts }] as const;
+  const builds = again.buildset.builds.map(build =>
+    build.state.state === 'completed'
+      ? { ...build, state: { ...build.state, execution: { ...times, steps } } }
+      : build,
+  );
+  const [first, ...rest] = item.changes;
+  const change = first.kind === 'change' && patchset !== undefined ? { ...first, patchset } : first;
+  return { ...again, changes: [change, ...rest], buildset: { ...again.buildset, builds } };
 }
 
 const context = {
@@ -367,6 +386,47 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
     expect((await ask('another', at(1_000))).size).toBe(0);
     await history.prune({ before: at(10_000), most: 1_000 });
     expect((await ask('another')).size).toBe(0);
+  });
+
+  test('runs of a test that failed lately are counted, and changes that passed it as they were', async () => {
+    const [one, two] = [failedIn('one'), failedIn('two')];
+    const items = [one, two, passedIn('one', 1), passedIn('two', 2, 'another'), passedIn('three', 3)];
+    await history.record(items.map(item => ({ kind: 'item', item })));
+    const change = two.changes[0];
+    if (change?.kind !== 'change') expect.unreachable();
+    const key = testKey(change.project, { suite: 'app', name: 'refuses' });
+    const jobs = one.buildset.builds.filter(({ state }) => state.state === 'completed').length;
+    const failed = one.buildset.builds.filter(isFailed).length;
+    const ask = (patchset: string | null, since = at(-1_000), but: string = change.key) =>
+      history.testRuns({ tenant: 'main', keys: [key, 'f'.repeat(32)], but, since, patchset });
+    const others = { failed, passed: 2 * jobs, unchanged: 1 };
+    expect([...(await ask(change.patchset))]).toEqual([[key, { ...others, here: 0 }]]);
+    expect([...(await ask('another'))]).toEqual([[key, { ...others, here: jobs }]]);
+    expect((await ask(null, at(-1_000), 'nothing')).get(key)).toEqual({
+      ...{ failed: 2 * failed, passed: 3 * jobs, unchanged: 1, here: 0 },
+    });
+    expect((await ask(null, at(1_000))).size).toBe(0);
+    await history.prune({ before: at(10_000), most: 1_000 });
+    expect((await ask('another')).size).toBe(0);
+  });
+
+  test('what failed in a buildset that a person had repeated is counted, what was thrown out is not', async () => {
+    const count = async (code: 'rerun' | 'ahead-failed', name: string) => {
+      const item = failedIn(name);
+      const again = passedIn(name, 9);
+      const cause = { code, at: at(3), culprit: null, promoter: null } as unknown as ResetCause;
+      const superseded = { state: 'superseded', at: at(3), cause, graph: null } as const;
+      const earlier = [{ ...item.buildset, stage: superseded }];
+      await history.record([{ kind: 'item', item: { ...again, earlier } }]);
+      const change = item.changes[0];
+      if (change?.kind !== 'change') expect.unreachable();
+      const key = testKey(change.project, { suite: 'app', name: 'refuses' });
+      const asked = { tenant: 'main', keys: [key], but: 'nothing', since: at(-1_000), patchset: null };
+      return (await history.testRuns(asked)).get(key);
+    };
+    const thrown = await count('ahead-failed', 'thrown');
+    expect(thrown).toMatchObject({ failed: 0, unchanged: 0 });
+    expect(await count('rerun', 'repeated')).toMatchObject({ failed: 1, unchanged: 1 });
   });
 
   test('what was recorded is there after reopening', async () => {

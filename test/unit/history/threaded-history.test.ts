@@ -151,7 +151,7 @@ describe('pruning', () => {
 function backTo03(path: string): void {
   const database = new DatabaseSync(path);
   database.exec(`drop index build_by_tenant; drop index build_by_tenant_result; drop index build_by_tenant_job; drop index build_by_tenant_worker;
-    drop index buildset_by_tenant_result; drop index decision_by_key; drop table trace; drop table failed_test;
+    drop index buildset_by_tenant_result; drop index decision_by_key; drop table trace; drop table failed_test; drop table passed_test;
     alter table build drop column tenant; alter table build drop column log_url; alter table build drop column artifacts;
     alter table build drop column provides; alter table build drop column warnings; alter table build drop column file_comments; delete from kysely_migration where name >= '0004'`);
   database.close();
