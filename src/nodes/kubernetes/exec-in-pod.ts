@@ -43,7 +43,7 @@ const PIECE = 128 * 1024;
 
 /** How the input of a command fares. */
 interface Line {
-  /** The command does not read; neither does the server, pings neither. */
+  /** What was sent last is not read yet; as long as the command does not read, the server answers no ping. */
   isFull: boolean;
 }
 
@@ -96,6 +96,8 @@ function talk(socket: WebSocket, streams: ExecStreams): Promise<ExecEnd> {
   }, SILENCE_MS / 2);
   let end: ExecEnd | undefined;
   socket
+    // While a line is full only the system notices a peer that is gone.
+    .on('upgrade', response => response.socket.setKeepAlive(true, SILENCE_MS))
     .on('open', () => {
       if (streams.input !== undefined) void feed(socket, streams.input, line);
     })

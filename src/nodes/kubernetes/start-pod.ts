@@ -150,7 +150,9 @@ async function untilReady(
     const isUsual = looked.kind === 'done' || (looked.kind === 'refused' && looked.status === 410);
     troubles = isUsual ? 0 : troubles + 1;
     const wait = PAUSES_MS[Math.max(0, troubles - 1)];
-    if (wait === undefined || (looked.kind === 'refused' && !isUsual)) return troubleOf(looked);
+    // A server that has just started does not know all rights yet.
+    const isFinal = looked.kind === 'refused' && !isUsual && looked.status !== 403;
+    if (wait === undefined || isFinal) return troubleOf(looked);
     await pause(wait, enough);
   }
   return judge.verdict() ?? { kind: 'late', last: judge.last() };

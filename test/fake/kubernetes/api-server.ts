@@ -9,8 +9,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Authority, makeAuthority } from '../certificates.ts';
+import { makeAuthority } from '../certificates.ts';
 import { takeExec } from './exec-socket.ts';
+import { kubeconfigOf, NAMESPACE, TOKEN } from './kubeconfig.ts';
 import type { Kubelet } from './kubelet.ts';
 import { type Pod, podOf } from './pod.ts';
 import { failureOf, forbiddenTo, type Refusal, refuse, refuseSocket, sendJson } from './refusals.ts';
@@ -20,12 +21,14 @@ export interface FakeApiServer extends AsyncDisposable {
   readonly url: string;
   readonly kubeconfig: string;
   pods(): readonly Pod[];
+  /** Paths of the requests that were refused for its mood, or their token. */
+  refused(): readonly string[];
   /** Names of all that were created. */
   created(): readonly string[];
   /** What a namespace's quota allows; undefined: all. */
   limitPods(most: number | undefined): void;
-  /** `down`: 503 for everything. `silent`: connections are taken and nothing is answered. */
-  be(mood: 'well' | 'down' | 'silent'): void;
+  /** `down`: 503 for everything. `silent`: connections are taken and nothing is answered. `starting`: it does not know rights yet. */
+  be(mood: Mood): void;
   /** Takes a right from the executor; undefined: it has all. */
   forbid(right: Right | undefined): void;
   /** Deletes a pod, as the eviction of a machine does. */
@@ -38,9 +41,7 @@ export interface FakeApiServer extends AsyncDisposable {
   use(kubelet: Kubelet): void;
 }
 
-const NAMESPACE = 'jobs';
-const TOKEN = 'a-token-of-tests';
-
+type Mood = 'well' | 'down' | 'silent' | 'starting';
 type Right = 'list' | 'exec';
 
 type Watcher = (type: string, pod: Pod) => void;
@@ -56,8 +57,9 @@ interface State {
   readonly created: string[];
   readonly silenced: Set<Duplex>;
   version: number;
+  readonly refused: string[];
   most: number | undefined;
-  mood: 'well' | 'down' | 'silent';
+  mood: Mood;
   forbidden: Right | undefined;
   kubelet: Kubelet | undefined;
 }
@@ -67,7 +69,7 @@ export async function startApiServer(): Promise<FakeApiServer> {
   const { cert, key } = authority.issue('api');
   const state: State = {
     ...{ pods: new Map(), watchers: new Set(), past: [], created: [], silenced: new Set() },
-    ...{ version: 1, most: undefined, mood: 'well', forbidden: undefined, kubelet: undefined },
+    ...{ version: 1, refused: [], most: undefined, mood: 'well', forbidden: undefined, kubelet: undefined },
   };
   const server = createServer({ cert, key }, (request, response) => void serve(state, request, response));
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -90,6 +92,7 @@ export async function startApiServer(): Promise<FakeApiServer> {
     url,
     kubeconfig: kubeconfigOf(url, authority),
     pods: () => [...state.pods.values()],
+    refused: () => state.refused,
     created: () => state.created,
     limitPods(most) {
       state.most = most;
@@ -120,25 +123,10 @@ export async function startApiServer(): Promise<FakeApiServer> {
   };
 }
 
-/** With a context that must be named. */
-function kubeconfigOf(server: string, { cert }: Authority): string {
-  return JSON.stringify({
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'elsewhere' },
-    clusters: [
-      { name: 'tests', cluster: { server, 'certificate-authority-data': cert.toString('base64') } },
-      { name: 'elsewhere', cluster: { server: 'https://127.0.0.1:1' } },
-    ],
-    users: [{ name: 'executor', user: { token: TOKEN } }],
-    contexts: [
-      { name: 'tests', context: { cluster: 'tests', user: 'executor', namespace: NAMESPACE } },
-      { name: 'elsewhere', context: { cluster: 'elsewhere', user: 'executor' } },
-    ],
-  });
-}
-
 function refusal({ mood }: State, { headers }: IncomingMessage): Refusal | undefined {
   if (mood === 'down')
     return [503, 'ServiceUnavailable', 'the server is currently unable to handle the request'];
+  if (mood === 'starting') return forbiddenTo('get', 'pods', NAMESPACE);
   return headers.authorization === `Bearer ${TOKEN}` ? undefined : [401, 'Unauthorized', 'Unauthorized'];
 }
 
@@ -160,7 +148,10 @@ async function serve(state: State, request: IncomingMessage, response: ServerRes
   const { pathname, searchParams: query } = new URL(request.url ?? '', 'https://api');
   const [, namespace, name, below] =
     /^\/api\/v1\/namespaces\/([^/]+)\/pods(?:\/([^/]+))?(?:\/(binding|status))?$/.exec(pathname) ?? [];
-  if (refused !== undefined) return refuse(response, refused);
+  if (refused !== undefined) {
+    state.refused.push(pathname);
+    return refuse(response, refused);
+  }
   if (namespace === undefined)
     return refuse(response, [404, 'NotFound', 'the server could not find the resource']);
   if (name === undefined && request.method === 'GET' && query.get('watch') === 'true')

@@ -5,22 +5,16 @@ import path from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../../src/lib/clock.ts';
-import { parseUuid, randomIds } from '../../../../src/lib/ids.ts';
-import { buildRequestCodec } from '../../../../src/model/codec/records.ts';
+import { randomIds } from '../../../../src/lib/ids.ts';
 import { execInPod } from '../../../../src/nodes/kubernetes/exec-in-pod.ts';
 import { createKubeClients, type KubeClient } from '../../../../src/nodes/kubernetes/kube-client.ts';
 import { podName } from '../../../../src/nodes/kubernetes/pod-spec.ts';
 import { deletePod, startPod } from '../../../../src/nodes/kubernetes/start-pod.ts';
-import { sweepPods } from '../../../../src/nodes/kubernetes/sweep-pods.ts';
-import { publishOperations } from '../../../../src/nodes/publish-hosts.ts';
-import { openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
-import { storePaths } from '../../../../src/store/paths.ts';
-import { RequestQueue } from '../../../../src/store/request-queue.ts';
 import { type FakeApiServer, startApiServer } from '../../../fake/kubernetes/api-server.ts';
 import { type Kubelet, MACHINE, startKubelet } from '../../../fake/kubernetes/kubelet.ts';
+import { INSTALLATION, openSweeper } from '../../../fake/kubernetes/sweeper.ts';
 import { SILENT } from '../../../fake/silent-log.ts';
 
-const INSTALLATION = parseUuid('f'.repeat(32));
 const MIB = 1024 * 1024;
 const ids = randomIds();
 const clock = systemClock();
@@ -156,6 +150,19 @@ test('a namespace that is full is tried until the time is over, and a server in 
   });
 });
 
+test('a server that was restarted, and does not know all rights yet, is asked again for a pod that waits', async () => {
+  const of = owner();
+  const waiting = start('huge', 60_000, of);
+  await vi.waitFor(() => expect(api.pods()[0]?.status.conditions).toHaveLength(1), 30_000);
+  api.be('starting');
+  api.cut();
+  const isAsked = () => expect(api.refused().some(each => each.endsWith(podName(of)))).toBe(true);
+  await vi.waitFor(isAsked, 30_000);
+  api.be('well');
+  api.evict(podName(of));
+  expect(await waiting).toEqual({ kind: 'gone', reason: 'it was deleted before it was ready' });
+});
+
 test('a kubeconfig that is not there, or lacks the context, is trouble with its reason', async () => {
   const kubeconfig = path.join(folder, 'config');
   expect(await clients.open({ kubeconfig: '/nowhere' })).toMatchObject({
@@ -172,36 +179,22 @@ test('a pod whose executor was killed is deleted by another one', async () => {
   const of = owner();
   await start('debian', 60_000, of);
   expect(api.pods()).toHaveLength(1);
-  const server = openEmbeddedStore({ file: ':memory:' });
-  const store = server.connect();
-  const paths = storePaths();
-  const requests = new RequestQueue({ store, path: paths.requests('build'), codec: buildRequestCodec });
-  await requests.prepare();
-  const pool = {
-    ...{ name: 'cluster', kubeconfig: path.join(folder, 'config'), context: 'tests', maxParallelJobs: 1 },
-    ...{ startTimeout: 1, labels: ['x'], pods: { x: { image: 'x', pullPolicy: 'Always' } as const } },
-  };
-  await store.multi(await publishOperations(store, paths, { hosts: [], pools: [pool] }));
   const warnings: unknown[] = [];
   const log = { ...SILENT, warn: (facts: unknown) => warnings.push(facts) };
-  const deps = { store, paths, log, installation: INSTALLATION, clients, requests, zone: {} };
-  const sweepUntil = async (seen: () => void) => {
-    const stop = new AbortController();
-    const sweeping = sweepPods(deps, stop.signal);
-    await vi.waitFor(seen, 30_000);
-    stop.abort();
-    await sweeping;
-  };
+  await using sweeper = await openSweeper(
+    clients,
+    { kubeconfig: path.join(folder, 'config'), context: 'tests' },
+    log,
+  );
   // Nothing else would say that pods are left over.
   api.forbid('list');
-  await sweepUntil(() =>
+  await sweeper.sweepUntil(() =>
     expect(warnings).toEqual([
       { provider: 'cluster', reason: expect.stringMatching(/^403: .*cannot list resource "pods"/) },
     ]),
   );
   api.forbid(undefined);
-  await sweepUntil(() => expect(api.pods()).toEqual([]));
-  await server.close();
+  await sweeper.sweepUntil(() => expect(api.pods()).toEqual([]));
 });
 
 function sink(): Writable & { said(): string } {
