@@ -1,7 +1,7 @@
 /** `GET …/nodes`, `…/labels` and `…/nodeset-requests`, as Zuul has them: hosts and providers of `nodes.yaml`, what is offered, and who waits. */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { type HoldRequest, heldUntil } from '../model/hold-request.ts';
-import { type HostState, isInService, isPool } from '../model/static-host.ts';
+import { type HostOutage, type HostState, isInService, isPool } from '../model/static-host.ts';
 import { type NodesNow, nodeWaitsNow } from './node-waits.ts';
 import { type Document, document, list, nullable, oneOf, text, uuid, whole } from './schema.ts';
 
@@ -93,7 +93,7 @@ export function nodesDocument(
   holds: readonly OwnHold[],
 ): NodesDocument {
   const own = new Map(holds.map(({ id, hold }) => [id, hold]));
-  return hosts.map(({ host, state, builds }) => {
+  return hosts.map(({ host, state, builds, unreached }) => {
     const { trouble, held, kept = [] } = state ?? {};
     const places = builds.length + kept.reduce((sum, { labels }) => sum + labels.length, 0);
     const since = held?.since ?? trouble?.since;
@@ -105,7 +105,7 @@ export function nodesDocument(
       provider: isPool(host) ? KUBERNETES : STATIC,
       state: stateOf(state, places),
       state_time: since === undefined ? null : seconds(since),
-      comment: (held === undefined ? undefined : reasonOf(held, own)) ?? trouble?.reason ?? null,
+      comment: (held === undefined ? undefined : reasonOf(held, own)) ?? outageText(trouble, unreached),
       lock_holder: null,
       gatehouse: {
         max_parallel_jobs: host.maxParallelJobs,
@@ -117,6 +117,15 @@ export function nodesDocument(
       },
     };
   });
+}
+
+/** What is wrong with the host itself comes first. @param unreached why no executor looks at it. */
+function outageText(
+  trouble: Pick<HostOutage, 'reason'> | undefined,
+  unreached: string | undefined,
+): string | null {
+  const reasons = new Set([trouble?.reason, unreached].filter(reason => reason !== undefined));
+  return reasons.size === 0 ? null : [...reasons].join('; ');
 }
 
 /** A hold request of the tenant. */

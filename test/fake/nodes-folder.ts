@@ -10,6 +10,8 @@ export interface NamedHost {
   readonly name: string;
   readonly port: number;
   readonly hostKey: string;
+  /** Default none. */
+  readonly zone?: string;
 }
 
 export interface NodesFolder extends AsyncDisposable {
@@ -28,8 +30,8 @@ export async function nodesFolder(
   const folder = await mkdtemp(path.join(tmpdir(), 'gatehouse-nodes-'));
   const nodes = path.join(folder, 'nodes.yaml');
   const texts = hosts.map(
-    ({ name, port, hostKey }) =>
-      `  - {name: ${name}, address: 127.0.0.1, port: ${port}, username: root, host-key: ${hostKey}, labels: [debian]}\n`,
+    ({ name, port, hostKey, zone }) =>
+      `  - {name: ${name}, address: 127.0.0.1, port: ${port}, username: root, host-key: ${hostKey}, labels: [debian]${zone === undefined ? '' : `, executor-zone: ${zone}`}}\n`,
   );
   await writeFile(path.join(folder, 'key'), privateKey, { mode: 0o600 });
   await writeFile(nodes, `private-key: ${folder}/key\n${lines}hosts:\n${texts.join('')}`);
@@ -46,11 +48,16 @@ export interface SshdHosts extends NodesFolder {
   readonly machines: readonly SshHost[];
 }
 
-/** Real machines that let our key in. @param more hosts that the file names besides, made of the first machine. */
+/**
+ * Real machines that let our key in.
+ *
+ * @param more hosts that the file names besides, made of the first machine. @param zone of the machines; undefined: none.
+ */
 export async function sshdHosts(
   sshd: ProvidedProgram,
   names: readonly string[],
   more: (first: SshHost) => readonly NamedHost[] = () => [],
+  zone?: string,
 ): Promise<SshdHosts> {
   if (sshd.kind !== 'found') throw new Error(sshd.reason);
   await using opening = new AsyncDisposableStack();
@@ -59,7 +66,14 @@ export async function sshdHosts(
   for (const _ of names) machines.push(opening.use(await startSshHost(sshd.program, key.public)));
   const named = names.flatMap((name, at) => {
     const machine = machines[at];
-    return machine === undefined ? [] : [{ name, port: machine.port, hostKey: machine.hostKey }];
+    return machine === undefined
+      ? []
+      : [
+          {
+            ...{ name, port: machine.port, hostKey: machine.hostKey },
+            ...(zone === undefined ? {} : { zone }),
+          },
+        ];
   });
   const others = machines[0] === undefined ? [] : more(machines[0]);
   const nodes = opening.use(await nodesFolder([...others, ...named], { privateKey: key.private }));

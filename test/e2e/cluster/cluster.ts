@@ -46,6 +46,8 @@ export interface ClusterOptions {
   readonly pollInterval?: number;
   /** Seconds; default {@link SESSION_TIMEOUT}. */
   readonly sessionTimeout?: number;
+  /** More lines of `[executor]`, by the name of the process. */
+  readonly executors?: Readonly<Record<string, string>>;
   /** More of the settings file of each process. */
   readonly sections?: string;
 }
@@ -131,6 +133,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     collector: sink.url,
     token: TOKEN,
     separateMirrors: options.separateMirrors ?? true,
+    executors: options.executors ?? {},
     sections: options.sections ?? '',
   };
   const program = await builtProgram();

@@ -24,6 +24,8 @@ export interface ClusterPlaces {
   readonly token: string;
   /** Each process has mirrors of its own, as on machines of their own; else all share one directory. */
   readonly separateMirrors: boolean;
+  /** More of `[executor]`, by the name of the process. */
+  readonly executors: Readonly<Record<string, string>>;
   /** More of the file. */
   readonly sections: string;
 }
@@ -55,6 +57,7 @@ git_dir = ${path.join(root, 'mirrors', separateMirrors ? name : 'all')}
 job_dir = ${path.join(root, 'jobs', name)}
 allow_unsandboxed = true
 max_builds = 8
+${places.executors[name] ?? ''}
 
 [tracing]
 enabled = true

@@ -40,6 +40,18 @@ test('the reason of a person who took a host out of service is for all', () => {
   expect(new Set(taken.map(({ comment }) => comment))).toEqual(new Set(['new disks']));
 });
 
+test('what is wrong with a host comes before the zone that no executor is in', () => {
+  const unreached = 'no executor of zone dmz is running';
+  const [host] = sampleNodes().hosts;
+  if (host === undefined) expect.unreachable();
+  const comment = (reason: string) => {
+    const trouble = { reason, since: at(0), tries: 0, retryAt: at(0) };
+    return nodesDocument({ hosts: [{ ...host, unreached, state: { trouble } }] }, 'main', [])[0]?.comment;
+  };
+  expect(comment('its executor is gone')).toBe(`its executor is gone; ${unreached}`);
+  expect(comment(unreached)).toBe(unreached);
+});
+
 test('a request says until when it holds each build', () => {
   const { id, hold } = SAMPLE_HOLDS[0]!;
   const until = { build: BUILD, since: seconds(at(-180)), until: seconds(at(3420)), workspace: null };

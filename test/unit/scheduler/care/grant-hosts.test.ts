@@ -1,5 +1,5 @@
 /** Hosts for builds that wait: given once, kept with the request, and out of service until clean when an executor vanished. */
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeWaitsNow, nodeWaitText } from '../../../../src/api/node-waits.ts';
 import { nodeView } from '../../../../src/cmd/service/node-view.ts';
 import { randomIds } from '../../../../src/lib/ids.ts';
@@ -32,6 +32,7 @@ import { NO_TRACING } from '../../../fake/no-tracing.ts';
 import { SILENT } from '../../../fake/silent-log.ts';
 import { buildRequest } from '../../executor/fixture.ts';
 import { manualClock } from '../../store/test-bench.ts';
+import { untilMet } from '../until-met.ts';
 
 const paths = storePaths();
 const clock = manualClock();
@@ -132,7 +133,7 @@ describe('hosts', () => {
   it('are given to those that wait in their order, and again when a build has ended', async () => {
     const [first] = [await submit(), await submit(), await submit()];
     launch();
-    await vi.waitFor(async () => expect(await given()).toEqual(['one', 'two']));
+    await untilMet(async () => expect(await given()).toEqual(['one', 'two']));
     expect((await requests()).waiting).toHaveLength(1);
     const session = server.connect();
     const worker = createRequestWorker(queueOver(session), {
@@ -142,7 +143,7 @@ describe('hosts', () => {
     const claim = await worker.next(stop.signal);
     expect(claim.request.value.uuid).toBe(first?.uuid);
     await claim.complete([]);
-    await vi.waitFor(async () => expect((await requests()).waiting).toEqual([]));
+    await untilMet(async () => expect((await requests()).waiting).toEqual([]));
     expect(await given()).toEqual(['one', 'two']);
   });
 
@@ -173,18 +174,21 @@ describe('hosts', () => {
     launch();
     const request = await submit();
     const view = nodeView({ paths, clock, log: SILENT, components: () => [{ kind: 'executor' }] }, store);
-    await vi.waitFor(async () => {
+    await untilMet(async () => {
       const [wait] = nodeWaitsNow(await view.nodes());
       expect(wait && nodeWaitText(wait)).toBe(
         'place 1 of 1 in the queue; of 1 host with debian 0 free, 1 quarantined, no executor of zone d-m-z is running',
       );
     });
     expect((await requests()).waiting).toHaveLength(1);
-    clock.advance(30);
-    await executorOf();
-    await vi.waitFor(() => expect(stranded[0]?.[1]).toMatch(/one: no executor of zone d-m-z is running$/));
+    await untilMet(async () => {
+      // From when it was noticed that the zone is empty, which nothing says.
+      clock.advance(30);
+      await executorOf();
+      expect(stranded[0]?.[1]).toMatch(/one: no executor of zone d-m-z is running$/);
+    });
     const own = await executorOf({ zone: 'd-m-z' });
-    await vi.waitFor(async () => expect(await given()).toEqual(['one']));
+    await untilMet(async () => expect(await given()).toEqual(['one']));
     const left = new AbortController();
     const other = createRequestWorker(queueOver(plain), {
       ...{ worker: 'other', clock, isFor: ({ zone }) => reachesZone({}, zone) },
@@ -197,9 +201,9 @@ describe('hosts', () => {
     const claim = await worker.next(stop.signal);
     expect(claim.request.granted).toMatchObject({ hosts: [{ host: 'one' }], zone: 'd-m-z' });
     expect(await claim.handBack([])).toBe('done');
-    await vi.waitFor(async () => expect(await given()).toEqual(['one']));
+    await untilMet(async () => expect(await given()).toEqual(['one']));
     await own.close();
-    await vi.waitFor(() => expect(executors.canRun([], undefined, 'd-m-z')).toBe('no-such-label'));
+    await untilMet(() => expect(executors.canRun([], undefined, 'd-m-z')).toBe('no-such-label'));
     await endUnservableBuilds(
       {
         ...{ store, paths, clock, ids, log: SILENT, tracing: NO_TRACING, executors, buildRequests: builds },
@@ -226,22 +230,22 @@ describe('hosts', () => {
       outageLimit: 30,
     });
     launch();
-    await vi.waitFor(async () =>
+    await untilMet(async () =>
       expect((await metrics.exposition(undefined)).body).toMatch(/^gatehouse_nodes\{state="ready"\} 2$/m),
     );
     await changeHostState({ store, paths }, 'one', () => ({
       held: { reason: 'a new disk', since: clock.now() },
     }));
-    await vi.waitFor(async () =>
+    await untilMet(async () =>
       expect((await metrics.exposition(undefined)).body).toMatch(/^gatehouse_nodes\{state="hold"\} 1$/m),
     );
     const request = await submit();
-    await vi.waitFor(async () => expect((await requests()).waiting).toHaveLength(1));
+    await untilMet(async () => expect((await requests()).waiting).toHaveLength(1));
     expect(stranded).toEqual([]);
     clock.advance(30);
-    await vi.waitFor(() => expect(stranded[0]?.[0]).toBe(request.uuid));
+    await untilMet(() => expect(stranded[0]?.[0]).toBe(request.uuid));
     expect(stranded[0]?.[1]).toMatch(/^no host .* one: held: a new disk$/);
-    await vi.waitFor(async () =>
+    await untilMet(async () =>
       expect((await metrics.exposition(undefined)).body).toMatch(
         /^gatehouse_node_requests\{state="requested"\} 1$/m,
       ),
@@ -279,6 +283,6 @@ describe('hosts', () => {
     expect(table.canServe([{ name: 'a', label: 'debian' }])).toBe('later');
     expect((await requests()).waiting.map(({ uuid }) => uuid)).toEqual([other.uuid]);
     await changeHostState({ store, paths }, 'one', state => state && withoutTrouble(state));
-    await vi.waitFor(async () => expect(await given()).toEqual(['one']));
+    await untilMet(async () => expect(await given()).toEqual(['one']));
   });
 });

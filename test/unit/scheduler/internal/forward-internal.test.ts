@@ -1,5 +1,5 @@
 /** Events of the connection `zuul` on a store: one for each change, in any scheduler, in bounded number. */
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Uuid } from '../../../../src/lib/ids.ts';
 import { type ChangeKey, type ChangeRecord, changeKey } from '../../../../src/model/change.ts';
 import { internalEventCodec, pipelineEventCodec } from '../../../../src/model/codec/records.ts';
@@ -16,6 +16,7 @@ import { acquireFence, type Fence } from '../../../../src/store/fence.ts';
 import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
 import { openStand } from '../stand.ts';
+import { untilMet } from '../until-met.ts';
 
 const APP = projectKey({ connection: 'here', name: 'org/app' });
 const LIB = projectKey({ connection: 'here', name: 'org/lib' });
@@ -95,7 +96,6 @@ async function openTenant(records: readonly ChangeRecord[], parts: Partial<Forwa
     tracing: { spans: () => undefined, policy: () => ({ ratio: 1, keep: [] }), isSampled: () => true },
     ...parts,
   } as unknown as ForwardInternalDeps;
-  const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
   return {
     ...{ stand, missed, own },
     async put(type: InternalEvent['type'], id: string) {
@@ -110,8 +110,7 @@ async function openTenant(records: readonly ChangeRecord[], parts: Partial<Forwa
         value.kind === 'enqueue' ? [`${value.matched}: ${value.trigger.change.key}`] : [],
       ),
     waiting: () => internalEvents.list(),
-    until,
-    settled: () => until(async () => expect(await internalEvents.depth()).toBe(0)),
+    settled: () => untilMet(async () => expect(await internalEvents.depth()).toBe(0)),
     /** A scheduler that holds the tenant. @param commits after so many its process dies. */
     async hold(commits = Number.POSITIVE_INFINITY) {
       const stop = new AbortController();
@@ -265,7 +264,7 @@ test('a host that cannot list is waited for, an hour at most; of what it lists n
   const tenant = await openTenant([recordOf('2')], { connections });
   await tenant.put('project-change-merged', '1');
   await tenant.hold();
-  await tenant.until(async () => expect(tenant.stand.logged.join()).toContain('cannot be listed'));
+  await untilMet(async () => expect(tenant.stand.logged.join()).toContain('cannot be listed'));
   expect(await tenant.events()).toEqual([]);
   tenant.stand.clock.advance(3_700_000);
   await tenant.settled();
@@ -289,7 +288,7 @@ test('a host that is away delays its own record, for an hour at most', async () 
   });
   await tenant.put('parent-change-enqueued', '9');
   await tenant.hold();
-  await tenant.until(async () => expect(tenant.stand.logged.join()).toContain('cannot be read'));
+  await untilMet(async () => expect(tenant.stand.logged.join()).toContain('cannot be read'));
   expect(await tenant.events()).toEqual([]);
   isAway = false;
   await tenant.settled();

@@ -1,5 +1,5 @@
 /** Timers on a store: one event for each tick, project and branch, in any scheduler, and none for what was missed. */
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { createDirty } from '../../../../src/lib/signal.ts';
 import { pipelineEventCodec, tickCodec, timerMarkCodec } from '../../../../src/model/codec/records.ts';
 import type { PipelineEvent } from '../../../../src/model/event.ts';
@@ -12,6 +12,7 @@ import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { acquireFence, type Fence } from '../../../../src/store/fence.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
 import { openStand } from '../stand.ts';
+import { untilMet } from '../until-met.ts';
 
 const APP = projectKey({ connection: 'here', name: 'org/app' });
 const FAR = projectKey({ connection: 'away', name: 'org/far' });
@@ -158,19 +159,17 @@ async function openTimers(time = '* * * * *') {
   };
 }
 
-const until = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 10_000, interval: 5 });
-
 const ALL = [`${FAR} master`, `${APP} master`, `${APP} stable`];
 
 test('a timer that is new begins with its next time, and makes one event for each project and branch', async () => {
   const timers = await openTimers();
   timers.set(30);
   const holder = await timers.hold();
-  await until(async () => expect(await timers.upTo()).toBe(30));
+  await untilMet(async () => expect(await timers.upTo()).toBe(30));
   expect(await timers.events()).toEqual([]);
   timers.set(60);
   holder.wake();
-  await until(async () => expect(await timers.events()).toEqual(ALL));
+  await untilMet(async () => expect(await timers.events()).toEqual(ALL));
   holder.wake();
   timers.set(80);
   holder.wake();
@@ -182,14 +181,14 @@ test('a timer that is new begins with its next time, and makes one event for eac
 test('a scheduler that takes the tenant over within a minute makes the events, and those of before are not made again', async () => {
   const timers = await openTimers();
   const first = await timers.hold();
-  await until(async () => expect(await timers.upTo()).toBe(0));
+  await untilMet(async () => expect(await timers.upTo()).toBe(0));
   timers.set(60);
   first.wake();
-  await until(async () => expect(await timers.events()).toEqual(ALL));
+  await untilMet(async () => expect(await timers.events()).toEqual(ALL));
   await first.end();
   timers.set(125);
   const second = await timers.hold();
-  await until(async () => expect(await timers.events()).toEqual([...ALL, ...ALL]));
+  await untilMet(async () => expect(await timers.events()).toEqual([...ALL, ...ALL]));
   await second.end();
   expect(timers.missed).toEqual([]);
 });
@@ -197,11 +196,11 @@ test('a scheduler that takes the tenant over within a minute makes the events, a
 test('what was due while no scheduler held the tenant is counted and not made up', async () => {
   const timers = await openTimers();
   const first = await timers.hold();
-  await until(async () => expect(await timers.upTo()).toBe(0));
+  await untilMet(async () => expect(await timers.upTo()).toBe(0));
   await first.end();
   timers.set(630);
   const second = await timers.hold();
-  await until(async () => expect(await timers.events()).toEqual(ALL));
+  await untilMet(async () => expect(await timers.events()).toEqual(ALL));
   await second.end();
   // Nine minutes of three branches; the tenth is half a minute late.
   expect(timers.missed).toEqual([27]);
@@ -210,10 +209,10 @@ test('what was due while no scheduler held the tenant is counted and not made up
 test('a clock that goes back a little makes nothing twice, and one that goes back far does not silence the timers', async () => {
   const timers = await openTimers();
   const holder = await timers.hold();
-  await until(async () => expect(await timers.upTo()).toBe(0));
+  await untilMet(async () => expect(await timers.upTo()).toBe(0));
   timers.set(60);
   holder.wake();
-  await until(async () => expect(await timers.events()).toEqual(ALL));
+  await untilMet(async () => expect(await timers.events()).toEqual(ALL));
   timers.set(30);
   holder.wake();
   timers.set(61);
@@ -222,10 +221,10 @@ test('a clock that goes back a little makes nothing twice, and one that goes bac
   expect(await timers.events()).toEqual(ALL);
   timers.set(-86_400);
   const again = await timers.hold();
-  await until(async () => expect(await timers.upTo()).toBe(-86_400));
+  await untilMet(async () => expect(await timers.upTo()).toBe(-86_400));
   timers.set(-86_340);
   again.wake();
-  await until(async () => expect(await timers.events()).toEqual([...ALL, ...ALL]));
+  await untilMet(async () => expect(await timers.events()).toEqual([...ALL, ...ALL]));
   await again.end();
 });
 
@@ -233,12 +232,12 @@ test('a project whose host is away gets its event later, and the others do not w
   const timers = await openTimers();
   timers.away.add('away');
   const holder = await timers.hold();
-  await until(async () => expect(await timers.upTo()).toBe(0));
+  await untilMet(async () => expect(await timers.upTo()).toBe(0));
   timers.set(60);
   holder.wake();
-  await until(async () => expect(await timers.events()).toEqual([`${APP} master`, `${APP} stable`]));
+  await untilMet(async () => expect(await timers.events()).toEqual([`${APP} master`, `${APP} stable`]));
   timers.away.clear();
-  await until(async () =>
+  await untilMet(async () =>
     expect(await timers.events()).toEqual([`${APP} master`, `${APP} stable`, `${FAR} master`]),
   );
   await holder.end();
@@ -251,7 +250,7 @@ test.each([1, 2])(
     const timers = await openTimers();
     // The mark of the first look, which is not of the tick.
     const before = await timers.hold();
-    await until(async () => expect(await timers.upTo()).toBe(0));
+    await untilMet(async () => expect(await timers.upTo()).toBe(0));
     await before.end();
     timers.set(60);
     const first = await timers.hold(commits);
@@ -263,7 +262,7 @@ test.each([1, 2])(
     // The commit of the mark with its tick, then one for each of two projects.
     expect(made).toEqual(ALL.slice(0, commits - 1));
     const holder = await second;
-    await until(async () => expect(await timers.events()).toEqual(ALL));
+    await untilMet(async () => expect(await timers.events()).toEqual(ALL));
     // Another look, and nothing comes twice.
     holder.wake();
     timers.set(80);
@@ -277,7 +276,7 @@ test.each([1, 2])(
 test('a scheduler that is killed before the commit of a tick has made nothing of it, and the next one does', async () => {
   const timers = await openTimers();
   const before = await timers.hold();
-  await until(async () => expect(await timers.upTo()).toBe(0));
+  await untilMet(async () => expect(await timers.upTo()).toBe(0));
   await before.end();
   timers.set(60);
   const first = await timers.hold(0);
@@ -286,7 +285,7 @@ test('a scheduler that is killed before the commit of a tick has made nothing of
   await first.killed;
   expect([await timers.upTo(), await timers.events()]).toEqual([0, []]);
   const holder = await second;
-  await until(async () => expect(await timers.events()).toEqual(ALL));
+  await untilMet(async () => expect(await timers.events()).toEqual(ALL));
   await holder.end();
   expect(timers.missed).toEqual([]);
 });
