@@ -55,6 +55,7 @@ interface LargeFile {
 
 async function putParts(access: S3Access, key: string, large: LargeFile, limit: Limit): Promise<void> {
   const { sdk, client, bucket, partBytes } = access;
+  await abortLeftovers(access, key, limit);
   const { UploadId } = await client.send(
     new sdk.CreateMultipartUploadCommand({ Bucket: bucket, ...headersOf(gzipped(key)) }),
     limit(),
@@ -76,12 +77,27 @@ async function putParts(access: S3Access, key: string, large: LargeFile, limit: 
       limit(),
     );
   } catch (error) {
-    // Parts that stay, also those of a process that died here, are for a rule of the bucket: no listing of objects shows them.
+    // Parts that stay, also those of a process that died here, are for the next attempt.
     await client
       .send(new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key: key, UploadId }), limit())
       .catch(() => undefined);
     throw error;
   }
+}
+
+/** Parts of an earlier attempt whose process died: no listing of objects shows them, and they cost what others cost. */
+async function abortLeftovers({ sdk, client, bucket }: S3Access, key: string, limit: Limit): Promise<void> {
+  const uploads = await client
+    .send(new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: key }), limit())
+    .then(
+      ({ Uploads = [] }) => Uploads,
+      // A server that does not know it, or a key that may not: a rule of the bucket is left for them.
+      () => [],
+    );
+  for (const { Key, UploadId } of uploads.filter(each => each.Key === key))
+    await client
+      .send(new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key, UploadId }), limit())
+      .catch(() => undefined); // it was ended meanwhile
 }
 
 async function partOf(file: FileHandle, from: number, to: number): Promise<Buffer> {
