@@ -74,7 +74,7 @@ export const ROLE_VALUES: { readonly [role: string]: RoleValues } = {
   },
   'validate-dco-license': { vars: { ...IN_WORK } },
   'version-from-git': { vars: { ...IN_WORK } },
-  'write-inventory': { vars: { write_inventory_dest: '{{ zuul.executor.work_root }}/inventory.yaml' } },
+  'write-inventory': { vars: { write_inventory_dest: '{{ ansible_user_dir }}/inventory.yaml' } },
 };
 
 const AFS = 'needs AFS';
