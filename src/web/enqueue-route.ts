@@ -51,6 +51,8 @@ async function handle(deps: OperatorDeps, request: Request, act: Act): Promise<A
   const project = projectNamed([request.params.project].flat().join('/'), { name: tenant, snapshot });
   if (project.kind === 'refused') return project;
   if (!isMapping(body) || typeof body.pipeline !== 'string') return notUnderstood();
+  if (isMapping(body.parameters) && Object.keys(body.parameters).length > 0)
+    return badRequest('pipelines have no parameters here', 'body: parameters');
   const wanted =
     'change' in body ? wantedChange(project.project, body.change) : wantedRef(project.project, body);
   if ('status' in wanted) return wanted;

@@ -7,6 +7,7 @@ import type { Authentication } from './auth/caller.ts';
 import type { WebDeps } from './deps.ts';
 import { dequeueCostRoute, dequeueRoute } from './dequeue-route.ts';
 import { enqueueCostRoute, enqueueRoute } from './enqueue-route.ts';
+import { freezePipelineRoute } from './freeze-pipeline-route.ts';
 import { haltCostRoute, haltRoute } from './halt-route.ts';
 import { deleteHoldRoute, holdRoute } from './hold-routes.ts';
 import { promoteCostRoute, promoteRoute } from './promote-route.ts';
@@ -22,6 +23,7 @@ export function addOperatorRoutes(
   const { enqueue, dequeue, rerun, halt, promote, costOf } = deps;
   const others = onlyBy('POST');
   addHoldActs(api, deps, others);
+  api.route('/tenant/:tenant/project/*project/freeze-pipeline').post(freezePipelineRoute(deps)).all(others);
   if (enqueue !== undefined)
     api
       .route('/tenant/:tenant/project/*project/enqueue')

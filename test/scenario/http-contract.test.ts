@@ -227,6 +227,14 @@ async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<t
   await both(enqueue, post({ pipeline: 'check', change: 'master/nothing' }));
   await both(enqueue, post({ pipeline: 'check', change: 'master/C,00000000' }));
   await both(enqueue, { ...post(''), headers: { 'content-type': 'text/plain' } });
+  const freeze = `${TENANT}/project/org/project/freeze-pipeline`;
+  await ask(freeze, post({ pipeline: 'check', ref: 'refs/heads/master' }));
+  await operator(freeze, post({ pipeline: 'check', ref: 'refs/heads/master' }));
+  await operator(freeze, post({ pipeline: 'nothing', ref: 'refs/heads/master' }));
+  await operator(freeze, post({ pipeline: 'check' }));
+  await operator(freeze, { ...post(''), headers: { 'content-type': 'text/plain' } });
+  await operator(`${TENANT}/project/nothing/freeze-pipeline`, post({ pipeline: 'check', ref: 'x' }));
+  await operator(enqueue, post({ pipeline: 'check', ref: 'refs/heads/master', parameters: { a: 1 } }));
   await both(promote, post({}));
   await both(promote, post({ pipeline: 'check', changes: ['nothing'] }));
   await both(promote, post({ pipeline: 'check', changes: ['master/C'] }));

@@ -314,6 +314,16 @@ async function acts(page: Page, root: string, world: World, found: Found): Promi
     await page.getByText('Change enqueued successfully.').waitFor();
     await world.observer.until('B to be in check', () => world.queued('check').includes('B'));
   });
+  const branch = 'pipeline=check&project=org%2Fproject&ref_type=Branch&ref=master';
+  await act('enqueue of a branch', 'status', async () => {
+    // Only who may enqueue has that page: it is not there before the page knows that.
+    await page.getByRole('link', { name: 'Enqueue', exact: true }).waitFor();
+    await page.evaluate(
+      `history.pushState(null, '', '/t/tenant-one/enqueue?${branch}'); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    await page.getByRole('button', { name: 'Enqueue', exact: true }).click();
+    await page.getByText('Enqueue successful.').waitFor();
+  });
   await act('autohold of a build', `build/${found.failed}`, async () => {
     await page.getByText('Autohold future build failure(s)').click();
     await page.getByRole('button', { name: 'Create' }).click();
