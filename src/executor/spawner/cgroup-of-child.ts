@@ -41,7 +41,8 @@ export function inCgroups<T>([first, ...rest]: readonly ChildCgroup[], fork: () 
 /**
  * To be called when the child is there and we are out.
  *
- * @returns `exceeded`: what is in a group holds more already, and the kernel (version 1) refuses to set the limit.
+ * @returns `exceeded`: what is in a group holds more already, and the kernel (version 1) refuses to set the limit. Version 2 sets it, and
+ * ends what is over it.
  * @throws Error of the file system.
  */
 export function limitMemory(groups: readonly ChildCgroup[]): 'limited' | 'exceeded' {
