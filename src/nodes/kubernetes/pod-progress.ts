@@ -101,13 +101,17 @@ const UNSEEN_ENDS = new Set(['ContainerStatusUnknown', 'Unknown']);
  * Whether the pod's first process ended without a reason outside of the pod: it was not evicted, preempted or deleted. What runs in a pod can
  * bring that about, by ending that process or by taking more memory than the pod may.
  */
-export function endedByItself({ metadata = {}, status = {} }: SeenPod): boolean {
-  const { terminated } = status.containerStatuses?.[0]?.state ?? {};
-  if (terminated === undefined || UNSEEN_ENDS.has(terminated.reason ?? '')) return false;
+export function endedByItself(pod: SeenPod): boolean {
+  const { terminated } = pod.status?.containerStatuses?.[0]?.state ?? {};
+  return terminated !== undefined && !UNSEEN_ENDS.has(terminated.reason ?? '') && !isTakenAway(pod);
+}
+
+/** Whether the cluster takes the pod from its machine, or does not let it have its place there: another one may fare better. */
+export function isTakenAway({ metadata = {}, status = {} }: SeenPod): boolean {
   const isDisrupted = status.conditions?.some(
     ({ type, status: is }) => type === 'DisruptionTarget' && is === 'True',
   );
-  return metadata.deletionTimestamp === undefined && status.reason === undefined && isDisrupted !== true;
+  return metadata.deletionTimestamp !== undefined || status.reason !== undefined || isDisrupted === true;
 }
 
 const LONGEST = 400;

@@ -13,7 +13,7 @@ import { pause } from '../../lib/pause.ts';
 import type { KubernetesPool, PodTemplate } from '../../model/kubernetes-pool.ts';
 import { podsPath } from './exec-in-pod.ts';
 import type { KubeAnswer, KubeClient, KubeTrouble } from './kube-client.ts';
-import { type PodProgress, progressOf, type SeenPod } from './pod-progress.ts';
+import { isTakenAway, type PodProgress, progressOf, type SeenPod } from './pod-progress.ts';
 import { OWNER_LABELS, type PodOwner, podName, podSpec } from './pod-spec.ts';
 
 /** How long each part took, by this machine's clock. */
@@ -220,6 +220,9 @@ function podJudge({ clock, imagePatience = IMAGE_MS }: StartDeps): PodJudge {
       const { stage, words, machine = '' } = last;
       if (last.machine !== undefined) scheduledAt ??= clock.now();
       if (stage === 'ready') settle({ kind: 'ready', scheduledAt: scheduledAt ?? clock.now(), machine });
+      if (pod.metadata?.deletionTimestamp !== undefined) settle(GONE);
+      if (stage === 'failed' && isTakenAway(pod))
+        settle({ kind: 'gone', reason: `it was taken away before it was ready: ${words}` });
       if (stage === 'failed') settle({ kind: 'refused', reason: `it did not start: ${words}` });
       if (stage === 'image') {
         const reason = `its image cannot be fetched: ${words}`;

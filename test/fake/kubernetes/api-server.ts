@@ -35,6 +35,7 @@ export interface FakeApiServer extends AsyncDisposable {
   evict(name: string): void;
   /** Of changes: a watch of a version before now ends, as after a restart. */
   forget(): void;
+  setStatus(name: string, status: Pod['status']): void;
   /** Ends all connections. */
   cut(): void;
   /** Of commands that are run, by its path on this machine. */
@@ -105,6 +106,10 @@ export async function startApiServer(): Promise<FakeApiServer> {
       state.forbidden = right;
     },
     evict: name => remove(state, name),
+    setStatus(name, status) {
+      const pod = state.pods.get(name);
+      if (pod !== undefined) put(state, { ...pod, status: { ...pod.status, ...status } }, 'MODIFIED');
+    },
     forget() {
       state.past.length = 0;
       state.version += 1;
@@ -258,6 +263,8 @@ function note({ past, version, watchers }: State, type: string, pod: Pod): void 
 function remove(state: State, name: string): void {
   const pod = state.pods.get(name);
   if (pod === undefined) return;
+  const deletionTimestamp = new Date().toISOString();
+  put(state, { ...pod, metadata: { ...pod.metadata, deletionTimestamp } }, 'MODIFIED');
   state.pods.delete(name);
   state.version += 1;
   state.kubelet?.end(name);

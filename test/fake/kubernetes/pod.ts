@@ -8,6 +8,7 @@ export interface Pod {
     readonly uid: string;
     readonly resourceVersion: string;
     readonly creationTimestamp: string;
+    readonly deletionTimestamp?: string;
     readonly labels?: { readonly [name: string]: string };
     readonly annotations?: { readonly [name: string]: string };
   };

@@ -83,6 +83,7 @@ test.each<[string, SeenPod, boolean]>([
     false,
   ],
   ['its machine was restarted', ended('ContainerStatusUnknown'), false],
+  ['its machine was full after all', { status: { phase: 'Failed', reason: 'OutOfcpu' } }, false],
   ['it did not begin', waiting('ImagePullBackOff'), false],
 ])('whether a pod ended by itself is known where the API says: %s', (_, pod, expected) => {
   expect(endedByItself(pod)).toBe(expected);

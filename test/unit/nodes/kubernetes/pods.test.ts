@@ -109,6 +109,9 @@ test('a command that reads its input late is waited for, and a slow reader of it
   vi.useFakeTimers({ toFake: ['setInterval'] });
   const running = execInPod(client, name, command, { input, output, errors: sink() });
   await vi.waitFor(() => expect(hasBegun).toBe(true), 30_000);
+  // By then the first piece of the other one's input is under way.
+  const passed = { kind: 'ended', status: 0 };
+  expect(await execInPod(client, name, ['true'], { output: sink(), errors: sink() })).toEqual(passed);
   for (let beats = 0; beats < 4; beats++) vi.advanceTimersByTime(30_000);
   vi.useRealTimers();
   const touched = { output: sink(), errors: sink() };
@@ -150,6 +153,24 @@ test('a namespace that is full is tried until the time is over, and a server in 
   });
 });
 
+test('a pod that is deleted or evicted before it is ready is no refusal of such a pod', async () => {
+  const gone = async (act: (name: string) => Promise<void> | void) => {
+    const of = owner();
+    const waiting = start('huge', 60_000, of);
+    await vi.waitFor(() => expect(api.pods()[0]?.status.conditions).toHaveLength(1), 30_000);
+    await act(podName(of));
+    const seen = await waiting;
+    await deletePod(client, podName(of));
+    return seen;
+  };
+  expect(await gone(api.evict)).toEqual({ kind: 'gone', reason: 'it was deleted before it was ready' });
+  const evicted = { phase: 'Failed', reason: 'Evicted', message: 'low on memory' };
+  expect(await gone(name => api.setStatus(name, evicted))).toEqual({
+    kind: 'gone',
+    reason: 'it was taken away before it was ready: Evicted: low on memory',
+  });
+});
+
 test('a server that was restarted, and does not know all rights yet, is asked again for a pod that waits', async () => {
   const of = owner();
   const waiting = start('huge', 60_000, of);
@@ -160,7 +181,10 @@ test('a server that was restarted, and does not know all rights yet, is asked ag
   await vi.waitFor(isAsked, 30_000);
   api.be('well');
   api.evict(podName(of));
-  expect(await waiting).toEqual({ kind: 'gone', reason: 'it was deleted before it was ready' });
+  expect(await waiting).toEqual({
+    kind: 'gone',
+    reason: 'it was deleted before it was ready',
+  });
 });
 
 test('a kubeconfig that is not there, or lacks the context, is trouble with its reason', async () => {
