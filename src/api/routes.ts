@@ -8,7 +8,7 @@
  *     routes.ts (operator-routes.ts), queries.ts     the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
  *     live-item.ts (live-job.ts), live-view.ts (halts.ts)    documents of the live stream: item, pipeline, tenant
  *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
- *     act-cost.ts, builds.ts (artifacts.ts), tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), comparison.ts, frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, trace-health.ts, service.ts    one document, or a few small ones, each
+ *     act-cost.ts, builds.ts (build-schema.ts, artifacts.ts), tests.ts, delays.ts, forecast.ts, explanation.ts (withheld-schema.ts), comparison.ts, frozen-jobs.ts (frozen-jobs-schema.ts), job-statistics.ts, described.ts, components.ts, connections.ts, semaphores.ts, trace-health.ts, service.ts    one document, or a few small ones, each
  *     change-checks-schema.ts, change-checks.ts    runs and results in the form of Gerrit's Checks tab
  *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
  *     failing-reasons.ts              why an item will not merge
@@ -18,7 +18,7 @@
  * Each document has one schema and one encoder, here. `src/web` serves them; the command line and the page read them. No encoder
  * reads a clock or the store, except for what it is passed.
  */
-import { buildSchema, buildsetSchema } from './builds.ts';
+import { buildSchema, buildsetSchema } from './build-schema.ts';
 import { changeChecksSchema } from './change-checks-schema.ts';
 import { comparisonSchema } from './comparison.ts';
 import { componentsSchema, requestedStateSchema, STATE_ACTIONS } from './components.ts';

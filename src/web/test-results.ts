@@ -1,6 +1,6 @@
 /** How the tests of a build went, with what the history knows of those that failed. */
 import type { Router } from 'express';
-import type { BuildDocument } from '../api/builds.ts';
+import type { BuildDocument } from '../api/build-schema.ts';
 import { testsDocument } from '../api/tests.ts';
 import type { BuildFacts } from '../history/build-facts.ts';
 import { testKey } from '../history/failed-tests.ts';

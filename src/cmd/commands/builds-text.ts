@@ -3,7 +3,7 @@
  *
  *     ✓ SUCCESS  unit-tests          acme/app master/login  gate    3.1s  2026-11-20 17:59  3832c7a4d82fbf2e6cc9850569e5ce9b
  */
-import type { BuildDocument as Build } from '../../api/builds.ts';
+import type { BuildDocument as Build } from '../../api/build-schema.ts';
 import { type Colour, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { cutTo, printable, toWidth, widthOf } from '../../lib/text-width.ts';

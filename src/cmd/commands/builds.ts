@@ -1,6 +1,6 @@
 /** `gatehouse builds`: builds of a tenant, newest first. */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { BuildDocument as Build } from '../../api/builds.ts';
+import type { BuildDocument as Build } from '../../api/build-schema.ts';
 import { didYouMean } from '../../lib/nearest-name.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { buildLines } from './builds-text.ts';

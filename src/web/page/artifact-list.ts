@@ -1,5 +1,5 @@
 /** What a build left: artifacts somewhere, as links where they are addresses of the web, warnings, and comments on lines. */
-import type { BuildDocument } from '../../api/builds.ts';
+import type { BuildDocument } from '../../api/build-schema.ts';
 import { element, externalLink } from './dom.ts';
 
 /** @returns false: it left nothing. */

@@ -1,5 +1,5 @@
 /** Finished builds, and finished buildsets: newest first, filtered by the address. */
-import type { BuildDocument, BuildsetDocument } from '../../api/builds.ts';
+import type { BuildDocument, BuildsetDocument } from '../../api/build-schema.ts';
 import type { PipelinesDocument } from '../../api/service.ts';
 import { api, fetchJson, pages } from './address.ts';
 import { type Child, element, externalLink } from './dom.ts';

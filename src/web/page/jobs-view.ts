@@ -1,5 +1,5 @@
 /** The jobs of a tenant, and one of them: how often they pass, how long they take, how flaky they are. */
-import type { BuildDocument } from '../../api/builds.ts';
+import type { BuildDocument } from '../../api/build-schema.ts';
 import type { JobDocument, JobsDocument } from '../../api/described.ts';
 import type { JobStatisticsDocument, JobsStatisticsDocument } from '../../api/job-statistics.ts';
 import { api, fetchJson, pages } from './address.ts';

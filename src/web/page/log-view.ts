@@ -1,6 +1,6 @@
 /** The log of one build, followed while it grows. */
 
-import type { BuildDocument } from '../../api/builds.ts';
+import type { BuildDocument } from '../../api/build-schema.ts';
 import type { TestsDocument } from '../../api/tests.ts';
 import { api, fetchJson, pages } from './address.ts';
 import { artifactList, remarkList } from './artifact-list.ts';

@@ -1,5 +1,5 @@
 /** The view of each page. */
-import type { BuildsetDocument } from '../../api/builds.ts';
+import type { BuildsetDocument } from '../../api/build-schema.ts';
 import type { PipelinesDocument } from '../../api/service.ts';
 import type { Place } from '../../model/page-place.ts';
 import { api, errorTextOf, fetchJson, pages } from './address.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { BuildDocument } from '../../../src/api/builds.ts';
+import type { BuildDocument } from '../../../src/api/build-schema.ts';
 import { buildLines } from '../../../src/cmd/commands/builds-text.ts';
 import { projectOf } from '../../../src/cmd/commands/checkout-project.ts';
 import { browserOf } from '../../../src/cmd/commands/open.ts';
