@@ -105,11 +105,12 @@ function roleOf({ name, vars }: Attributes): string {
 }
 
 function obstacleOf(job: Attributes, names: ReadonlySet<string>): string | undefined {
-  const { nodeset, parent, 'required-projects': required = [] } = job;
+  const { nodeset, parent, dependencies = [], 'required-projects': required = [] } = job;
   const others = [required].flat().filter(each => !STAND_INS.includes(String(each)));
   if (others.length > 0) return `needs the projects ${JSON.stringify(others)}`;
   if (typeof parent === 'string' && !names.has(parent))
     return `its parent ${parent} is a job of another project`;
+  if ([dependencies].flat().length > 0) return `depends on other jobs: ${JSON.stringify(dependencies)}`;
   if (typeof nodeset === 'string') return `needs the nodeset ${nodeset}`;
   const { nodes } = Object(nodeset);
   if (!Array.isArray(nodes) || nodes.length < 2) return undefined;
