@@ -50,7 +50,7 @@
  *                      restores them; halt.ts: what operators keep from going on
  *     its state        item-states.ts, job-standing.ts; computed from its times: work-windows.ts, lost-time.ts,
  *                      event-age.ts, earlier-reports.ts, withheld-report.ts
- *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, takeover.ts, worker-loss.ts, host-pass.ts
+ *     reasons          decision.ts, cause.ts, host-trouble.ts, conflict-text.ts, not-built.ts, takeover.ts, worker-loss.ts, host-pass.ts
  *     events           event.ts, build-event.ts; our own triggers: tick.ts, internal-event.ts; what people ask for: management-event.ts, and what it would cost: act-cost.ts
  *     requests         question.ts, access-request.ts, merge.ts, build-request.ts, cancel-message.ts, report-intent.ts; what they carry: report.ts, landed.ts, notice.ts (notice-bounds.ts)
  *     machines         static-host.ts, kubernetes-pool.ts, executor-zone.ts, node-wait.ts, node-events.ts, hold-request.ts

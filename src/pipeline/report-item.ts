@@ -7,8 +7,8 @@ import type { Uuid } from '../lib/ids.ts';
 import { aboutItem, changesText } from '../model/about-item.ts';
 import { testedMergeOf } from '../model/build-set.ts';
 import { leaveText } from '../model/cause.ts';
-import { conflictText } from '../model/conflict-text.ts';
 import { type BranchAfter, branchesAfter, hasLanded, type Landed } from '../model/landed.ts';
+import { notBuiltText } from '../model/not-built.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { leave } from './leave-item.ts';
@@ -92,9 +92,7 @@ export function leaveReported(
   const refused = draft.manager.success === 'must-merge' && reported.result === 'SUCCESS' && !merged;
   const result = refused ? 'MERGE_FAILURE' : reported.result;
   const reason = reported.withheld === true ? 'not-reported' : 'reported';
-  const { conflict } = item.buildset;
-  const text =
-    conflict === null ? (reported.text ?? leaveText(reason)) : conflictText(conflict, item.changes);
+  const text = notBuiltText(item.buildset, item.changes) ?? reported.text ?? leaveText(reason);
   const details = reported.text === null ? '' : `: ${reported.text}`;
   const what =
     reported.withheld === true

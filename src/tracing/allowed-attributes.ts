@@ -154,6 +154,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'jobs',
     'supersededCode',
     'supersededText',
+    'detail',
     'linkPrevious',
     'linkTestedBefore',
   ],

@@ -70,6 +70,12 @@ story(
     const lines = `${text}\n`.split('\n').length;
     expect((await world.notes('C')).at(-1)).toContain(`zuul.yaml:${lines}`);
     expect((await world.notes('C')).at(-1)).toContain('Job nowhere not defined');
+    const mistake = new RegExp(`zuul.yaml:${lines}:\\d+: Job nowhere not defined`);
+    expect((await world.decided('C', 'left')).text).toMatch(mistake);
+    const buildset = await world.observer.until('the span of the buildset to arrive', () =>
+      world.sink.spans.find(({ traceId, name }) => traceId === broken.uuid && name.startsWith('BuildSet')),
+    );
+    expect(buildset.attributes['gatehouse.detail']).toMatch(mistake);
 
     await world.approve('A');
     await world.leaves('A', 'SUCCESS');

@@ -4,9 +4,11 @@ import { spanIdOf, traceIdOf } from '../../lib/ids.ts';
 import { isOpen } from '../../model/build.ts';
 import { type BuildSet, endOf, graphOf, testedBeforeOf } from '../../model/build-set.ts';
 import { resetText } from '../../model/cause.ts';
+import { notBuiltText } from '../../model/not-built.ts';
 import type { SpanLink } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { planBuild } from './build-spans.ts';
+import { detailText } from './detail-text.ts';
 import type { ItemContext } from './item-context.ts';
 import { planRequirementWait, planSemaphoreWait } from './job-wait-spans.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
@@ -75,8 +77,9 @@ function planOwnSpan(
         start: buildset.createdAt,
         end,
         result: end === null ? undefined : resultOfBuildSet(buildset),
+        detail: detailOf(context, buildset),
         common: context.withChange(),
-        own: ownAttributes(buildset, previous),
+        own: { ...ownAttributes(buildset, previous), detail: detailOf(context, buildset) },
         links: [
           ...previousLink(context, previous),
           ...causeLinks(buildset.cause),
@@ -84,6 +87,12 @@ function planOwnSpan(
         ],
       }),
   };
+}
+
+/** Of one in which no job could run. */
+function detailOf({ item }: ItemContext, buildset: BuildSet): string | undefined {
+  const text = notBuiltText(buildset, item.changes);
+  return text === undefined ? undefined : detailText(text);
 }
 
 /** Zuul's result; `SUPERSEDED` when a reset ended it, `DEQUEUED` when its item left before it ended. */

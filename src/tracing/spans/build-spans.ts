@@ -8,7 +8,6 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { spanIdOf } from '../../lib/ids.ts';
-import { stripUserinfo } from '../../lib/redact.ts';
 import {
   type Build,
   type Execution,
@@ -25,6 +24,7 @@ import type { AttributeInput } from '../attribute-values.ts';
 import { jobExecutionSpanId, ownTraceOf } from '../span-ids.ts';
 import { cicdResultOf } from '../status.ts';
 import { planWaitsOfBuild } from './build-waits.ts';
+import { detailText } from './detail-text.ts';
 import { type ExecutedBuild, planExecution } from './execution-spans.ts';
 import type { ItemContext } from './item-context.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
@@ -32,9 +32,6 @@ import { numberInName } from './number-in-name.ts';
 import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
 import { workerAttributes } from './worker-attributes.ts';
-
-/** Characters: a reason, not a log. */
-const MOST_DETAIL = 300;
 
 /** @param index of the build in `buildset.builds`; none for an index without a build. A skipped build has no `ExecutorQueue`. */
 export function planBuild(
@@ -175,7 +172,7 @@ function ownAttributes(
 function detailOf({ state }: Build): string | undefined {
   if (state.state === 'skipped' && state.filtered !== undefined) return skipText(state);
   if (state.state !== 'completed' || state.detail === undefined) return undefined;
-  return stripUserinfo(state.detail.replace(/\s+/g, ' ')).slice(0, MOST_DETAIL);
+  return detailText(state.detail);
 }
 
 /** A build has a log once an executor took it. */

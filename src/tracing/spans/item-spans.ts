@@ -20,7 +20,7 @@
  *
  *     span-plan              how a span is made; with span-options, links, change-attributes, worker-attributes, number-in-name
  *     items                  item-spans → queue-item-span, wait-spans (with work-windows), takeover-spans, build-set-spans
- *                            → merger-work-spans, turn-work-spans, job-wait-spans, build-spans → build-waits, execution-spans → step-spans; report-spans;
+ *                            → merger-work-spans, turn-work-spans, job-wait-spans, build-spans → build-waits, execution-spans → step-spans; detail-text; report-spans;
  *                            item-context, tested-bases; late-execution-spans
  *     spans of jobs          job-spans, derivable-ids
  *     events                 ingestion-spans, tenant-event-spans, internal-event-spans, management-event-spans; reconfigure-spans,
