@@ -1,9 +1,7 @@
 /** One taken build from its start event to its result: all errors of a build end here. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
 import type { Execution, WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
-import type { KeptWorkspace } from '../model/hold-request.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { Step } from '../model/step.ts';
 import { buildLogFacts } from '../tracing/log-facts.ts';
@@ -13,7 +11,7 @@ import type { Occupied } from './build-slots.ts';
 import type { BuildEvent, ExecutorDeps, ExecutorOptions, HostsAfter, TakenBuild } from './deps.ts';
 import { createHalt } from './halt.ts';
 import type { HeldCare } from './held/held-care.ts';
-import { heldText } from './hosts/hold-hosts.ts';
+import { type LeftBuild, leaveWorkspace } from './held/leave-workspace.ts';
 import { HOSTS_ALONE, reachHosts } from './hosts/reach-hosts.ts';
 import { VARIABLES_FILE } from './job-environment.ts';
 import { type JobLog, openJobLog } from './job-log.ts';
@@ -22,7 +20,7 @@ import { collectFiles } from './log-store/collect-files.ts';
 import { buildMasks } from './playbook-secrets.ts';
 import type { BuildRelay, Relay } from './relay/relay.ts';
 import { countsText } from './relay/relay-quota.ts';
-import { type FinishedBuild, runBuild } from './run-build.ts';
+import { runBuild } from './run-build.ts';
 import type { PhasedBuild } from './run-phases.ts';
 import type { Runner } from './runner.ts';
 import type { TestReader } from './test-reports/test-reader.ts';
@@ -111,7 +109,7 @@ async function brokenOff(
   request: BuildRequest,
   { startedAt, hosts = [] }: Pick<PhasedBuild, 'hosts'> & { readonly startedAt: Nanoseconds },
   error: unknown,
-): Promise<FinishedBuild & JobSpans> {
+): Promise<LeftBuild & JobSpans> {
   const { deps, runner } = machinery;
   const detail = `the executor could not go on: ${messageOf(error)}`;
   const trouble = await deps.room.trouble();
@@ -132,15 +130,13 @@ async function brokenOff(
 interface JobSpans {
   /** The job's own. */
   readonly spans: readonly SpanRecord[];
-  /** Absent: its workspace is removed. */
-  readonly kept?: KeptWorkspace;
 }
 
 /** A result too large to store is still a result. Without its steps the job's spans have no parents. */
 async function handOver(
   { deps, options }: Machinery,
   { request, complete }: TakenBuild,
-  finished: FinishedBuild & JobSpans,
+  finished: LeftBuild & JobSpans,
   workerEnd: WorkerEnd | undefined,
 ): Promise<void> {
   try {
@@ -165,7 +161,7 @@ async function handOver(
   }
 }
 
-function hostsAfter({ hostFailures, hold, kept }: FinishedBuild & Pick<JobSpans, 'kept'>): HostsAfter {
+function hostsAfter({ hostFailures, hold, kept }: LeftBuild): HostsAfter {
   return {
     ...(kept === undefined ? {} : { workspace: kept }),
     ...(hostFailures === undefined ? {} : { failures: hostFailures }),
@@ -177,7 +173,7 @@ async function runWithLog(
   machinery: Machinery,
   taken: TakenBuild,
   { slot, ...started }: Pick<PhasedBuild, 'halt' | 'startStored' | 'hosts'> & { readonly slot: Occupied },
-): Promise<FinishedBuild & JobSpans> {
+): Promise<LeftBuild & JobSpans> {
   const { deps, options, runner } = machinery;
   const { request } = taken;
   const places = placesOf(runner.jobDir, request.uuid);
@@ -189,7 +185,7 @@ async function runWithLog(
     ...{ deps, options, runner, request, places, log, relay, masks, hold: taken.hold, ...started },
     slot: slot.slot,
   };
-  let finished: FinishedBuild & Pick<JobSpans, 'kept'>;
+  let finished: LeftBuild;
   let spans: readonly SpanRecord[] = [];
   try {
     finished = await runBuild(
@@ -230,38 +226,6 @@ async function runWithLog(
     ...finished,
     spans,
     execution: { ...execution, endedAt: cleanup.endedAt, steps: [...execution.steps, cleanup] },
-  };
-}
-
-/** The one place where a build leaves its directory: it is removed, or held for a person. */
-async function leaveWorkspace(
-  build: PhasedBuild,
-  finished: FinishedBuild,
-  log: Pick<Log, 'warn'>,
-): Promise<FinishedBuild & Pick<JobSpans, 'kept'>> {
-  const { runner, places, hosts = [], options } = build;
-  const { hold, ...unheld } = finished;
-  if (hold === undefined || hosts.length > 0) {
-    await runner.remove(places, log);
-    return finished;
-  }
-  const outcome =
-    finished.workspace === undefined || build.halt.signal.aborted
-      ? ({ kind: 'not-held', reason: 'the build was ended early' } as const)
-      : await runner.holdWorkspace(build, finished.workspace, hold.node);
-  if (outcome.kind === 'not-held') {
-    await build.log.line(`hold request ${hold.id}: the workspace is not held: ${outcome.reason}`);
-    await runner.remove(places, log);
-    return unheld;
-  }
-  const { path, bytes, notes } = outcome;
-  const text = heldText(hold, `workspace ${path} of ${options.hostname}`);
-  for (const line of [text, ...notes.map(note => `the workspace is held, but: ${note}`)])
-    await build.log.line(line);
-  return {
-    ...finished,
-    detail: [finished.detail, text].filter(Boolean).join('; '),
-    kept: { executor: options.hostname, path, bytes },
   };
 }
 
