@@ -67,8 +67,9 @@ function planOwnSpan(
   return {
     key: buildset.uuid,
     end,
-    make: () =>
-      spanOf({
+    make: () => {
+      const detail = detailOf(context, buildset);
+      return spanOf({
         ...context.draft,
         kind: 'BuildSet',
         subject: numberInName(buildset.number),
@@ -77,15 +78,16 @@ function planOwnSpan(
         start: buildset.createdAt,
         end,
         result: end === null ? undefined : resultOfBuildSet(buildset),
-        detail: detailOf(context, buildset),
+        detail,
         common: context.withChange(),
-        own: { ...ownAttributes(buildset, previous), detail: detailOf(context, buildset) },
+        own: { ...ownAttributes(buildset, previous), detail },
         links: [
           ...previousLink(context, previous),
           ...causeLinks(buildset.cause),
           ...testedBeforeLink(buildset),
         ],
-      }),
+      });
+    },
   };
 }
 

@@ -256,7 +256,7 @@ const SHOWN: { readonly [attribute: string]: string } = {
   'gatehouse.result': 'result',
   'gatehouse.cause.text': 'because',
   'gatehouse.superseded.text': 'replaced because',
-  'gatehouse.detail': 'because',
+  'gatehouse.detail': 'reason',
   'gatehouse.wait.subject': 'for',
   'gatehouse.worker': 'on',
   'gatehouse.attempt': 'attempt',
