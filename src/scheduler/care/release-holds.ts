@@ -1,6 +1,6 @@
 /**
- * Ends holds of failed builds when they expire, and requests that have held as many as they may. An executor then cleans the hosts, or removes the workspace. Done
- * by the holder of the sweeper's fence; a web does the same when a person deletes a request.
+ * Ends holds of failed builds when they expire, and requests that have held as many as they may. An executor then cleans the hosts, or
+ * removes the workspace. Done by the holder of the sweeper's fence; a web does the same when a person deletes a request.
  */
 import { type Clock, toMilliseconds } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
