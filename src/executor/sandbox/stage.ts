@@ -38,25 +38,32 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** Arguments: mount table, then (options, target) per overlay, `--`, command. Paths are arguments, never script. */
+/**
+ * Arguments: the table of every stage; nothing, or a file and the table of overlays to write into it; `--`, command. Paths are arguments,
+ * never script. One `mount` reads both tables: each start of it costs as much as all that it mounts.
+ */
 const SCRIPT = `set -e
-mount --all --fstab "$1"
-shift
-while [ "$1" != -- ]; do
-  mount -t overlay -o "$1" overlay "$2"
+if [ "$2" = -- ]; then
+  mount --all --fstab "$1"
   shift 2
-done
-shift
+else
+  printf %s "$3" > "$2"
+  mount --all --fstab "$1" --fstab "$2"
+  shift 4
+fi
 exec "$@"`;
 
 /** What every stage begins with, in the form of fstab(5). */
 export function mountTable({ point, jobDir, gitDir }: Omit<Stage, 'table'>): string {
-  const line = (...fields: readonly string[]) => `${fields.map(quoted).join(' ')} 0 0\n`;
   return [
     line('gatehouse', point, 'tmpfs', 'size=1m,mode=0755,nosuid,nodev'),
     line(jobDir, `${point}/jobs`, 'none', 'bind,X-mount.mkdir'),
     line(gitDir, `${point}/git`, 'none', 'bind,X-mount.mkdir'),
   ].join('');
+}
+
+function line(...fields: readonly string[]): string {
+  return `${fields.map(quoted).join(' ')} 0 0\n`;
 }
 
 /** As getmntent(3) reads it: what would end a field is an octal number. */
@@ -89,11 +96,21 @@ export function stagedArgv(
   return [
     ...['unshare', ...namespaces, '--propagation', 'private', '--'],
     ...['/bin/sh', '-c', SCRIPT, 'gatehouse-stage', stage.table],
-    ...overlays.flatMap(overlay => [overlayOptions(stage, overlay), onStage(stage, overlay.at)]),
+    ...overlayTable(stage, overlays),
     '--',
     ...(owner === null ? [] : dropTo(owner)),
     ...argv,
   ];
+}
+
+/** @returns the file, beside the first layer, and what is written into it; empty without overlays. */
+function overlayTable(stage: Stage, overlays: readonly Overlay[]): readonly string[] {
+  const [first] = overlays;
+  if (first === undefined) return [];
+  const lines = overlays.map(overlay =>
+    line('overlay', onStage(stage, overlay.at), 'overlay', overlayOptions(stage, overlay)),
+  );
+  return [`${first.layer}.mounts`, lines.join('')];
 }
 
 function overlayOptions(stage: Stage, { lower, layer }: Overlay): string {

@@ -15,7 +15,7 @@ import { createTail } from './capture.ts';
 import { inCgroups, limitMemory } from './cgroup-of-child.ts';
 import { type LineLog, openLineLog } from './line-log.ts';
 import { killedFirst } from './oom-score.ts';
-import { closeWriter, type OutputPipe, openOutputPipe } from './output-pipe.ts';
+import { closeWriter, type OutputPipe, type OutputPipes } from './output-pipe.ts';
 import { createOutputWatch } from './output-watch.ts';
 import { type EndCause, MARK, type ProcessEnd, type ProcessSpec, type StopMode } from './protocol.ts';
 import { isAlive, killStrays, killStraysUntilGone } from './stray-processes.ts';
@@ -36,15 +36,25 @@ export interface JobProcess {
   killNow(): void;
 }
 
-/** @param onListening takes the socket of a process that passes one; resolves when it has it. @param onMatch of `failureOutput`. */
+/** What the process needs of the spawner, and tells it. */
+export interface JobProcessDeps {
+  readonly pipes: OutputPipes;
+  /** Takes the socket of a process that passes one; resolves when it has it. */
+  readonly onListening: (socket: Server) => Promise<void>;
+  /** Of `failureOutput`. */
+  readonly onMatch: (source: string) => void;
+}
+
 export async function startJobProcess(
   spec: ProcessSpec,
-  onListening: (socket: Server) => Promise<void>,
-  onMatch: (source: string) => void,
+  { pipes, onListening, onMatch }: JobProcessDeps,
 ): Promise<JobProcess> {
-  const sink = await openSink(spec, onMatch);
+  const sink = await openSink(spec, pipes, onMatch);
   const { child, reason, memory } = tryToSpawn(spec, sink);
-  if (sink.kind === 'log') closeWriter(sink.pipe);
+  if (sink.kind === 'log') {
+    closeWriter(sink.pipe);
+    pipes.prepare();
+  }
   if (child === undefined) {
     await closeSink(sink);
     return notStarted(reason);
@@ -59,12 +69,16 @@ type Sink =
   | { readonly kind: 'log'; readonly pipe: OutputPipe; readonly log: LineLog }
   | { readonly kind: 'capture'; readonly limit: number };
 
-async function openSink({ output }: ProcessSpec, onMatch: (source: string) => void): Promise<Sink> {
+async function openSink(
+  { output }: ProcessSpec,
+  pipes: OutputPipes,
+  onMatch: (source: string) => void,
+): Promise<Sink> {
   if (output.kind === 'capture') return output;
   const { path, limit, masks, failureOutput } = output;
   const watch = failureOutput === undefined ? undefined : await createOutputWatch(failureOutput, onMatch);
   const log = await openLineLog(path, limit, () => new Date(), masks, watch);
-  return { kind: 'log', log, pipe: await openOutputPipe() };
+  return { kind: 'log', log, pipe: await pipes.take() };
 }
 
 async function closeSink(sink: Sink): Promise<void> {

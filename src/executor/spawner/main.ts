@@ -6,6 +6,7 @@ import type { Server } from 'node:net';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { type JobProcess, startJobProcess } from './job-process.ts';
 import { oomScoreProblem } from './oom-score.ts';
+import { createOutputPipes } from './output-pipe.ts';
 import type { FromSpawner, ProcessEnd, ToSpawner } from './protocol.ts';
 import { createWatchdog } from './watchdog.ts';
 
@@ -13,6 +14,7 @@ closeInheritedDescriptors();
 // Files of jobs and their checkouts are readable by all, as people expect of a build.
 process.umask(0o022);
 
+const pipes = createOutputPipes();
 const jobs = new Map<number, JobProcess>();
 /** Sockets on their way to the service, with their callbacks. */
 const underWay = new Map<number, () => void>();
@@ -25,11 +27,11 @@ function send(message: FromSpawner): void {
 }
 
 async function start({ id, spec }: ToSpawner & { type: 'start' }): Promise<void> {
-  const job = await startJobProcess(
-    spec,
-    socket => passOn(id, socket),
-    source => send({ type: 'matched', id, source }),
-  );
+  const job = await startJobProcess(spec, {
+    pipes,
+    onListening: socket => passOn(id, socket),
+    onMatch: source => send({ type: 'matched', id, source }),
+  });
   jobs.set(id, job);
   if (job.pid !== undefined) send({ type: 'started', id, pid: job.pid });
   const early = stopEarly.get(id);

@@ -26,7 +26,7 @@ import type { SpanRecord } from '../../../src/model/span.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 import { emptyFrozenJob } from '../../fake/records.ts';
 import { SILENT } from '../../fake/silent-log.ts';
-import { openRepository } from '../git/open-repository.ts';
+import { type OpenRepository, openRepository } from '../git/open-repository.ts';
 
 const ids = randomIds();
 export const PROJECT = projectKey({ connection: 'local', name: 'acme/app' });
@@ -157,6 +157,7 @@ export async function openBench(
   const queue = createTestQueue(options.logDir ?? join(folder, 'logs'), places.holds);
   const warnings: string[] = [];
   const mirrors = new Map<ProjectKey, string>();
+  const sizes = openSizes();
   const opening = createExecutor(
     {
       clock: systemClock(),
@@ -166,7 +167,7 @@ export async function openBench(
           kind: 'ready',
           gitDir: mirrors.get(project) ?? repository.path,
         }),
-        checkoutSize: async (project, commit) => sizeIn(mirrors.get(project) ?? repository.path, commit),
+        checkoutSize: (project, commit) => sizes.of(mirrors.get(project) ?? repository.path, commit),
         fileLines: async () => undefined,
         commitMessage: async () => undefined,
       },
@@ -194,6 +195,7 @@ export async function openBench(
     },
   );
   const executor = await opening.catch(async error => {
+    await sizes[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
     throw error;
   });
@@ -210,14 +212,29 @@ export async function openBench(
     submit: (request, store) => queue.submit(request, store),
     async [Symbol.asyncDispose]() {
       await executor.stop('immediate');
+      await sizes[Symbol.asyncDispose]();
       for (const place of [executor.jobDir, folder]) await rm(place, { recursive: true, force: true });
     },
   };
 }
 
-async function sizeIn(gitDir: string, commit: string) {
-  await using open = openRepository(gitDir);
-  return await createTreeSizes(open.reader)((await open.reader.commit(parseObjectId(commit))).tree);
+/** As a service has them: each repository is opened once. */
+function openSizes() {
+  const open = new Map<string, OpenRepository & { readonly sizeOf: ReturnType<typeof createTreeSizes> }>();
+  return {
+    async of(gitDir: string, commit: string) {
+      let repository = open.get(gitDir);
+      if (repository === undefined) {
+        const opened = openRepository(gitDir);
+        repository = { ...opened, sizeOf: createTreeSizes(opened.reader) };
+        open.set(gitDir, repository);
+      }
+      return await repository.sizeOf((await repository.reader.commit(parseObjectId(commit))).tree);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const repository of open.values()) await repository[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** fast-import of the fake writes plain files; scripts need their mode. */
