@@ -24,7 +24,7 @@
  *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs); log-store/: logs that ended, packed or in a bucket, and what jobs leave besides
  *     held/                workspaces of failed builds that a person asked to keep: made whole, moved aside, removed when the hold ends
  *     build-places.ts      the build's directory (claim-job-dir, process-identity, sweep, remove-build, removals)
- *     walls.ts             the limits in force (disk-usage, small-usage, end-cgroup, and the folder cgroup/)
+ *     walls.ts             the limits in force (disk-usage, small-usage, end-cgroup, and the folder cgroup/); next-stage.ts: what the next playbook starts in
  *
  *     spawner/ starts processes in a small helper process · sandbox/ isolates them · cgroup/ limits them · relay/ takes their
  *     spans · returned/ is what they return · test-reports/ reads what they say about tests · ssh-agent/ signs with the key of their project · ansible/ and job-tools/ are what they find
@@ -46,6 +46,7 @@ import { createOwnProcesses } from './git-process.ts';
 import { careForHeld } from './held/held-care.ts';
 import { endLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
+import { createNextStage } from './next-stage.ts';
 import { startRelay } from './relay/relay.ts';
 import { claimJobUsers, type JobUsers } from './sandbox/job-users.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
@@ -152,11 +153,10 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   deps.log.info({}, `limits: ${others.map(wallText).join('; ')}`);
   const tests = createTestReader();
   opening.use(tests);
+  const next = opening.use(createNextStage(spawner, sandbox, cgroups));
   const lifetime = opening.move();
   const { clock, repositories } = deps;
-  const runner = createSandboxRunner({
-    ...{ clock, repositories, options, spawner, sandbox, own, cgroups },
-  });
+  const runner = createSandboxRunner({ clock, repositories, options, spawner, sandbox, own, next });
   return startExecutor(deps, options, { runner, relay, tests, walls, lifetime });
 }
 

@@ -5,7 +5,6 @@ import type { Log } from '../lib/log.ts';
 import { type BuildPlaces, makePlaces } from './build-places.ts';
 import type { BuildSteps } from './build-steps.ts';
 import type { BuildCgroup } from './cgroup/build-cgroups.ts';
-import type { ExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import { diskCheckSecondsOf, type ExecutorOptions, maxProcessesOf, type Repositories } from './deps.ts';
 import { createDiskUsage, type DiskUsage, watchDisk } from './disk-usage.ts';
 import { endCgroup } from './end-cgroup.ts';
@@ -14,6 +13,7 @@ import { holdWorkspace, type LeftWorkspace, type WorkspaceHold } from './held/ho
 import { sshConfigPath, systemSshConfig } from './hosts/ssh-files.ts';
 import { playbookEnvironment, workingDirectory } from './job-environment.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
+import type { NextStage } from './next-stage.ts';
 import { createRemovals, type Removals } from './removals.ts';
 import { renameAway } from './remove-build.ts';
 import type { ReportedSteps } from './reported-steps.ts';
@@ -34,7 +34,8 @@ export interface SandboxRunnerDeps {
   readonly spawner: Spawner;
   readonly sandbox: Sandbox;
   readonly own: OwnProcesses;
-  readonly cgroups: ExecutorCgroups;
+  /** Where the next playbook starts. */
+  readonly next: NextStage;
 }
 
 /** One per executor: it owns the kept checkouts and the deletions that continue after builds. */
@@ -104,16 +105,22 @@ class SandboxRunner implements Runner {
   }
 
   async start(build: RunnerBuild, workspace: Workspace, run: PlaybookRun): Promise<RunningPlaybook> {
-    const { spawner, cgroups, clock } = this.#deps;
-    const cgroup = await cgroups.forBuild(build.request.uuid);
+    const { spawner, clock } = this.#deps;
+    const { cgroup, stage } = await this.#deps.next.take();
     const secretFile = this.#placeSecrets(build, run);
     const startedAt = clock.now();
-    const spec = this.#spec(build, workspace, run, cgroup !== null);
+    const { script, ...spec } = this.#spec(build, workspace, run, cgroup !== null);
+    if (script === undefined) stage?.discard();
     const process = spawner.start(
-      cgroup === null ? spec : { ...spec, cgroups: cgroup.groups },
+      {
+        ...spec,
+        ...(cgroup === null ? {} : { cgroups: cgroup.groups }),
+        ...(script === undefined || stage === undefined ? {} : { staged: { stage: stage.id, script } }),
+      },
       build.relay?.serve,
       run.onMatch,
     );
+    this.#deps.next.prepare();
     const ended = this.#ended(build, process, cgroup).finally(() => {
       if (secretFile !== undefined) removeSecretFile(secretFile);
     });

@@ -2,7 +2,7 @@
  * Control groups for each build, where this system lets us create any: they limit the build's memory, processes and share of the
  * processors as a whole, however many processes it forks.
  *
- *     <parent>/gatehouse-<executor>-<build>     version 2: one group. Version 1: one in the hierarchy of each controller
+ *     <parent>/gatehouse-<executor>-<id>     version 2: one group. Version 1: one in the hierarchy of each controller
  *
  * `find-place.ts` determines `parent`, `limit-files.ts` the files of a group. All of it is reading and writing files; any refusal
  * means no groups, with the reason. Limits are set and counters read in place: no such file waits for a disk, and a thread of its own
@@ -41,7 +41,7 @@ interface CgroupEvents {
   readonly refusedForks: number;
 }
 
-/** The groups of a build, made anew for each of its playbooks and removed when it has ended. */
+/** The groups of one playbook of a build, made before and removed when it has ended. */
 export interface BuildCgroup {
   /** One for each hierarchy. */
   readonly groups: readonly ChildCgroup[];
@@ -58,12 +58,12 @@ const ROUND_MS = 20;
 export async function makeBuildCgroup(
   hierarchies: readonly CgroupHierarchy[],
   executor: string,
-  build: string,
+  id: string,
   limits: CgroupLimits,
 ): Promise<BuildCgroup> {
   const groups: (ChildCgroup & Pick<CgroupHierarchy, 'version'>)[] = [];
   for (const { version, parent, home, controllers } of hierarchies) {
-    const path = join(parent, `${prefixOf(executor)}${build}`);
+    const path = join(parent, `${prefixOf(executor)}${id}`);
     await mkdir(path);
     const memoryLimits = controllers.has('memory') ? memoryLimitsOf(version, limits) : [];
     groups.push({ version, path, home, memoryLimits });

@@ -1,6 +1,6 @@
 /** The control groups of an executor: located once at its start, created per build; none where the system allows none. */
 import { readFile } from 'node:fs/promises';
-import { sha256 } from '../../lib/ids.ts';
+import { randomIds, sha256 } from '../../lib/ids.ts';
 import { type BuildCgroup, makeBuildCgroup, removeLeftCgroups } from './build-cgroups.ts';
 import { findCgroupPlaces } from './find-place.ts';
 import type { CgroupLimits, CgroupVersion, Controller } from './limit-files.ts';
@@ -11,8 +11,8 @@ export interface ExecutorCgroups {
   versionFor(controller: Controller): CgroupVersion | undefined;
   /** Why some controllers are missing; empty: none is. */
   readonly because: string;
-  /** Null: there are no groups here. @throws Error of the file system. */
-  forBuild(build: string): Promise<BuildCgroup | null>;
+  /** For the next playbook. Null: there are no groups here. @throws Error of the file system. */
+  make(): Promise<BuildCgroup | null>;
 }
 
 /** @param pids of the service and of the process that starts jobs. */
@@ -27,13 +27,14 @@ export async function openExecutorCgroups(
     pids,
     isRoot: process.geteuid?.() === 0,
   });
+  const ids = randomIds();
   const executor = sha256(jobDir).slice(0, 12);
   for (const hierarchy of hierarchies) await removeLeftCgroups(hierarchy, executor);
   return {
     because,
     versionFor: controller => hierarchies.find(({ controllers }) => controllers.has(controller))?.version,
-    forBuild: async build =>
-      hierarchies.length === 0 ? null : makeBuildCgroup(hierarchies, executor, build, limits),
+    make: async () =>
+      hierarchies.length === 0 ? null : makeBuildCgroup(hierarchies, executor, ids.uuid(), limits),
   };
 }
 

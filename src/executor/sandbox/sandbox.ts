@@ -14,7 +14,13 @@ import type { Wall } from '../../model/wall.ts';
 import { type BuildPlaces, TOOLS } from '../build-places.ts';
 import { listeningArgv } from '../relay/listen-in-sandbox.ts';
 import { hostSecretFile } from '../secret-file.ts';
-import { MARK, type ProcessSpec, seccompDescriptor, secretsDescriptor } from '../spawner/protocol.ts';
+import {
+  MARK,
+  type ProcessSpec,
+  type StageSpec,
+  seccompDescriptor,
+  secretsDescriptor,
+} from '../spawner/protocol.ts';
 import {
   bubblewrapArgv,
   INSIDE,
@@ -24,7 +30,7 @@ import {
   type Runtime,
 } from './bubblewrap-argv.ts';
 import { closedDirectory } from './find-runtime.ts';
-import { type Overlay, type Owner, onStage, type Stage, stagedArgv } from './stage.ts';
+import { firstPart, type Overlay, type Owner, onStage, type Stage, secondPart, stagedArgv } from './stage.ts';
 
 /** The way that `open-sandbox.ts` has chosen for all builds of the executor. */
 export type Isolation =
@@ -81,6 +87,12 @@ type Launch = Pick<
   'argv' | 'env' | 'cwd' | 'user' | 'reach' | 'handsOver' | 'seccomp' | 'secrets'
 >;
 
+/** A process of a job, and how a stage that is ready becomes the same. */
+interface JobLaunch extends Launch {
+  /** What the shell of {@link Sandbox.stage} does; undefined: such a job starts without. */
+  readonly script: string | undefined;
+}
+
 /** Turns commands into what the spawner starts; starts nothing itself. */
 export interface Sandbox {
   /** One line: what isolates jobs here, or that nothing does and why. */
@@ -101,8 +113,10 @@ export interface Sandbox {
   view(places: BuildPlaces): JobView;
   /** Whether such a job has a loopback that is not the host's. */
   ownLoopback(command: Pick<JobCommand, 'network'>): boolean;
+  /** What can be started before a job is known; null: nothing. */
+  readonly stage: Omit<StageSpec, 'cgroups'> | null;
   /** @param owner from {@link Sandbox.ownerOf}. */
-  job(command: JobCommand, owner: Owner | null): Launch;
+  job(command: JobCommand, owner: Owner | null): JobLaunch;
   /** A process of our own (git) that works on the job's future files, as the job's user. */
   own(argv: readonly string[], env: ProcessSpec['env'], owner: Owner | null): Launch;
   /** Copies what a build sees of an overlay to an existing directory below `jobDir`, with its owners. Only where {@link overlays}. */
@@ -158,9 +172,10 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
     },
     view: places => (isolation.kind === 'none' ? hostView(places, facts.path) : INSIDE_VIEW),
     ownLoopback: ({ network }) => isolation.kind === 'bubblewrap' && !network,
+    stage: isolation.kind === 'none' || stage === null ? null : readyStage(stage, isolation.seccomp),
     job: (command, owner) =>
       isolation.kind === 'none'
-        ? plainLaunch(command, owner, isolation.prlimit)
+        ? { ...plainLaunch(command, owner, isolation.prlimit), script: undefined }
         : sandboxedLaunch(isolation, command, owner),
     own(argv, env, owner) {
       const reach = { kind: 'group' } as const;
@@ -204,11 +219,15 @@ function hostView(places: BuildPlaces, path: string): JobView {
   };
 }
 
+function readyStage(stage: Stage, seccomp: string | null): Sandbox['stage'] {
+  return { ...firstPart(stage), env: { PATH: OWN_PATH }, ...(seccomp === null ? {} : { seccomp }) };
+}
+
 function sandboxedLaunch(
   isolation: Isolation & { kind: 'bubblewrap' },
   command: JobCommand,
   owner: Owner | null,
-): Launch {
+): JobLaunch {
   const { stage, node, seccomp } = isolation;
   const listens = command.listen && !command.network && node !== null;
   const handsOver = listens ? ({ handsOver: true } as const) : {};
@@ -230,16 +249,28 @@ function sandboxedLaunch(
   });
   // The environment of bubblewrap itself can be read in the sandbox as /proc/1/environ: it is nearly empty. By the mark, the id of
   // the build, the next executor finds a process that was orphaned before it had bound its life to ours.
+  const mark = { [MARK]: command.mark };
   const common = {
-    env: { PATH: OWN_PATH, [MARK]: command.mark },
+    env: { PATH: OWN_PATH, ...mark },
     cwd: '/',
     reach: { kind: 'namespace' },
     ...handsOver,
     ...(seccomp === null ? {} : { seccomp }),
     ...(command.secrets === null ? {} : { secrets: command.secrets }),
   } as const;
-  if (stage === null) return { ...common, argv, user: owner };
-  return { ...common, argv: stagedArgv(stage, command.overlays, owner, argv), user: null };
+  if (stage === null) return { ...common, argv, user: owner, script: undefined };
+  const { overlays } = command;
+  const unused = command.secrets === null ? [secretsDescriptor({ filtered: seccomp !== null })] : [];
+  return {
+    ...common,
+    argv: stagedArgv(stage, overlays, owner, argv),
+    user: null,
+    // One that passes a socket up has a channel, which Node makes at the start of a process alone; and a shell does not read a zero.
+    script:
+      listens || argv.some(word => word.includes('\0'))
+        ? undefined
+        : secondPart(stage, overlays, owner, { argv, env: mark, closed: unused }),
+  };
 }
 
 /** Below `/usr` it is part of the runtime every sandbox has. */

@@ -92,15 +92,18 @@ export function stagedArgv(
   owner: Owner | null,
   argv: readonly string[],
 ): string[] {
-  const namespaces = stage.asRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
   return [
-    ...['unshare', ...namespaces, '--propagation', 'private', '--'],
+    ...['unshare', ...namespaces(stage.asRoot), '--propagation', 'private', '--'],
     ...['/bin/sh', '-c', SCRIPT, 'gatehouse-stage', stage.table],
     ...overlayTable(stage, overlays),
     '--',
     ...(owner === null ? [] : dropTo(owner)),
     ...argv,
   ];
+}
+
+function namespaces(asRoot: boolean): readonly string[] {
+  return asRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
 }
 
 /** @returns the file, beside the first layer, and what is written into it; empty without overlays. */
@@ -119,6 +122,60 @@ function overlayOptions(stage: Stage, { lower, layer }: Overlay): string {
   if (!/^[\w/.-]+$/.test(from + to)) throw new Error(`not a path for an overlay: ${from} ${to}`);
   const options = [`lowerdir=${from}`, `upperdir=${to}/upper`, `workdir=${to}/work`];
   return [...options, ...(stage.asRoot ? [] : ['userxattr'])].join(',');
+}
+
+/**
+ * The same in two parts for a shell that reads them one after the other (`spawner/ready-stage.ts`): what all builds of the executor begin
+ * with, before there is one, and what one of them adds.
+ */
+export function firstPart({ asRoot, table }: Stage): {
+  readonly argv: readonly string[];
+  readonly script: string;
+} {
+  return {
+    argv: ['unshare', ...namespaces(asRoot), '--propagation', 'private', '--', '/bin/sh', '-e'],
+    script: `${command('mount', '--all', '--fstab', table)} </dev/null\n`,
+  };
+}
+
+/** @param env of `argv`, besides that of the shell. @param closed descriptors of the shell that `argv` does not get. */
+export function secondPart(
+  stage: Stage,
+  overlays: readonly Overlay[],
+  owner: Owner | null,
+  { argv, env, closed }: StagedProgram,
+): string {
+  const [file, table] = overlayTable(stage, overlays);
+  const lines = [
+    ...(file === undefined || table === undefined
+      ? []
+      : [
+          `${command('printf', '%s', table)} > ${shellWord(file)}`,
+          `${command('mount', '--all', '--fstab', file)} </dev/null`,
+        ]),
+    ...Object.entries(env).map(([name, value]) => `export ${name}=${shellWord(value)}`),
+    [
+      `exec ${command(...(owner === null ? [] : dropTo(owner)), ...argv)} </dev/null`,
+      ...closed.map(descriptor => `${descriptor}<&-`),
+    ].join(' '),
+  ];
+  return lines.map(text => `${text}\n`).join('');
+}
+
+/** What the second part becomes. */
+interface StagedProgram {
+  readonly argv: readonly string[];
+  readonly env: { readonly [name: string]: string };
+  readonly closed: readonly number[];
+}
+
+function command(...words: readonly string[]): string {
+  return words.map(shellWord).join(' ');
+}
+
+/** Every character but the quote stands for itself between quotes. */
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Switches to the job's user permanently: no way back, no capability, no set-uid program. */

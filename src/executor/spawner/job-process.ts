@@ -13,11 +13,12 @@ import { Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import { createTail } from './capture.ts';
 import { inCgroups, limitMemory } from './cgroup-of-child.ts';
-import { type LineLog, openLineLog } from './line-log.ts';
+import type { LineLog } from './line-log.ts';
 import { killedFirst } from './oom-score.ts';
-import { closeWriter, type OutputPipe, type OutputPipes } from './output-pipe.ts';
-import { createOutputWatch } from './output-watch.ts';
+import { closeWriter, type OutputPipes } from './output-pipe.ts';
+import { closeSink, openSink, type Sink } from './output-sink.ts';
 import { type EndCause, MARK, type ProcessEnd, type ProcessSpec, type StopMode } from './protocol.ts';
+import type { ReadyStage, ReadyStages } from './ready-stage.ts';
 import { isAlive, killStrays, killStraysUntilGone } from './stray-processes.ts';
 
 /** After the main process ended and the rest was killed, how long an open pipe is still read. */
@@ -36,9 +37,10 @@ export interface JobProcess {
   killNow(): void;
 }
 
-/** What the process needs of the spawner, and tells it. */
+/** What the process takes from the spawner, and reports to it. */
 export interface JobProcessDeps {
   readonly pipes: OutputPipes;
+  readonly stages: Pick<ReadyStages, 'take'>;
   /** Takes the socket of a process that passes one; resolves when it has it. */
   readonly onListening: (socket: Server) => Promise<void>;
   /** Of `failureOutput`. */
@@ -47,9 +49,11 @@ export interface JobProcessDeps {
 
 export async function startJobProcess(
   spec: ProcessSpec,
-  { pipes, onListening, onMatch }: JobProcessDeps,
+  { pipes, stages, onListening, onMatch }: JobProcessDeps,
 ): Promise<JobProcess> {
-  const sink = await openSink(spec, pipes, onMatch);
+  const stage = spec.staged === undefined ? undefined : await stages.take(spec.staged.stage);
+  if (stage !== undefined) return continueStage(spec, stage, onMatch);
+  const sink = await openSink(spec, () => pipes.take(), onMatch);
   const { child, reason, memory } = tryToSpawn(spec, sink);
   if (sink.kind === 'log') {
     closeWriter(sink.pipe);
@@ -65,26 +69,22 @@ export async function startJobProcess(
   return job;
 }
 
-type Sink =
-  | { readonly kind: 'log'; readonly pipe: OutputPipe; readonly log: LineLog }
-  | { readonly kind: 'capture'; readonly limit: number };
-
-async function openSink(
-  { output }: ProcessSpec,
-  pipes: OutputPipes,
+async function continueStage(
+  spec: ProcessSpec,
+  { child, pipe }: ReadyStage,
   onMatch: (source: string) => void,
-): Promise<Sink> {
-  if (output.kind === 'capture') return output;
-  const { path, limit, masks, failureOutput } = output;
-  const watch = failureOutput === undefined ? undefined : await createOutputWatch(failureOutput, onMatch);
-  const log = await openLineLog(path, limit, () => new Date(), masks, watch);
-  return { kind: 'log', log, pipe: await pipes.take() };
-}
-
-async function closeSink(sink: Sink): Promise<void> {
-  if (sink.kind !== 'log') return;
-  sink.pipe.reader.destroy();
-  await sink.log.close();
+): Promise<JobProcess> {
+  try {
+    const sink = await openSink(spec, async () => pipe, onMatch);
+    child.stdin?.end(spec.staged?.script);
+    giveSecrets(child, spec.secrets ?? '');
+    return supervise(spec, child, sink);
+  } catch (error) {
+    // The stage ends with its input.
+    child.stdin?.end();
+    pipe.reader.destroy();
+    throw error;
+  }
 }
 
 function tryToSpawn(

@@ -8,6 +8,7 @@ import { type JobProcess, startJobProcess } from './job-process.ts';
 import { oomScoreProblem } from './oom-score.ts';
 import { createOutputPipes } from './output-pipe.ts';
 import type { FromSpawner, ProcessEnd, ToSpawner } from './protocol.ts';
+import { createReadyStages } from './ready-stage.ts';
 import { createWatchdog } from './watchdog.ts';
 
 closeInheritedDescriptors();
@@ -15,6 +16,7 @@ closeInheritedDescriptors();
 process.umask(0o022);
 
 const pipes = createOutputPipes();
+const stages = createReadyStages(pipes);
 const jobs = new Map<number, JobProcess>();
 /** Sockets on their way to the service, with their callbacks. */
 const underWay = new Map<number, () => void>();
@@ -29,6 +31,7 @@ function send(message: FromSpawner): void {
 async function start({ id, spec }: ToSpawner & { type: 'start' }): Promise<void> {
   const job = await startJobProcess(spec, {
     pipes,
+    stages,
     onListening: socket => passOn(id, socket),
     onMatch: source => send({ type: 'matched', id, source }),
   });
@@ -91,6 +94,12 @@ process.on('message', (message: ToSpawner) => {
       break;
     case 'start':
       start(message).catch(error => failed(message.id, error));
+      break;
+    case 'prepare':
+      stages.prepare(message.id, message.stage);
+      break;
+    case 'discard':
+      stages.discard(message.id);
       break;
     case 'taken':
       underWay.get(message.id)?.();

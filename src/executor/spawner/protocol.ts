@@ -4,7 +4,8 @@
  * Starting a process from a service with a big heap stalls its event loop (libuv forks: about 45 ms per GB of resident
  * memory), so a small helper process does it: `main.ts` in this folder, started once, fed over an IPC channel.
  *
- *     service  ── start {id, spec} ──►  spawner  ── fork ──►  job
+ *     service  ── prepare {id, stage} ──►  spawner  ── fork ──►  a shell that waits      where jobs have a stage
+ *     service  ── start {id, spec} ──►  spawner  ── fork, or the shell goes on ──►  job
  *              ◄── started {id, pid} ──
  *              ◄── listening {id} + socket ──    ◄── listening + socket ──        where it passes one
  *              ── taken {id} ──►                 ── (hangs up) ──►
@@ -14,8 +15,8 @@
  *
  *     service      spawner.ts
  *     helper       main.ts; watchdog.ts, oom-score.ts, inherited-descriptors.ts
- *     one process  job-process.ts; cgroup-of-child.ts, stray-processes.ts
- *     its output   output-pipe.ts; line-log.ts → output-watch.ts, or capture.ts
+ *     one process  job-process.ts; ready-stage.ts, or cgroup-of-child.ts; stray-processes.ts
+ *     its output   output-sink.ts: output-pipe.ts and line-log.ts → output-watch.ts, or capture.ts
  *
  * The channel also bounds the lifetime of jobs: when it closes (the service ended, however) the spawner kills every job and ends.
  * Where a session with the store can be lost, silence counts as well: the service sends `alive` regularly, and its jobs are stopped
@@ -59,6 +60,21 @@ export interface ProcessSpec {
   readonly secrets?: string;
   /** The control group it is started in. */
   readonly cgroups?: readonly ChildCgroup[];
+  /** A stage that was prepared for it, and what its shell does to become `argv` in `env`: its output is a log. Where that stage is gone it starts without. */
+  readonly staged?: { readonly stage: number; readonly script: string };
+}
+
+/** What all jobs begin with, done before there is one: see `ready-stage.ts`. */
+export interface StageSpec {
+  /** A shell that reads what it is to do from its standard input. */
+  readonly argv: readonly string[];
+  /** Its first lines; those of a job follow. */
+  readonly script: string;
+  /** Of the shell. */
+  readonly env: ProcessSpec['env'];
+  readonly seccomp?: string;
+  /** Empty; of the job, in the end. */
+  readonly cgroups: readonly ChildCgroup[];
 }
 
 /** After bubblewrap's status (3) and the channel, where it has one. */
@@ -115,6 +131,9 @@ export type StopMode = 'graceful' | 'immediate';
 export type ToSpawner =
   | { readonly type: 'alive' }
   | { readonly type: 'start'; readonly id: number; readonly spec: ProcessSpec }
+  | { readonly type: 'prepare'; readonly id: number; readonly stage: StageSpec }
+  /** No job will take the stage. */
+  | { readonly type: 'discard'; readonly id: number }
   /** The service has the socket. */
   | { readonly type: 'taken'; readonly id: number }
   | { readonly type: 'stop'; readonly id: number; readonly mode: StopMode };

@@ -12,7 +12,7 @@ import { Server } from 'node:net';
 import { assertNever } from '../../lib/assert-never.ts';
 import { compileCacheVariable } from '../../lib/compile-cache.ts';
 import { ownModule } from '../../lib/own-file.ts';
-import type { FromSpawner, ProcessEnd, ProcessSpec, StopMode, ToSpawner } from './protocol.ts';
+import type { FromSpawner, ProcessEnd, ProcessSpec, StageSpec, StopMode, ToSpawner } from './protocol.ts';
 import { killStrays } from './stray-processes.ts';
 import { SIGNS_PER_LIMIT } from './watchdog.ts';
 
@@ -22,6 +22,13 @@ export interface RunningProcess {
   readonly ended: Promise<ProcessEnd>;
   /** Harmless when it has ended. May be repeated with a harder mode. */
   stop(mode: StopMode): void;
+}
+
+/** A stage for one job, which its `staged` names. */
+export interface PreparedStage {
+  readonly id: number;
+  /** For one that no job has got. */
+  discard(): void;
 }
 
 /** Starts the processes of one executor. */
@@ -35,6 +42,8 @@ export interface Spawner extends AsyncDisposable {
     onListening?: (socket: Server) => void,
     onMatch?: (source: string) => void,
   ): RunningProcess;
+  /** Begins what takes no job to begin; a failure shows in the job alone, which then starts without. */
+  prepare(stage: StageSpec): PreparedStage;
   /** Pid of the helper, once it has been started. */
   pid(): number | undefined;
   /** Starts the helper now, while the service is still small. */
@@ -105,6 +114,13 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     };
   }
 
+  function prepare(stage: StageSpec): PreparedStage {
+    const mine = current();
+    const id = nextId++;
+    send(mine, { type: 'prepare', id, stage });
+    return { id, discard: () => send(mine, { type: 'discard', id }) };
+  }
+
   async function close(): Promise<void> {
     closed = true;
     if (helper === undefined) return;
@@ -115,6 +131,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
 
   return {
     start,
+    prepare,
     pid: () => helper?.child.pid,
     ready: () => current().ready.promise,
     close,
