@@ -12,6 +12,9 @@ import type { Act, ActField, Filled } from './acts.ts';
 import { api, base, type Posted, sendJson } from './address.ts';
 import { type Child, element, show } from './dom.ts';
 
+/** Event of the document when a dialog closes whose act the service has taken. */
+export const ACTED = 'gatehouse-acted';
+
 /** Buttons that open the dialogs of acts. @param place makes their ids unique in the document. */
 export function actButtons(tenant: string, acts: readonly Act[], place: string): HTMLElement | null {
   if (acts.length === 0) return null;
@@ -34,12 +37,16 @@ class ActDialog {
   readonly #dialog = element('dialog', { class: 'act-dialog', 'aria-labelledby': 'act-title' });
   readonly #body = element('div', { class: 'act-body' });
   #filled: Filled = {};
+  #isTaken = false;
 
   constructor(tenant: string, act: Act) {
     this.#tenant = tenant;
     this.#act = act;
     this.#dialog.append(element('h2', { id: 'act-title' }, `${act.verb} ${act.subject}`), this.#body);
-    this.#dialog.addEventListener('close', () => this.#dialog.remove());
+    this.#dialog.addEventListener('close', () => {
+      this.#dialog.remove();
+      if (this.#isTaken) document.dispatchEvent(new Event(ACTED));
+    });
   }
 
   /** The page behind it is out of reach until it closes; Escape closes it. */
@@ -105,6 +112,7 @@ class ActDialog {
     this.#say('Asking the service …');
     const found = await this.#send<unknown>('');
     if (found.kind === 'refused') return this.#refused(found.text);
+    this.#isTaken = true;
     this.#end(element('p', { class: 'act-done', role: 'status' }, this.#act.done));
   }
 

@@ -1,4 +1,5 @@
-/** A view of one document that is fetched: loads it, draws it, and loads it again while it may have changed. */
+/** A view of one document that is fetched: loads it, draws it, and loads it again while it may have changed, and after an act. */
+import { ACTED } from './act-dialog.ts';
 import { errorTextOf } from './address.ts';
 import { type Child, element, show } from './dom.ts';
 import type { Changed, View } from './messages.ts';
@@ -31,7 +32,7 @@ export class FetchedView<Shown> implements View {
   #interval: number | undefined;
   #isLoading = false;
   #isShown = false;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(root: Element, page: FetchedPage<Shown>) {
     this.#root = root;
@@ -39,6 +40,7 @@ export class FetchedView<Shown> implements View {
     this.title = page.title;
     show(root, element('p', { class: 'quiet' }, 'Loading …'));
     void this.#load();
+    document.addEventListener(ACTED, () => void this.#loadTwice(), { signal: this.#closing.signal });
     if (page.everyMs !== undefined)
       this.#interval = window.setInterval(() => {
         if (!document.hidden) this.#loadIn(0);
@@ -52,9 +54,15 @@ export class FetchedView<Shown> implements View {
   tick(): void {}
 
   close(): void {
-    this.#closed = true;
+    this.#closing.abort();
     clearTimeout(this.#timer);
     clearInterval(this.#interval);
+  }
+
+  /** What the service has taken it may do shortly. */
+  async #loadTwice(): Promise<void> {
+    await this.#load();
+    if (!this.#closing.signal.aborted) this.#loadIn(EVERY_MS);
   }
 
   #loadIn(ms: number): void {
@@ -69,12 +77,12 @@ export class FetchedView<Shown> implements View {
     this.#isLoading = true;
     try {
       const found = await this.#page.load();
-      if (this.#closed) return;
+      if (this.#closing.signal.aborted) return;
       if (found !== undefined) show(this.#root, ...this.#page.draw(found));
       else show(this.#root, nothingHere(this.#page.missing ?? 'There is no such page.'));
       this.#isShown = found !== undefined;
     } catch (error) {
-      if (this.#closed) return;
+      if (this.#closing.signal.aborted) return;
       const text = `This page cannot be loaded (${errorTextOf(error)}); trying again …`;
       if (!this.#isShown) show(this.#root, element('p', { class: 'quiet', role: 'status' }, text));
       this.#loadIn(RETRY_MS);
