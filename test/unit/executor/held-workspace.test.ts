@@ -1,6 +1,8 @@
 /** Workspaces of failed builds that a person asked to keep: what is kept of them, and when it goes. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -13,6 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makePlaces, placesOf } from '../../../src/executor/build-places.ts';
 import type { ExecutorOptions } from '../../../src/executor/deps.ts';
@@ -335,4 +338,37 @@ test('a directory for which no request is there is removed at the start, one who
   await using second = await openBench({}, { folder: bench.folder, holds: book() });
   await until(() => (inHeld(second).includes(lost) ? undefined : true), 'the lost one to go');
   expect(inHeld(second).toSorted()).toEqual([unread, 'notes'].toSorted());
+});
+
+test('kill -9 of its executor between the workspace and the result leaves nothing held, and the request for the next', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-held-'));
+  chmodSync(folder, 0o755);
+  const program = fileURLToPath(new URL('holder-to-kill.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const [said] = await once(child.stdout, 'data');
+    expect(String(said)).toBe('held, not stored\n');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    const held = join(folder, 'jobs/.held');
+    const [left = ''] = readdirSync(held);
+    expect(readFileSync(join(held, left, 'work/left.txt'), 'utf8')).toBe('evidence\n');
+    const [own, client] = [server, store];
+    server = openEmbeddedStore({ file: join(folder, 'store') });
+    store = server.connect();
+    try {
+      await using bench = await openBench({ sandbox: 'auto' }, { folder, holds: book() });
+      await until(() => (existsSync(join(held, left)) ? undefined : true), 'the workspace to go');
+      expect((await requestNow()).hold).toMatchObject({ count: 0, held: [] });
+      const { log } = await failedBuild(bench, 'true');
+      expect((await requestNow()).hold.held, log).toHaveLength(1);
+      expect(inHeld(bench)).toHaveLength(1);
+    } finally {
+      await server.close();
+      [server, store] = [own, client];
+    }
+  } finally {
+    child.kill('SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
