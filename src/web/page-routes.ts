@@ -16,10 +16,12 @@ type PageDeps = Pick<WebDeps, 'root'> & Parameters<typeof pageExists>[0];
 
 const TEMPLATE = ownFile('src/web/page/index.html');
 
+/** Of the process: they are part of the program. Most processes never show the page, whose types take 50 ms of processor time to strip. */
+const files = onceAsked(pageFiles);
+
 /** Only on the port: the socket's command line needs no page. @throws an error of the file system when the page is not installed. */
 export function addPageRoutes(router: Router, deps: PageDeps): void {
   const template = readFileSync(TEMPLATE, 'utf8');
-  const files = onceAsked(pageFiles);
   router.get('/page/{*path}', async (request, response, next) => {
     const file = (await files()).get(request.path.slice('/page/'.length));
     if (file === undefined) return next();
@@ -41,7 +43,7 @@ export function addPageRoutes(router: Router, deps: PageDeps): void {
   });
 }
 
-/** Most processes never show the page: stripping types of its modules takes a start 50 ms of processor time. A failure is not kept. */
+/** A failure is not kept. */
 function onceAsked(prepare: typeof pageFiles): () => Promise<ReadonlyMap<string, PageFile>> {
   let prepared: ReturnType<typeof pageFiles> | undefined;
   return () => {
