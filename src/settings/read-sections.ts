@@ -17,6 +17,8 @@ import type {
 } from './settings.ts';
 
 const MEBIBYTE = 1_048_576;
+/** Milliseconds: more would be seen, less would send each step of a turn apart. */
+const GATHER_MS = 100;
 
 /** @param alone one process is the whole service, so that it always needs the tenant file. */
 export function readScheduler(read: OptionReader, alone: boolean): SchedulerSettings {
@@ -135,6 +137,7 @@ export function readWeb(read: OptionReader, stateDir: string): WebSettings {
       maxClientsPerAddress: read.integer('sse_max_clients_per_address', { min: 1, max: 100_000 }, 50),
       heartbeat: read.duration('sse_heartbeat', { min: 1, max: 600 }, 15),
       maxBacklogBytes: read.integer('sse_max_backlog_bytes', { min: 4096 }, MEBIBYTE),
+      gatherMs: GATHER_MS,
     },
   };
 }

@@ -155,6 +155,8 @@ export interface SseSettings {
   readonly heartbeat: number;
   /** Bytes a slow reader may lag behind before its stream is closed. Default 1 MiB. */
   readonly maxBacklogBytes: number;
+  /** Milliseconds for which changes of a tenant are gathered before they are sent. No option sets it: 100. */
+  readonly gatherMs: number;
 }
 
 /** `[merger]`: how this process uses git, whichever component does. */

@@ -16,8 +16,6 @@ import type { ExpectedJobDurations } from './expected-durations.ts';
 import type { Forecasts } from './forecasts.ts';
 import { type KnownTexts, tenantDocuments } from './tenant-documents.ts';
 
-/** Milliseconds for which changes are gathered. */
-const GATHER_MS = 100;
 /** Updates kept for readers that reconnect: maximum number, and total characters. */
 const KEPT_UPDATES = 200;
 const KEPT_CHARACTERS = 4_000_000;
@@ -49,7 +47,7 @@ export interface LiveFeed {
 
 type FeedDeps = Pick<
   WebDeps,
-  'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'noticeBounds'
+  'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'noticeBounds' | 'sse'
 > & {
   readonly expected: ExpectedJobDurations;
   readonly forecasts: Forecasts;
@@ -97,7 +95,7 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
     timer = setTimeout(() => {
       timer = undefined;
       void refreshed();
-    }, GATHER_MS);
+    }, deps.sse.gatherMs);
   }
 
   return {

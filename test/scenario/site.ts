@@ -8,6 +8,7 @@ import { type Service, startService } from '../../src/cmd/service/service.ts';
 import { type Clock, systemClock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
+import type { Settings } from '../../src/settings/settings.ts';
 import { createKeyring } from '../../src/store/keystore/keyring.ts';
 import { readZuulKeys } from '../../src/store/keystore/zuul-keys.ts';
 import { COMPONENT_KINDS, storePaths } from '../../src/store/paths.ts';
@@ -96,7 +97,7 @@ async function startAgain(options: SiteOptions, log: Log): Promise<Service> {
   const read = readSettings(configOf(options.root), {});
   if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
   const started = await startService(
-    read.settings,
+    withQuickFeed(read.settings),
     log,
     options.components ?? COMPONENT_KINDS,
     options.clock,
@@ -105,6 +106,12 @@ async function startAgain(options: SiteOptions, log: Log): Promise<Service> {
   if (started.kind === 'refused') throw new Error(started.errors.join('\n'));
   await started.service.ready;
   return started.service;
+}
+
+/** Stories look at the live feed after each step: what they would wait for there is time in which nothing happens. */
+function withQuickFeed(settings: Settings): Settings {
+  const { web } = settings;
+  return { ...settings, web: { ...web, sse: { ...web.sse, gatherMs: 10 } } };
 }
 
 /** As `gatehouse import-keys`, into a store that does not exist yet. */

@@ -18,7 +18,7 @@ const settings = {
     trustedProxies: [],
     maxConnections: 2000,
     maxConnectionsPerAddress: 100,
-    sse: { maxClients: 1, maxClientsPerAddress: 1, heartbeat: 1, maxBacklogBytes: 1 },
+    sse: { maxClients: 1, maxClientsPerAddress: 1, heartbeat: 1, maxBacklogBytes: 1, gatherMs: 1 },
   },
 };
 

@@ -73,7 +73,13 @@ describe('defaults', () => {
         trustedProxies: [],
         maxConnections: 2000,
         maxConnectionsPerAddress: 100,
-        sse: { maxClients: 500, maxClientsPerAddress: 50, heartbeat: 15, maxBacklogBytes: 1_048_576 },
+        sse: {
+          maxClients: 500,
+          maxClientsPerAddress: 50,
+          heartbeat: 15,
+          maxBacklogBytes: 1_048_576,
+          gatherMs: 100,
+        },
       },
       merger: {
         gitDir: '/var/lib/gatehouse/git',

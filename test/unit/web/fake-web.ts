@@ -201,6 +201,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       maxClientsPerAddress: 50,
       heartbeat: 15,
       maxBacklogBytes: 1024 * 1024,
+      gatherMs: 100,
       ...options.sse,
     },
     metrics: accept => createMetrics().exposition(accept),
