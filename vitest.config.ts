@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/setup/longest-first.ts';
+import { MixedSequencer } from './test/setup/mixed-sequencer.ts';
 
 export default defineConfig({
   test: {
@@ -16,6 +16,6 @@ export default defineConfig({
     experimental: { viteModuleRunner: false },
     // More than two processors can work, since many tests wait for clocks, disks and servers; four are slower where a dozen processes start.
     maxWorkers: 3,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: MixedSequencer },
   },
 });
