@@ -16,7 +16,7 @@ export function thisProcess(): ProcessIdentity {
   return { pid: process.pid, started: startOf(process.pid) };
 }
 
-/** Whether exactly that process still runs. Without /proc: whether any process has its pid. */
+/** Whether exactly that process still runs, and is no zombie, which is dead though its parent has not asked for its end. Without /proc: whether any process has its pid. */
 export function isRunning(identity: ProcessIdentity): boolean {
   if (identity.started !== null) return startOf(identity.pid) === identity.started;
   try {
@@ -46,7 +46,10 @@ function startOf(pid: number): string | null {
   const stat = readOrNull(`/proc/${pid}/stat`);
   if (stat === null) return null;
   // The program's name, in parentheses, may hold blanks and parentheses itself: count from its end.
-  const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state] = fields;
+  if (state === 'Z' || state === 'X') return null;
+  const ticks = fields[19];
   const boot = readOrNull('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
   return `${boot}/${ticks ?? ''}`;
 }
