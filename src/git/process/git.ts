@@ -25,6 +25,8 @@ export interface GitOptions {
   readonly protocols?: readonly string[];
   /** For one call, in milliseconds; default 300 000 as Zuul's `git_timeout`. */
   readonly timeoutMs?: number;
+  /** Between SIGTERM, at which git removes its lock files, and SIGKILL; default 2 000 milliseconds. */
+  readonly graceMs?: number;
   /** Of one process; null: no limit. Default {@link DEFAULT_GIT_MEMORY}. */
   readonly memoryBytes?: number | null;
   /** HTTP transfers below this rate are given up; default 1000 bytes/s for 30 s. */
@@ -83,8 +85,7 @@ export interface Git {
 const DEFAULT_TIMEOUT_MS = 300_000;
 const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024;
 const MAX_STDERR = 64 * 1024;
-/** Between SIGTERM, at which git removes its lock files, and SIGKILL. */
-const GRACE_MS = 2_000;
+const DEFAULT_GRACE_MS = 2_000;
 /** Of `prlimit`, for a program that is not there or may not be started. */
 const NOT_EXECUTED = 127;
 
@@ -132,6 +133,7 @@ export function createGit(options: GitOptions): Git {
       return collect(program, child, {
         ...run,
         timeoutMs: run.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+        graceMs: options.graceMs ?? DEFAULT_GRACE_MS,
       });
     },
   };
@@ -142,7 +144,7 @@ type Cut = Exclude<GitResult, { kind: 'ok' | 'failed' }>;
 async function collect(
   program: string,
   child: GitProcess,
-  run: RunOptions & { readonly timeoutMs: number },
+  run: RunOptions & { readonly timeoutMs: number; readonly graceMs: number },
 ): Promise<GitResult> {
   const limit = run.maxOutput ?? DEFAULT_MAX_OUTPUT;
   const stdout: Buffer[] = [];
@@ -155,7 +157,7 @@ async function collect(
     if (cut !== undefined) return;
     cut = reason;
     child.kill('SIGTERM');
-    killTimer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+    killTimer = setTimeout(() => child.kill('SIGKILL'), run.graceMs);
   }
 
   const deadline = setTimeout(() => stop({ kind: 'timeout', seconds: run.timeoutMs / 1000 }), run.timeoutMs);

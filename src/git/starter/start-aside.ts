@@ -33,6 +33,8 @@ interface Helper {
   readonly socketPath: string;
   readonly pending: Map<number, Pending>;
   readonly ready: Promise<void>;
+  /** Milliseconds in which it must confirm a kill. */
+  readonly stuckAfter: number;
   /** Runs out unless the helper says something. */
   watchdog: NodeJS.Timeout | undefined;
 }
@@ -51,13 +53,13 @@ export interface Starter {
 export const startAside: StartProcess = request => shared.start(request);
 const shared = createStarter();
 
-/** For tests, which need a helper of their own; services use {@link startAside}. */
-export function createStarter(): Starter {
+/** For tests, which need a helper of their own; services use {@link startAside}. @param stuckAfter milliseconds, as {@link STUCK_AFTER}. */
+export function createStarter(stuckAfter = STUCK_AFTER): Starter {
   let helper: Helper | undefined;
   let nextId = 0;
   return {
     start(request) {
-      helper ??= forkHelper(lost => {
+      helper ??= forkHelper(stuckAfter, lost => {
         if (helper === lost) helper = undefined;
       });
       return startIn(helper, nextId++, request);
@@ -116,7 +118,7 @@ function startIn(helper: Helper, id: number, request: ProcessRequest): GitProces
     }),
     kill(signal) {
       if (!helper.pending.has(id)) return;
-      helper.watchdog ??= setTimeout(() => helper.child.kill('SIGKILL'), STUCK_AFTER);
+      helper.watchdog ??= setTimeout(() => helper.child.kill('SIGKILL'), helper.stuckAfter);
       // Not before it was asked to start.
       void helper.ready.then(() => {
         if (helper.pending.has(id)) send(helper, { type: 'kill', id, signal });
@@ -129,7 +131,7 @@ function once(stream: Readable, event: 'close' | 'end'): Promise<void> {
   return new Promise(resolve => void stream.once(event, resolve));
 }
 
-function forkHelper(onGone: (helper: Helper) => void): Helper {
+function forkHelper(stuckAfter: number, onGone: (helper: Helper) => void): Helper {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-git-'));
   const socketPath = path.join(folder, 's');
   const child = fork(ownModule('src/git/starter/main'), [socketPath], {
@@ -140,7 +142,9 @@ function forkHelper(onGone: (helper: Helper) => void): Helper {
     serialization: 'json',
   });
   const ready = Promise.withResolvers<void>();
-  const helper: Helper = { child, socketPath, pending: new Map(), ready: ready.promise, watchdog: undefined };
+  const helper: Helper = {
+    ...{ child, socketPath, stuckAfter, pending: new Map(), ready: ready.promise, watchdog: undefined },
+  };
   // While no git runs it does not keep the service's process alive.
   child.unref();
   restIfIdle(helper);

@@ -63,7 +63,7 @@ describe('git started by a process of its own', () => {
   });
 
   it('ends when that process hangs, and the next begins another', async () => {
-    const starter = createStarter();
+    const starter = createStarter(1_000);
     const child = run(starter, 'sleep', '100');
     await vi.waitUntil(() => child.pid !== undefined, { timeout: 20_000 });
     const helper = starter.pid();
