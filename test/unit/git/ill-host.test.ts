@@ -2,32 +2,26 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parseRefName } from '../../../src/git/objects/ref-name.ts';
 import { createGit } from '../../../src/git/process/git.ts';
 import type { Remote } from '../../../src/git/process/remote.ts';
-import type { Repository } from '../../../src/git/repository.ts';
-import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
+import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
-import { type Ailment, type GitHttpHost, startGitHttpHost } from '../../fake/git-http-host.ts';
-import { createGitRepository, type GitRepository, runGit } from '../../fake/git-repository.ts';
+import { type Ailment, startGitHttpHost } from '../../fake/git-http-host.ts';
+import { createGitRepository, runGit } from '../../fake/git-repository.ts';
 import { IDENTITY } from './open-repository.ts';
 
 const MAIN = parseRefName('refs/heads/main');
-let folder: string;
-let host: GitHttpHost;
-let own: GitRepository;
-let cache: RepositoryCache;
-let mirror: Repository;
-let remote: Remote;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gatehouse-ill-'));
-  const hosted = join(folder, 'hosted/org/app.git');
-  own = await createGitRepository();
+/** A host with a repository, and a mirror of it. */
+async function hosted() {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-ill-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const own = stack.use(await createGitRepository());
   await own.commit({ files: { 'big.txt': 'some text that fills a pack\n'.repeat(400) } });
-  await runGit(folder, ['clone', '--quiet', '--bare', own.path, hosted]);
-  host = await startGitHttpHost(join(folder, 'hosted'));
+  await runGit(folder, ['clone', '--quiet', '--bare', own.path, join(folder, 'hosted/org/app.git')]);
+  const host = stack.use(await startGitHttpHost(join(folder, 'hosted')));
   const git = createGit({
     identity: IDENTITY,
     start: startAside,
@@ -35,20 +29,14 @@ beforeEach(async () => {
     lowSpeedBytes: 100,
     lowSpeedSeconds: 1,
   });
-  cache = await openRepositoryCache({
-    root: join(folder, 'mirrors'),
-    git,
-    mergeTreeMode: 'process-per-merge',
-  });
-  mirror = await cache.repository('local', 'org/app');
-  remote = { url: `${host.url}/org/app` };
-});
-afterEach(async () => {
-  await cache.close();
-  await host[Symbol.asyncDispose]();
-  await own[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+  const root = join(folder, 'mirrors');
+  const cache = await openRepositoryCache({ root, git, mergeTreeMode: 'process-per-merge' });
+  stack.defer(() => cache.close());
+  const mirror = await cache.repository('local', 'org/app');
+  const remote: Remote = { url: `${host.url}/org/app` };
+  const whole = stack.move();
+  return { host, own, mirror, remote, [Symbol.asyncDispose]: () => whole.disposeAsync() };
+}
 
 const AILMENTS: readonly (readonly [Ailment, string])[] = [
   [{ kind: 'status', status: 401 }, 'denied'],
@@ -63,10 +51,13 @@ const AILMENTS: readonly (readonly [Ailment, string])[] = [
   [{ kind: 'lose-reply' }, 'unreachable'],
 ];
 
-describe('a fetch from a host', () => {
+// What hangs is waited for: several at once.
+describe.concurrent('a fetch from a host', () => {
   for (const [ailment, reason] of AILMENTS) {
     for (const step of ['advertisement', 'exchange'] as const) {
       it(`with ${JSON.stringify(ailment)} at the ${step} is the trouble of the host, and passes`, async () => {
+        await using t = await hosted();
+        const { host, own, mirror, remote } = t;
         host.ail(request => (request.step === step ? ailment : undefined));
         const outcome = await mirror.fetch(remote, [{ ref: MAIN }]);
         expect(outcome).toMatchObject({ kind: 'remote-failed', nature: 'host', reason });

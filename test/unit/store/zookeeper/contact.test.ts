@@ -27,7 +27,7 @@ async function scripted(script: Script = {}, more: Parameters<typeof openSession
 
 const NOTHING = new Uint8Array();
 
-describe('silence', () => {
+describe.concurrent('silence', () => {
   test('a server that falls silent is noticed: suspended at half the timeout, lost at the whole', async () => {
     await using t = await scripted();
     const store = await t.sessions.connect();
@@ -182,7 +182,7 @@ describe('our own clock', () => {
   });
 });
 
-describe('coming back', () => {
+describe.concurrent('coming back', () => {
   test('authentication, watches and a proof go before everything else, in this order, on every connection', async () => {
     await using t = await scripted({}, { auth: { user: 'gate', password: new Secret('pass') } });
     const store = await t.sessions.connect();

@@ -51,7 +51,7 @@ async function stoppedFor(timeoutMs: number, timeouts: number, until: string) {
 }
 
 describeOnZooKeeper('a process that was stopped', () => {
-  test('for three timeouts believes and writes nothing afterwards', async () => {
+  test.concurrent('for three timeouts believes and writes nothing afterwards', async () => {
     const lost = 'lost SessionExpired lost';
     const { woke, lines, data } = await stoppedFor(1500, 3, lost);
     // The first line may belong to a write that was made before the process was stopped.
@@ -61,7 +61,7 @@ describeOnZooKeeper('a process that was stopped', () => {
     expect(data).toBe('of a successor');
   });
 
-  test('for most of the timeout does not take its session for good until it has proved it', async () => {
+  test.concurrent('for most of the timeout does not take its session for good until it has proved it', async () => {
     // Long enough that a busy machine, which wakes both of us late, does not end the session.
     const { woke, lines } = await stoppedFor(12_000, 0.55, 'connected written connected');
     expect(woke[0]).toBe('woke suspended');
