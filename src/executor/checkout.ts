@@ -5,7 +5,7 @@
  * Its `.git` is written here rather than by `git clone`: it takes a dozen short system calls in one go, no process, and holds no
  * hooks.
  */
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { refNameProblem } from '../git/objects/ref-name.ts';
 import type { BranchName, CommitId } from '../model/project.ts';
@@ -63,9 +63,16 @@ export async function pointAt(checkout: Checkout, owner: Owner | null, time: Tim
     async () => {
       writeOwned(join(tree, '.git', 'packed-refs'), packed, owner);
       writeOwned(join(tree, '.git', 'HEAD'), ref === null ? `${commit}\n` : `ref: ${ref}\n`, owner);
+      // Of the reset that brought it here.
+      rmSync(join(tree, '.git', 'ORIG_HEAD'), { force: true });
     },
     () => ({ facts: commitFacts(checkout) }),
   );
+}
+
+/** Makes HEAD alone name the commit that the work tree has, for a `git reset` from there which writes no branch. */
+export function pointDetached({ tree }: Checkout, commit: string, owner: Owner | null): void {
+  writeOwned(join(tree, '.git', 'HEAD'), `${commit}\n`, owner);
 }
 
 function branchRef(branch: BranchName): string {

@@ -59,6 +59,9 @@ const ENVIRONMENT = {
   inherited: {},
 };
 
+/** Threads for reading the index cost more than they save at these sizes, and builds run in parallel. Where HEAD was is nothing to a job. */
+const SETTINGS = ['-c', 'index.threads=false', '-c', 'core.logAllRefUpdates=false'];
+
 /** One per executor. @param sandbox places the commands where they reach the checkouts, on its stage if need be. */
 export function createOwnProcesses(spawner: Spawner, sandbox: Sandbox): OwnProcesses {
   async function finished(end: Promise<ProcessEnd>, what: string): Promise<string> {
@@ -81,8 +84,7 @@ export function createOwnProcesses(spawner: Spawner, sandbox: Sandbox): OwnProce
         GIT_WORK_TREE: seen,
         GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(`${sandbox.seen(gitDir)}/objects`),
       };
-      // Threads for reading the index cost more than they save at these sizes, and builds run in parallel.
-      const launch = sandbox.own(['git', '-c', 'index.threads=false', ...args], env, owner);
+      const launch = sandbox.own(['git', ...SETTINGS, ...args], env, owner);
       await finished(spawner.start({ ...launch, ...common }).ended, `git ${args[0] ?? ''} in ${tree}`);
     },
     async pack({ tree, gitDir }, objects, owner, mostBytes) {

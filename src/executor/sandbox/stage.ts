@@ -93,7 +93,7 @@ export function stagedArgv(
   argv: readonly string[],
 ): string[] {
   return [
-    ...['unshare', ...namespaces(stage.asRoot), '--propagation', 'private', '--'],
+    ...unshared(stage),
     ...['/bin/sh', '-c', SCRIPT, 'gatehouse-stage', stage.table],
     ...overlayTable(stage, overlays),
     '--',
@@ -102,8 +102,10 @@ export function stagedArgv(
   ];
 }
 
-function namespaces(asRoot: boolean): readonly string[] {
-  return asRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
+/** Mounts that come and go on the host while a stage waits do so there too, else it would keep a disk busy; its own are seen there alone. */
+function unshared({ asRoot }: Pick<Stage, 'asRoot'>): readonly string[] {
+  const namespaces = asRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
+  return ['unshare', ...namespaces, '--propagation', 'slave', '--'];
 }
 
 /** @returns the file, beside the first layer, and what is written into it; empty without overlays. */
@@ -133,7 +135,7 @@ export function firstPart({ asRoot, table }: Stage): {
   readonly script: string;
 } {
   return {
-    argv: ['unshare', ...namespaces(asRoot), '--propagation', 'private', '--', '/bin/sh', '-e'],
+    argv: [...unshared({ asRoot }), '/bin/sh', '-e'],
     script: `${command('mount', '--all', '--fstab', table)} </dev/null\n`,
   };
 }

@@ -7,7 +7,13 @@ import {
   type SandboxedCommand,
 } from '../../../src/executor/sandbox/bubblewrap-argv.ts';
 import { type Isolation, type JobCommand, sandboxOf } from '../../../src/executor/sandbox/sandbox.ts';
-import { mountTable, onStage, type Stage, stagedArgv } from '../../../src/executor/sandbox/stage.ts';
+import {
+  firstPart,
+  mountTable,
+  onStage,
+  type Stage,
+  stagedArgv,
+} from '../../../src/executor/sandbox/stage.ts';
 import { randomIds } from '../../../src/lib/ids.ts';
 
 const RUNTIME: Runtime = {
@@ -241,6 +247,11 @@ describe('the stage', () => {
       '--map-root-user',
       '--mount',
     ]);
+  });
+
+  test('sees what the host mounts and unmounts later, and shows the host nothing', () => {
+    for (const argv of [stagedArgv(stage, [], null, ['true']), firstPart(stage).argv])
+      expect(argv.slice(0, 4)).toEqual(['unshare', '--mount', '--propagation', 'slave']);
   });
 
   test('refuses a path that would add an option to a mount', () => {

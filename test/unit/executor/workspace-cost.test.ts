@@ -99,7 +99,7 @@ test('a workspace with overlays awaits one deletion when it is made, and no file
   const made = await build(FIRST);
   expect(made.processes).toEqual(['read-tree']);
   expect(made.operations).toBeLessThanOrEqual(2);
-  expect(await build(SECOND)).toEqual({ operations: 0, processes: ['read-tree'] });
+  expect(await build(SECOND)).toEqual({ operations: 0, processes: ['reset'] });
   expect(await build(SECOND)).toEqual({ operations: 0, processes: [] });
 });
 

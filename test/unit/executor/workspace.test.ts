@@ -252,6 +252,24 @@ describeOnBubblewrap('a kept checkout', () => {
     expect((await run(first)).log).toContain(`clean '' head ${first}`);
   });
 
+  test('that comes from another commit has the same in its .git as one that is made', async () => {
+    const list =
+      'cd .git && find . -type f ! -name index | sort | xargs cat | sha256sum; find . | sort | sha256sum';
+    const commits = [
+      await bench.commit({ 'ci/list.sh': script(list) }),
+      await bench.commit({ 'b.txt': 'another\n' }),
+    ];
+    const listed = async (commit = '') => {
+      const { log } = await bench.submit(buildRequest(commit, { run: ['ci/list.sh'] })).ended;
+      return log.match(/\| [0-9a-f]{64} {2}-$/gm) ?? [];
+    };
+    await listed(commits[0]);
+    const moved = await listed(commits[1]);
+    await rm(join(bench.folder, 'jobs', '.kept', '0'), { recursive: true });
+    expect(moved).toHaveLength(2);
+    expect(await listed(commits[1])).toEqual(moved);
+  });
+
   test('of a project stays until its build ends, however many projects the build has', async () => {
     const commit = await bench.commit({
       'ci/count.sh': script('ls "$ZUUL_SRC_DIR"/git.example.org/acme/*/ci'),
