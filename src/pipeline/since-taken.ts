@@ -9,7 +9,7 @@ import { isWait } from '../model/item-states.ts';
 import { awaitsNodes, labelsText, lastNodeWait, nodesSince } from '../model/node-wait.ts';
 import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import { workWindows } from '../model/work-windows.ts';
-import { inState } from './timeline.ts';
+import { inAnotherWait, inState } from './timeline.ts';
 
 /** The waits for hosts and executors as they were: to be called before the state of now is recorded. */
 export function waitsAsTheyWere(item: QueueItem): QueueItem {
@@ -23,7 +23,7 @@ function nodesSinceWanted(item: QueueItem): QueueItem {
   if (lastEntry(item).state !== 'executor' || first?.nodes === undefined || !open.every(awaitsNodes))
     return item;
   const since = open.flatMap(build => lastNodeWait(build)?.since ?? []).reduce(laterOf);
-  return inState(item, { state: 'nodes', subject: labelsText(first.nodes.labels) }, since);
+  return inAnotherWait(item, { state: 'nodes', subject: labelsText(first.nodes.labels) }, since);
 }
 
 /** `nodes` ends, as `executor`, where the first build got its nodes. */

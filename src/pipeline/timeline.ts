@@ -18,6 +18,21 @@ export function inState(item: QueueItem, state: Omit<TimelineEntry, 'since'>, no
   return { ...item, timeline: isSame(previous, entry) ? [first, ...kept] : [first, ...kept, entry] };
 }
 
+/**
+ * As {@link inState}, for a wait that begins when an earlier turn believed another state to begin: it takes the place of that, but is not
+ * one with the same wait before it, whose end has been sent.
+ */
+export function inAnotherWait(
+  item: QueueItem,
+  state: Omit<TimelineEntry, 'since'>,
+  since: Nanoseconds,
+): QueueItem {
+  const [first, ...rest] = item.timeline;
+  const last = rest.at(-1);
+  if (last === undefined || BigInt(since) > BigInt(last.since)) return inState(item, state, since);
+  return { ...item, timeline: [first, ...rest.slice(0, -1), { ...state, since: last.since }] };
+}
+
 function isSame(a: Omit<TimelineEntry, 'since'>, b: Omit<TimelineEntry, 'since'>): boolean {
   return a.state === b.state && a.subject === b.subject && a.item === b.item;
 }

@@ -95,7 +95,8 @@ export class ItemChecks {
           'timeline',
           `item ${item.uuid}: ${entry.state} begins before ${previous.state} has lasted`,
         );
-      if (entry.state === previous.state && entry.subject === previous.subject)
+      // A build that is tried again may wait for nodes from the moment on in which the wait of the one before it ended.
+      if (entry.state === previous.state && entry.subject === previous.subject && entry.state !== 'nodes')
         this.#complain('timeline', `item ${item.uuid}: ${entry.state} twice in a row`);
     }
     for (const [index, entry] of (before?.timeline ?? []).entries()) {

@@ -101,6 +101,47 @@ describe.skipIf(!canRun)(`a build on a pod ${ON_SSHD} ${ON_BUBBLEWRAP}`, () => {
       victim => victim.start(),
     );
   });
+
+  test('runs once where its process was killed while its pod was being created', {
+    timeout: 300_000,
+  }, async () => {
+    await using provider = await startCluster({ maxPods: 1 });
+    const { api, folder, section } = provider;
+    await using cluster = await openCluster({
+      ...{ store: 'embedded', configFiles: configFiles(folder), sections: `\n${section}` },
+    });
+    await cluster.start();
+    await writeFile(path.join(folder, 'go'), '');
+    // The server has made it, and its maker never hears of that.
+    api.be('mute');
+    await cluster.push(change);
+    await waitFor('a pod to be created', () => api.created().length === 1);
+    const [victim] = cluster.ofRole('executor');
+    await victim?.kill();
+    api.be('well');
+    await victim?.start();
+    await untilQuiet(cluster);
+
+    await waitFor('every pod to be deleted', () => api.pods().length === 0);
+    const { api: web } = cluster;
+    const builds = await web.get<
+      readonly {
+        readonly result: string;
+        readonly error_detail: string | null;
+        readonly start_time: string | null;
+      }[]
+    >(`/api/tenant/${TENANT}/builds`);
+    expect(builds).toMatchObject([
+      { result: 'SUCCESS' },
+      { result: 'RETRY', error_detail: 'its executor is gone', start_time: null },
+    ]);
+    expect(await begun(folder, 1)).toEqual(api.created().slice(-1));
+    expect(await problemsOf(cluster)).toEqual([]);
+    expect(await web.get(`/api/tenant/${TENANT}/nodeset-requests`)).toEqual([]);
+    expect(await web.get(`/api/tenant/${TENANT}/nodes`)).toMatchObject([
+      { id: 'cluster', state: 'ready', gatehouse: { in_use: 0 } },
+    ]);
+  });
 });
 
 describeOnZooKeeper('a build on a pod of one of several executors', () => {

@@ -27,7 +27,10 @@ export interface FakeApiServer extends AsyncDisposable {
   created(): readonly string[];
   /** What a namespace's quota allows; undefined: all. */
   limitPods(most: number | undefined): void;
-  /** `down`: 503 for everything. `silent`: connections are taken and nothing is answered. `starting`: it does not know rights yet. */
+  /**
+   * `down`: 503 for everything. `silent`: connections are taken and nothing is answered. `starting`: it does not know rights yet. `mute`: it
+   * creates what it is asked for, and the answer does not arrive.
+   */
   be(mood: Mood): void;
   /** Takes a right from the executor; undefined: it has all. */
   forbid(right: Right | undefined): void;
@@ -42,7 +45,7 @@ export interface FakeApiServer extends AsyncDisposable {
   use(kubelet: Kubelet): void;
 }
 
-type Mood = 'well' | 'down' | 'silent' | 'starting';
+type Mood = 'well' | 'down' | 'silent' | 'starting' | 'mute';
 type Right = 'list' | 'exec';
 
 type Watcher = (type: string, pod: Pod) => void;
@@ -162,6 +165,10 @@ async function serve(state: State, request: IncomingMessage, response: ServerRes
   if (name === undefined && request.method === 'GET' && query.get('watch') === 'true')
     return watch(state, query, response);
   const answer = answerTo(state, request.method ?? '', { namespace, name, below, query }, body);
+  if (state.mood === 'mute' && request.method === 'POST' && name === undefined) {
+    state.silenced.add(response.socket as Duplex);
+    return;
+  }
   if (answer.length === 3) return refuse(response, answer);
   sendJson(response, answer[0], judged(answer[1]));
 }

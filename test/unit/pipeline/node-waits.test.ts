@@ -7,6 +7,7 @@ import type { PipelineEvent } from '../../../src/model/event.ts';
 import { jobStandings, waitText } from '../../../src/model/job-standing.ts';
 import { nodesGranted, nodesReturned, nodesWanted } from '../../../src/model/node-events.ts';
 import { labelsText } from '../../../src/model/node-wait.ts';
+import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { WantedNodes } from '../../../src/model/static-host.ts';
 import { endedSpans, itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { asArrived, checkTraces } from '../../fake/check-traces.ts';
@@ -156,12 +157,7 @@ describe('an item whose build runs on hosts', () => {
       'gatehouse.nodes.hosts': ['host0', 'host1', 'host2'],
       'gatehouse.nodes.provider': 'static',
     });
-    const versions = gate.history.map(({ output }) => output.state.items.get(item.uuid) ?? output.left[0]);
-    const sent = versions.flatMap((version, index) =>
-      version === undefined ? [] : endedSpans(versions[index - 1], version),
-    );
-    const bySpan = (a: { spanId: string }, b: { spanId: string }) => (a.spanId < b.spanId ? -1 : 1);
-    expect(sent.toSorted(bySpan)).toEqual(spans.toSorted(bySpan));
+    expect(sentOf(item)).toEqual(spans.toSorted(bySpan));
     const explained = explainItem(item, world.now);
     expect(sum(explained.stretches.map(({ duration }) => duration))).toBe(
       between(item.enqueuedAt, explained.until),
@@ -173,6 +169,29 @@ describe('an item whose build runs on hosts', () => {
     expect(explained.totals.find(({ state }) => state === 'nodes')?.duration).toBe(
       sum(explained.stretches.flatMap(({ state, duration }) => (state === 'nodes' ? [duration] : []))),
     );
+  });
+
+  it('waits for nodes again when its executor is lost amid the wait, and the first wait stays as it was sent', () => {
+    request();
+    gate.turn([wanted()]);
+    world.pass(500);
+    const from = requested();
+    gate.turn([gate.lostEvent(build, world.now)]);
+    build = gate.builds.at(-1)!;
+    const again = requested();
+    // It is known to need nodes from the very moment of its request.
+    gate.turn([wanted()]);
+    world.pass(100);
+    gate.turn([granted()]);
+    world.pass(100);
+    gate.turn([gate.startEvent(build)]);
+    gate.turn([gate.resultEvent(build, 'SUCCESS')]);
+    gate.turn([gate.reportEvent(gate.reports[0]!)]);
+    const [item] = gate.left;
+    if (item === undefined) throw new Error('it is still there');
+    const waits = item.timeline.filter(({ state }) => state === 'nodes').map(({ since }) => since);
+    expect(waits).toEqual([from, again]);
+    expect(sentOf(item)).toEqual(itemSpans(item).toSorted(bySpan));
   });
 
   it('whose build ends while it waits has a wait that ends with it', () => {
@@ -190,6 +209,16 @@ describe('an item whose build runs on hosts', () => {
     expect(spans.filter(({ name }) => name.startsWith('ExecutorQueue'))).toEqual([]);
   });
 });
+
+const bySpan = (a: { spanId: string }, b: { spanId: string }) => (a.spanId < b.spanId ? -1 : 1);
+
+/** Spans in the order of their ids, as the turns sent them. */
+function sentOf({ uuid }: QueueItem) {
+  const versions = gate.history.map(({ output }) => output.state.items.get(uuid) ?? output.left[0]);
+  return versions
+    .flatMap((version, index) => (version === undefined ? [] : endedSpans(versions[index - 1], version)))
+    .toSorted(bySpan);
+}
 
 describe('labels', () => {
   it('are named once each, and not without end', () => {
