@@ -63,16 +63,27 @@ export async function pointAt(checkout: Checkout, owner: Owner | null, time: Tim
     async () => {
       writeOwned(join(tree, '.git', 'packed-refs'), packed, owner);
       writeOwned(join(tree, '.git', 'HEAD'), ref === null ? `${commit}\n` : `ref: ${ref}\n`, owner);
-      // Of the reset that brought it here.
-      rmSync(join(tree, '.git', 'ORIG_HEAD'), { force: true });
     },
     () => ({ facts: commitFacts(checkout) }),
   );
 }
 
-/** Makes HEAD alone name the commit that the work tree has, for a `git reset` from there which writes no branch. */
-export function pointDetached({ tree }: Checkout, commit: string, owner: Owner | null): void {
-  writeOwned(join(tree, '.git', 'HEAD'), `${commit}\n`, owner);
+/**
+ * Brings the work tree from one commit to the wanted one; {@link pointAt} is to follow. Unlike `read-tree`, `reset` skips the directories that both
+ * commits have, by what the index knows of them. HEAD is detached for it, so that it writes no branch.
+ *
+ * @throws WorkspaceFailure where git does not find it clean.
+ */
+export async function moveCheckout(
+  own: OwnProcesses,
+  checkout: Checkout,
+  from: string,
+  owner: Owner | null,
+): Promise<void> {
+  const git = join(checkout.tree, '.git');
+  writeOwned(join(git, 'HEAD'), `${from}\n`, owner);
+  await own.git(checkout, ['reset', '--quiet', '--keep', checkout.commit], owner);
+  rmSync(join(git, 'ORIG_HEAD'), { force: true });
 }
 
 function branchRef(branch: BranchName): string {

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { sha256 } from '../lib/ids.ts';
 import type { ProjectKey } from '../model/project.ts';
 import { makeDirectory } from './build-places.ts';
-import { type Checkout, makeCheckout, pointAt, pointDetached } from './checkout.ts';
+import { type Checkout, makeCheckout, moveCheckout, pointAt } from './checkout.ts';
 import { type OwnProcesses, WorkspaceFailure } from './git-process.ts';
 import type { Owner } from './sandbox/stage.ts';
 import { commitFacts, type TimeStep } from './time-step.ts';
@@ -96,11 +96,7 @@ class Shelves implements KeptCheckouts {
 
   /** Updates a clean checkout to another commit. @returns false when git does not find it clean. */
   async #advance(checkout: Checkout, from: string, owner: Owner | null, time: TimeStep): Promise<boolean> {
-    // Unlike read-tree it skips the directories that both commits have, by what the index knows of them.
-    const move = async () => {
-      pointDetached(checkout, from, owner);
-      await this.#own.git(checkout, ['reset', '--quiet', '--keep', checkout.commit], owner);
-    };
+    const move = () => moveCheckout(this.#own, checkout, from, owner);
     try {
       if (from !== checkout.commit)
         await time('BuildCheckout', move, () => ({ facts: { ...commitFacts(checkout), cached: false } }));

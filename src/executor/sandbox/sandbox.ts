@@ -172,7 +172,7 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
     },
     view: places => (isolation.kind === 'none' ? hostView(places, facts.path) : INSIDE_VIEW),
     ownLoopback: ({ network }) => isolation.kind === 'bubblewrap' && !network,
-    stage: isolation.kind === 'none' || stage === null ? null : readyStage(stage, isolation.seccomp),
+    stage: readyStage(isolation),
     job: (command, owner) =>
       isolation.kind === 'none'
         ? { ...plainLaunch(command, owner, isolation.prlimit), script: undefined }
@@ -219,7 +219,10 @@ function hostView(places: BuildPlaces, path: string): JobView {
   };
 }
 
-function readyStage(stage: Stage, seccomp: string | null): Sandbox['stage'] {
+/** Where jobs pass a socket up there is none: Node makes the channel for that at the start of a process alone. */
+function readyStage(isolation: Isolation): Sandbox['stage'] {
+  if (isolation.kind === 'none' || isolation.stage === null || isolation.node !== null) return null;
+  const { stage, seccomp } = isolation;
   return { ...firstPart(stage), env: { PATH: OWN_PATH }, ...(seccomp === null ? {} : { seccomp }) };
 }
 
@@ -265,11 +268,10 @@ function sandboxedLaunch(
     ...common,
     argv: stagedArgv(stage, overlays, owner, argv),
     user: null,
-    // One that passes a socket up has a channel, which Node makes at the start of a process alone; and a shell does not read a zero.
-    script:
-      listens || argv.some(word => word.includes('\0'))
-        ? undefined
-        : secondPart(stage, overlays, owner, { argv, env: mark, closed: unused }),
+    // A shell does not read a zero byte.
+    script: argv.some(word => word.includes('\0'))
+      ? undefined
+      : secondPart(stage, overlays, owner, { argv, env: mark, closed: unused }),
   };
 }
 

@@ -76,9 +76,12 @@ async function continueStage(
 ): Promise<JobProcess> {
   try {
     const sink = await openSink(spec, async () => pipe, onMatch);
+    const memory = limitMemory(spec.cgroups ?? []);
     child.stdin?.end(spec.staged?.script);
     giveSecrets(child, spec.secrets ?? '');
-    return supervise(spec, child, sink);
+    const job = supervise(spec, child, sink);
+    if (memory === 'exceeded') job.stop('immediate', 'memory-limit');
+    return job;
   } catch (error) {
     // The stage ends with its input.
     child.stdin?.end();

@@ -6,12 +6,13 @@
  * To enter a group takes 5 to 20 ms, a grace period of the kernel, in which the one that enters does nothing else: the shell enters by
  * itself, and the spawner serves its jobs meanwhile. It is outside for as long as it is only a shell of ours.
  *
+ * Their memory is limited when a job takes the stage: where it starts without, the spawner enters the groups, which must have no limit then.
+ *
  * When the spawner has ended the shell reads the end of its input, and ends; its mounts vanish with it.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { limitMemory } from './cgroup-of-child.ts';
 import { killedFirst } from './oom-score.ts';
 import { closeWriter, type OutputPipe, type OutputPipes } from './output-pipe.ts';
 import type { StageSpec } from './protocol.ts';
@@ -95,8 +96,6 @@ function started(child: ChildProcess): Promise<void> {
 
 /** @throws Error of the file system. */
 function forkStage({ argv, env, seccomp, cgroups }: StageSpec, pipe: OutputPipe): ChildProcess {
-  // Nothing is in the groups yet, so it can be neither exceeded nor ours.
-  limitMemory(cgroups);
   const filter = seccomp === undefined ? undefined : openSync(seccomp, 'r');
   try {
     const enter = cgroups.map(({ path }) => join(path, 'cgroup.procs'));

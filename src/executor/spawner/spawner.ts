@@ -115,6 +115,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
   }
 
   function prepare(stage: StageSpec): PreparedStage {
+    if (closed) throw new Error('the spawner is closed');
     const mine = current();
     const id = nextId++;
     send(mine, { type: 'prepare', id, stage });

@@ -71,7 +71,17 @@ describe('a stage that is ready', () => {
     expect(lines).toBe('opensesame');
   });
 
-  test('that has ended, could not be made, or is not known, leaves the job to start from its beginning', async () => {
+  test('that has ended leaves the job to start from its beginning', async () => {
+    const name = `ends-${process.pid}`;
+    const stage = spawner.prepare({ ...SHELL, argv: ['/bin/sh', '-e', '-s', name], script: 'exit 3\n' });
+    // The spawner, which does one thing after the other, has begun it by then; and it learns of all ends at once.
+    await run(spawner.prepare(SHELL), 'exit 0\n');
+    await hasLength(() => processesWith(name), 0);
+    await run(spawner.prepare(SHELL), 'exit 0\n');
+    expect((await run(stage, 'echo never\n')).lines).toBe('from its beginning');
+  });
+
+  test('that could not be made, or is not known, leaves the job to start from its beginning', async () => {
     const broken = spawner.prepare({ ...SHELL, argv: ['/bin/echo', 'a\0b'] });
     const forbidden = spawner.prepare({ ...SHELL, seccomp: join(folder, 'no such file') });
     const unknown = { id: 12_345, discard: () => {} };
