@@ -18,7 +18,7 @@ import { killedFirst } from './oom-score.ts';
 import { closeWriter, type OutputPipes } from './output-pipe.ts';
 import { closeSink, openSink, type Sink } from './output-sink.ts';
 import { type EndCause, MARK, type ProcessEnd, type ProcessSpec, type StopMode } from './protocol.ts';
-import type { ReadyStage, ReadyStages } from './ready-stage.ts';
+import { hasEnded, type ReadyStage, type ReadyStages } from './ready-stage.ts';
 import { isAlive, killStrays, killStraysUntilGone } from './stray-processes.ts';
 
 /** After the main process ended and the rest was killed, how long an open pipe is still read. */
@@ -74,8 +74,11 @@ async function continueStage(
   { child, pipe }: ReadyStage,
   onMatch: (source: string) => void,
 ): Promise<JobProcess> {
+  let sink: Sink | undefined;
   try {
-    const sink = await openSink(spec, async () => pipe, onMatch);
+    sink = await openSink(spec, async () => pipe, onMatch);
+    // Its `exit` may have been emitted while the log was opened, and is not emitted again.
+    if (hasEnded(child)) throw new Error('the stage of the job ended before the job began');
     const memory = limitMemory(spec.cgroups ?? []);
     child.stdin?.end(spec.staged?.script);
     giveSecrets(child, spec.secrets ?? '');
@@ -86,6 +89,7 @@ async function continueStage(
     // The stage ends with its input.
     child.stdin?.end();
     pipe.reader.destroy();
+    if (sink !== undefined) await closeSink(sink);
     throw error;
   }
 }

@@ -54,7 +54,7 @@ export function createReadyStages(pipes: OutputPipes): ReadyStages {
       const stage = await take(id);
       if (stage === undefined) return undefined;
       const { child, pipe } = stage;
-      if (child.exitCode === null && child.signalCode === null) return stage;
+      if (!hasEnded(child)) return stage;
       pipe.reader.destroy();
       return undefined;
     },
@@ -66,6 +66,11 @@ export function createReadyStages(pipes: OutputPipes): ReadyStages {
       });
     },
   };
+}
+
+/** Its `exit` has been emitted. */
+export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 /** Never rejects: why it cannot be started is for the job to report that starts without it. */
