@@ -3,13 +3,15 @@
  *
  *     const calls = callsToWorker<ReadingTable>({ entry: readingThread, data, limits });
  *     await calls.call('query', statement);
- *     // in reading-thread.ts: serveCalls<ReadingTable>({ query: … })
+ *     // in reading-thread.ts: serveCalls<ReadingTable, Place>(place => ({ query: … }))
  *
  * One call at a time, in the order in which they were made. A call that exceeds its time, or the memory of the thread, ends the
  * thread and rejects with {@link CallLost}; the next call starts another thread. Nothing is retried here. Native code that calls no
  * JavaScript (SQLite) is not ended: it has to call some now and then.
  */
-import { parentPort, Worker } from 'node:worker_threads';
+import { parentPort, type Worker } from 'node:worker_threads';
+import { assertNever } from './assert-never.ts';
+import { type CallThread, type FromCallThread, type ToCallThread, takeThread } from './call-threads.ts';
 import type { AnswerOf, ArgumentOf, Calls } from './calls.ts';
 
 /** Bounds for what a worker thread may use; the caller knows how long its work may take. */
@@ -40,10 +42,6 @@ interface Call {
   reject(error: unknown): void;
 }
 
-type Answer =
-  /** Of the type in the table, which both threads share. */
-  { readonly kind: 'returned'; readonly value: never } | { readonly kind: 'threw'; readonly error: Error };
-
 /** Milliseconds between two checks of a call's usage; what it uses before the first is not counted. */
 const LOOK = 100;
 
@@ -51,32 +49,22 @@ const LOOK = 100;
 export function callsToWorker<Table>(options: {
   /** Module that calls {@link serveCalls}. */
   readonly entry: URL;
-  /** Its `workerData`. */
+  /** What its table is made from; plain data. */
   readonly data: unknown;
   readonly limits: WorkerLimits;
 }): Calls<Table> {
   const waiting: Call[] = [];
-  let thread: Worker | undefined;
+  let thread: CallThread | undefined;
   let current: { readonly call: Call; readonly watch: Disposable } | undefined;
   let closed = false;
 
-  function start(): Worker {
-    const started = new Worker(options.entry, {
-      workerData: options.data,
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: options.limits.heapMb },
-    });
-    let failure: unknown;
-    started.on('message', (answer: Answer) => {
-      if (thread !== started) return;
-      if (answer.kind === 'returned') finish(call => call.resolve(answer.value));
-      else finish(call => call.reject(answer.error));
-    });
-    started.on('error', error => {
-      failure = error;
-    });
-    started.on('exit', () => {
-      if (thread === started) drop(endedBy(failure));
+  function start(): CallThread {
+    const started = takeThread(options.entry, options.limits.heapMb, options.data, {
+      hears(answer) {
+        if (answer.kind === 'returned') finish(call => call.resolve(answer.value));
+        else if (answer.kind === 'threw') finish(call => call.reject(answer.error));
+      },
+      ended: failure => drop(endedBy(failure)),
     });
     return started;
   }
@@ -92,7 +80,7 @@ export function callsToWorker<Table>(options: {
     const ended = current;
     current = undefined;
     ended?.watch[Symbol.dispose]();
-    thread?.unref();
+    thread?.worker.unref();
     if (ended !== undefined) settle(ended.call);
     next();
   }
@@ -102,10 +90,10 @@ export function callsToWorker<Table>(options: {
     const call = waiting.shift();
     if (call === undefined) return;
     thread ??= start();
-    thread.ref();
-    current = { call, watch: watchLimit(thread, options.limits, drop) };
+    thread.worker.ref();
+    current = { call, watch: watchLimit(thread.worker, options.limits, drop) };
     try {
-      thread.postMessage({ name: call.name, argument: call.argument });
+      thread.send({ kind: 'call', name: call.name, argument: call.argument });
     } catch (error) {
       // Not plain data.
       finish(each => each.reject(error));
@@ -129,11 +117,12 @@ export function callsToWorker<Table>(options: {
     async [Symbol.asyncDispose]() {
       closed = true;
       const ended = thread;
+      const atRest = current === undefined;
       thread = undefined;
       const reason = new CallLost('closed', CLOSED);
       for (const each of waiting.splice(0)) each.reject(reason);
       finish(each => each.reject(reason));
-      await ended?.terminate();
+      await (atRest ? ended?.giveBack() : ended?.terminate());
     },
   };
 }
@@ -177,23 +166,51 @@ async function processorTime(thread: Worker): Promise<number | undefined> {
   }
 }
 
-/** In the worker thread: answers calls until the thread is ended. */
-export function serveCalls<Table>(
-  table: {
-    readonly [Name in keyof Table]: (argument: ArgumentOf<Table[Name]>) => unknown;
-  },
-): void {
+/** A table, which may have something to let go when its user leaves. */
+type Served<Table> = {
+  readonly [Name in keyof Table]: (argument: ArgumentOf<Table[Name]>) => unknown;
+} & Partial<Disposable>;
+
+/**
+ * In the worker thread: answers calls until the thread is ended.
+ *
+ * @param open makes the table of each user from its data; what it throws ends the thread.
+ */
+export function serveCalls<Table, Data>(open: (data: Data) => Served<Table> | Promise<Served<Table>>): void {
   const port = parentPort;
   if (port === null) throw new Error('calls are served in a worker thread only');
-  port.on('message', (call: { readonly name: keyof Table; readonly argument: never }) => {
-    void answer(call).then(message => port.postMessage(message));
+  const say = (message: FromCallThread) => port.postMessage(message);
+  let table: Promise<Served<Table>> | undefined;
+
+  port.on('message', (message: ToCallThread) => {
+    void hear(message);
   });
 
-  async function answer({ name, argument }: { name: keyof Table; argument: never }): Promise<unknown> {
+  async function hear(message: ToCallThread): Promise<void> {
+    switch (message.kind) {
+      case 'serve':
+        // Both sides have the type.
+        table = Promise.resolve(open(message.data as Data));
+        await table;
+        return;
+      case 'call':
+        return answer(message.name as keyof Table, message.argument as never);
+      case 'leave':
+        (await table)?.[Symbol.dispose]?.();
+        table = undefined;
+        return say({ kind: 'left' });
+      default:
+        return assertNever(message, 'message to a thread');
+    }
+  }
+
+  async function answer(name: keyof Table, argument: never): Promise<void> {
+    const served = await table;
+    if (served === undefined) throw new Error('a call before its table');
     try {
-      return { kind: 'returned', value: await table[name](argument) };
+      say({ kind: 'returned', value: (await served[name](argument)) as never });
     } catch (error) {
-      return { kind: 'threw', error: error instanceof Error ? error : new Error(String(error)) };
+      say({ kind: 'threw', error: error instanceof Error ? error : new Error(String(error)) });
     }
   }
 }

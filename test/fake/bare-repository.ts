@@ -2,7 +2,7 @@
  * Bare repositories as files: what is read or made here needs no process of git. A story asks for a hundred refs, and each process
  * costs more than all of them.
  */
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /**
@@ -25,6 +25,42 @@ export async function makeBareRepository(dir: string, branch: string, settings =
 export async function readRef(dir: string, ref: string): Promise<string | undefined> {
   return (await readLoose(dir, ref)) ?? (await readPacked(dir)).get(ref);
 }
+
+/**
+ * Moves the ref as git does, by a lock beside it.
+ *
+ * @param to null: removes it
+ * @returns false: this one is for git, which may know a way (a packed ref, a lock, a folder of that name)
+ */
+export async function writeRef(dir: string, ref: string, to: string | null): Promise<boolean> {
+  if (!PLAIN_REF.test(ref) || (await readPacked(dir)).size > 0) return false;
+  const file = path.join(dir, ref);
+  const lock = `${file}.lock`;
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    // Of another: it stays.
+    await writeFile(lock, to === null ? '' : `${to}\n`, { flag: 'wx' });
+  } catch (error) {
+    return leftToGit(error);
+  }
+  try {
+    await (to === null ? rm(file) : rename(lock, file));
+    return true;
+  } catch (error) {
+    return leftToGit(error);
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** @throws the error, where it is none of the file's name. */
+function leftToGit(error: unknown): false {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (['EEXIST', 'ENOENT', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'ERR_FS_EISDIR'].includes(code)) return false;
+  throw error;
+}
+
+const PLAIN_REF = /^refs(?!.*(\.\.|\.lock))(\/[A-Za-z0-9]([\w.-]*\w)?)+$/;
 
 /** Full ref name → id (of annotated tags: id of the tag), sorted by name. */
 export async function readRefs(dir: string): Promise<Map<string, string>> {

@@ -5,14 +5,15 @@
  *     const base = await repository.commit({ files: { 'README.md': 'hello\n' } });
  *     const change = await repository.commit({ ref: 'refs/heads/fix', parents: [base], files: { 'a.txt': 'a\n' } });
  *
- * Commits are written with fast-import: no work tree, any number of files, any bytes as names.
+ * Most commits are written as files (object-writer.ts), the others with fast-import: no work tree, any number of files, any bytes as names.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { startAside } from '../../src/git/starter/start-aside.ts';
-import { makeBareRepository, readRef } from './bare-repository.ts';
+import { makeBareRepository, readRef, writeRef } from './bare-repository.ts';
+import { objectWriter } from './object-writer.ts';
 
 /** 2026-01-01T00:00:00Z; each commit of a repository is one minute later than the one before. */
 const FIRST_DATE = 1_767_225_600;
@@ -65,6 +66,7 @@ export async function createGitRepository(folder?: string): Promise<GitRepositor
   }
 
   await makeBareRepository(path, 'main', '[uploadpack]\n\tallowAnySHA1InWant = true\n');
+  const writer = objectWriter(join(path, 'objects'));
   return {
     path,
     url: `file://${path}`,
@@ -74,8 +76,16 @@ export async function createGitRepository(folder?: string): Promise<GitRepositor
       const ref = spec.ref ?? 'refs/heads/main';
       const present = spec.parents === undefined ? await readRef(path, ref) : undefined;
       const parents = spec.parents ?? (present === undefined ? [] : [present]);
-      const said = await raw(FAST_IMPORT, importStream(spec, ref, parents, FIRST_DATE + made * 60));
-      return said.toString().trim();
+      const who = `${WHO} ${spec.date ?? FIRST_DATE + made * 60} +0000`;
+      const written =
+        spec.rawFiles === undefined
+          ? writer.write({ parents, files: plainFiles(spec), message: spec.message ?? MESSAGE, who })
+          : undefined;
+      if (written !== undefined) {
+        if (!(await writeRef(path, ref, written))) await raw(['update-ref', ref, written]);
+        return written;
+      }
+      return (await raw(FAST_IMPORT, importStream(spec, ref, parents, who))).toString().trim();
     },
     git: async (...args) => (await raw(args)).toString().replace(/\n$/, ''),
     tip: async ref => (await raw(['rev-parse', '--verify', '--end-of-options', ref])).toString().trim(),
@@ -95,14 +105,18 @@ export const FAST_IMPORT = [
 ];
 
 const WHO = 'Test Author <author@example.org>';
+const MESSAGE = 'change\n';
 
-function importStream(spec: CommitSpec, ref: string, parents: readonly string[], date: number): Buffer {
-  const when = `${spec.date ?? date} +0000`;
-  const message = spec.message ?? 'change\n';
+function plainFiles({ files = {} }: CommitSpec): readonly (readonly [string, string | null, boolean])[] {
+  return Object.entries(files).map(([name, content]) => [name, content, false]);
+}
+
+function importStream(spec: CommitSpec, ref: string, parents: readonly string[], who: string): Buffer {
+  const message = spec.message ?? MESSAGE;
   const parts: (string | Buffer)[] = [
     // Without parents the commit is a root, regardless of the ref.
     parents.length === 0 ? `reset ${ref}\n` : '',
-    `commit ${ref}\nmark :1\nauthor ${WHO} ${when}\ncommitter ${WHO} ${when}\n`,
+    `commit ${ref}\nmark :1\nauthor ${who}\ncommitter ${who}\n`,
     `data ${Buffer.byteLength(message)}\n${message}\n`,
     ...parents.map((parent, index) => `${index === 0 ? 'from' : 'merge'} ${parent}\n`),
   ];

@@ -4,23 +4,28 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { makeBareRepository, readRef } from '../fake/bare-repository.ts';
+import { makeBareRepository, readRef, writeRef } from '../fake/bare-repository.ts';
 import { FAST_IMPORT, runGit } from '../fake/git-repository.ts';
+import { objectWriter } from '../fake/object-writer.ts';
 
 /** Path → text; null deletes. Files below `playbooks/` are executable. */
 export type Files = Readonly<Record<string, string | null>>;
+
+interface CommitSpec {
+  readonly files: Files;
+  readonly message: string;
+  readonly branch?: string;
+  readonly parent?: string | null;
+}
 
 export interface Developer {
   readonly project: string;
   /** The host's bare repository. */
   readonly bare: string;
+  /** The commit that the project begins with. */
+  readonly first: string;
   /** A commit on top of `parent` (default: the tip of `branch` at the host, or nothing). */
-  commit(spec: {
-    readonly files: Files;
-    readonly message: string;
-    readonly branch?: string;
-    readonly parent?: string | null;
-  }): Promise<string>;
+  commit(spec: CommitSpec): Promise<string>;
   /** @param to null: delete the ref. */
   push(to: string | null, ref: string): Promise<void>;
   /** Undefined: there is no such ref. */
@@ -39,45 +44,64 @@ export async function createDeveloper(
   hookCalls: string,
 ): Promise<Developer> {
   const bare = path.join(root, 'repositories', `${project}.git`);
-  const own = path.join(root, 'developers', `${project}.git`);
-  for (const each of [bare, own]) await makeBareRepository(each, 'master');
-  await writeFile(path.join(own, 'objects/info/alternates'), `${path.join(bare, 'objects')}\n`);
+  await makeBareRepository(bare, 'master');
   const hook = path.join(bare, 'hooks/post-receive');
   await mkdir(path.dirname(hook), { recursive: true });
   await writeFile(hook, `#!/bin/sh\n[ -n "$STORY_PUSH" ] || echo ${project} >>${hookCalls}\n`, {
     mode: 0o755,
   });
+  const writer = objectWriter(path.join(bare, 'objects'));
   let made = 0;
-  const developer: Developer = {
+
+  async function commit({ files: changed, message, branch = 'master', parent }: CommitSpec): Promise<string> {
+    const base = parent === undefined ? await readRef(bare, `refs/heads/${branch}`) : parent;
+    made += 1;
+    const who = `Ada Example <ada@example.org> ${FIRST_DATE + made * 60} +0000`;
+    const written = writer.write({
+      parents: base === null || base === undefined ? [] : [base],
+      files: Object.entries(changed).map(([name, text]) => [name, text, isExecutable(name)]),
+      message,
+      who,
+    });
+    return written ?? byGit(importStream(changed, message, base ?? undefined, who));
+  }
+
+  /** In a repository of the developer's own, which leaves its objects at the host. */
+  async function byGit(stream: string): Promise<string> {
+    const own = path.join(root, 'developers', `${project}.git`);
+    const objects = path.join(bare, 'objects');
+    await makeBareRepository(own, 'master');
+    await writeFile(path.join(own, 'objects/info/alternates'), `${objects}\n`);
+    return (await runGit(own, FAST_IMPORT, stream, { GIT_OBJECT_DIRECTORY: objects })).toString().trim();
+  }
+
+  async function push(to: string | null, ref: string): Promise<void> {
+    if (await writeRef(bare, ref, to)) return;
+    await runGit(bare, ['update-ref', ...(to === null ? ['-d', ref] : [ref, to])]);
+  }
+
+  const first = await commit({ files, message: 'Begin', parent: null });
+  await push(first, 'refs/heads/master');
+  return {
     project,
     bare,
-    async commit({ files: changed, message, branch = 'master', parent }) {
-      const base = parent === undefined ? await developer.tip(`refs/heads/${branch}`) : parent;
-      made += 1;
-      const stream = importStream(changed, message, base ?? undefined, FIRST_DATE + made * 60);
-      return (await runGit(own, FAST_IMPORT, stream, { GIT_OBJECT_DIRECTORY: path.join(bare, 'objects') }))
-        .toString()
-        .trim();
-    },
-    async push(to, ref) {
-      await runGit(bare, ['update-ref', ...(to === null ? ['-d', ref] : [ref, to])]);
-    },
+    first,
+    commit,
+    push,
     tip: ref => readRef(bare, ref),
     git: async (...args) => (await runGit(bare, args)).toString().trimEnd(),
   };
-  await developer.push(
-    await developer.commit({ files, message: 'Begin', parent: null }),
-    'refs/heads/master',
-  );
-  return developer;
 }
 
-function importStream(files: Files, message: string, parent: string | undefined, date: number): string {
-  const who = `Ada Example <ada@example.org> ${date} +0000`;
+function isExecutable(name: string): boolean {
+  return name.startsWith('playbooks/');
+}
+
+function importStream(files: Files, message: string, parent: string | undefined, who: string): string {
   const lines = Object.entries(files).map(([name, text]) => {
     const quoted = JSON.stringify(name);
     if (text === null) return `D ${quoted}\n`;
-    const mode = name.startsWith('playbooks/') ? '100755' : '100644';
+    const mode = isExecutable(name) ? '100755' : '100644';
     return `M ${mode} inline ${quoted}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
   });
   const head = `reset refs/heads/work\ncommit refs/heads/work\nmark :1\nauthor ${who}\ncommitter ${who}\n`;

@@ -46,6 +46,8 @@ export async function checkStory({ root, sink, log, projects, expectedTrouble }:
     ...(await leftovers(path.join(stateOf(root), 'jobs'))),
   ];
   for (const project of projects) {
+    // Nothing has landed.
+    if ((await project.tip('refs/heads/master')) === project.first) continue;
     const landed = await landedCommits(project.bare);
     problems.push(
       ...untestedLandings(

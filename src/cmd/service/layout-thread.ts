@@ -1,5 +1,4 @@
 /** A worker thread that holds layouts; see open-layouts.ts. */
-import { workerData } from 'node:worker_threads';
 import type { DriverConfigLanguage, DriverImports } from '../../driver/driver.ts';
 import { languageOf } from '../../driver/language-of.ts';
 import type { MessengerImports, MessengerLanguages } from '../../driver/messenger.ts';
@@ -19,18 +18,19 @@ export interface LayoutThreadData {
   readonly module: string;
 }
 
-const { drivers, messengers, module }: LayoutThreadData = workerData;
-const table: {
-  readonly drivers: readonly DriverImports[];
-  readonly messengers?: readonly MessengerImports[];
-} = await import(module);
-const languages = new Map<string, DriverConfigLanguage | MessengerLanguages['config']>();
-for (const { connection, driver: name, readOnly } of drivers) {
-  const driver = await table.drivers.find(entry => entry.name === name)?.loadLanguages();
-  if (driver !== undefined) languages.set(connection, languageOf(driver, readOnly ? { readOnly } : {}));
-}
-for (const { connection, driver: name } of messengers) {
-  const driver = await table.messengers?.find(entry => entry.name === name)?.loadLanguages();
-  if (driver !== undefined) languages.set(connection, driver.config);
-}
-serveCalls<LayoutTable>(layoutTable(languages, () => performance.now()));
+serveCalls<LayoutTable, LayoutThreadData>(async ({ drivers, messengers, module }) => {
+  const table: {
+    readonly drivers: readonly DriverImports[];
+    readonly messengers?: readonly MessengerImports[];
+  } = await import(module);
+  const languages = new Map<string, DriverConfigLanguage | MessengerLanguages['config']>();
+  for (const { connection, driver: name, readOnly } of drivers) {
+    const driver = await table.drivers.find(entry => entry.name === name)?.loadLanguages();
+    if (driver !== undefined) languages.set(connection, languageOf(driver, readOnly ? { readOnly } : {}));
+  }
+  for (const { connection, driver: name } of messengers) {
+    const driver = await table.messengers?.find(entry => entry.name === name)?.loadLanguages();
+    if (driver !== undefined) languages.set(connection, driver.config);
+  }
+  return layoutTable(languages, () => performance.now());
+});

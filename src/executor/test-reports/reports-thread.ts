@@ -3,4 +3,4 @@ import { serveCalls } from '../../lib/worker-calls.ts';
 import { readReports } from './read-reports.ts';
 import type { ReportsTable } from './test-reader.ts';
 
-serveCalls<ReportsTable>({ read: ({ directory, watched }) => readReports(directory, watched) });
+serveCalls<ReportsTable, null>(() => ({ read: ({ directory, watched }) => readReports(directory, watched) }));

@@ -1,5 +1,5 @@
 /** What worker-calls.test.ts calls. */
-import { isMainThread } from 'node:worker_threads';
+import { isMainThread, threadId } from 'node:worker_threads';
 import { serveCalls } from '../../../src/lib/worker-calls.ts';
 
 export interface Trials {
@@ -11,10 +11,16 @@ export interface Trials {
   /** Megabytes. */
   hoard(mb: number): number;
   fail(text: string): never;
+  /** Of this thread. */
+  id(nothing: null): number;
+  /** Users before this one whose tables were let go. */
+  left(nothing: null): number;
 }
 
+let left = 0;
+
 if (!isMainThread)
-  serveCalls<Trials>({
+  serveCalls<Trials, null>(() => ({
     double: value => value * 2,
     burn() {
       for (;;) Math.random();
@@ -33,4 +39,9 @@ if (!isMainThread)
     fail(text) {
       throw new Error(text);
     },
-  });
+    id: () => threadId,
+    left: () => left,
+    [Symbol.dispose]() {
+      left += 1;
+    },
+  }));

@@ -60,6 +60,33 @@ describe('calls to a worker thread', () => {
     expect(await endless).toBe('closed');
     await expect(calls.call('double', 1)).rejects.toThrow('closed');
   });
+
+  it('go to the thread that the last user gave back, with a table of their own', async () => {
+    calls = threadWith({ heapMb: 65 });
+    const first = await calls.call('id', null);
+    await calls[Symbol.asyncDispose]();
+    calls = threadWith({ heapMb: 65 });
+    const another = threadWith({ heapMb: 65 });
+    const ids = [await calls.call('id', null), await another.call('id', null)];
+    expect(ids[0]).toBe(first);
+    expect(ids[1]).not.toBe(first);
+    expect([await calls.call('left', null), await another.call('left', null)]).toEqual([1, 0]);
+    await another[Symbol.asyncDispose]();
+  });
+
+  it('have another thread than the last user if that one was ended at work, or had another limit', async () => {
+    calls = threadWith({ heapMb: 66 });
+    const first = await calls.call('id', null);
+    const endless = calls.call('burn', null).catch((error: CallLost) => error.because);
+    await calls[Symbol.asyncDispose]();
+    expect(await endless).toBe('closed');
+    calls = threadWith({ heapMb: 66 });
+    const second = await calls.call('id', null);
+    await calls[Symbol.asyncDispose]();
+    calls = threadWith({ heapMb: 67 });
+    const third = await calls.call('id', null);
+    expect(new Set([first, second, third]).size).toBe(3);
+  });
 });
 
 function threadWith(limits: Partial<WorkerLimits>) {
