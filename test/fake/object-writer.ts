@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { deflateSync } from 'node:zlib';
 
-export interface PlainCommit {
+interface PlainCommit {
   /** The first is what `files` are changes of. */
   readonly parents: readonly string[];
   /** Path, content (null deletes), whether it is executable. */
