@@ -153,6 +153,8 @@ class Run {
     const { short = false } = this.#options;
     if (!this.#hopeless && !short) await this.#oneMore();
     if (!this.#hopeless && !short) {
+      // Nothing more happens at the host. Asked every minute, it would be half of the run's work.
+      this.#world.host.pollInterval = 1_200;
       await kernel.run(() => this.#hopeless, kernel.now + TWO_HOURS);
       await this.#rest('the two quiet hours');
     }

@@ -41,6 +41,8 @@ export class CodeHost {
   readonly repositories = new Map<string, SimRepository>();
   readonly landings: Landing[] = [];
   readonly notes: NoteTaken[] = [];
+  /** Seconds between two polls of a process. */
+  pollInterval = 60;
   /** Called with each push, to send webhooks. */
   onPush: (project: string) => void = () => {};
   readonly #now: () => number;

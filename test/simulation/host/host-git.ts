@@ -149,7 +149,9 @@ export function openConnection(
     listener: createListener({
       log,
       openGit,
-      pollInterval: 60,
+      get pollInterval() {
+        return access.host.pollInterval;
+      },
       wait: pause,
       random: () => life.random.next(),
     }),

@@ -24,7 +24,7 @@ export const PATCHES: readonly Patch[] = [
         replace: 'const draft = withArrival(state, decided, { ...arrival, takeover: null });',
       },
     ],
-    caughtBy: { kind: 'seeds', from: 2, scenario: 'failure-in-the-middle' },
+    caughtBy: { kind: 'seeds', from: 3, scenario: 'failure-in-the-middle' },
   },
   {
     name: 'no-lock-check',
@@ -65,7 +65,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'multi create /requests/',
       strike: 'before/break',
-      last: 25,
+      last: 40,
     },
   },
   {
@@ -120,7 +120,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'multi create /tenants/acme/pipelines',
       strike: 'effect/break',
-      last: 19,
+      last: 22,
     },
   },
   {
@@ -175,7 +175,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'host ',
       strike: 'effect/pause',
-      last: 39,
+      last: 31,
     },
   },
   {
@@ -229,7 +229,7 @@ export const PATCHES: readonly Patch[] = [
         replace: "store.onSessionState(state => state === 'lost' && dirty.set())",
       },
     ],
-    caughtBy: { kind: 'seeds', from: 62, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
+    caughtBy: { kind: 'seeds', from: 76, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
   },
   {
     name: 'take-over-without-reconcile',
@@ -307,7 +307,7 @@ export const PATCHES: readonly Patch[] = [
         replace: '    pass.directlyAhead !== item ? mayAskHost(',
       },
     ],
-    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },
+    caughtBy: { kind: 'seeds', from: 2, scenario: 'failure-in-the-middle', calm: true },
   },
   {
     name: 'serial-side-by-side',
