@@ -134,6 +134,7 @@ export function openRepository({
     git,
     gitDir: path,
     reader,
+    writer,
     tooLarge: createTooLargeCommits(),
     absent: createAbsentRefs(),
     host,

@@ -7,7 +7,8 @@
  *
  * One batch is one `git fetch` if all its refs exist. When one does not, git fetches nothing: then the remote lists its refs, and
  * the rest is fetched (`fetch-existing.ts`). A commit that its ref no longer leads to (there was another push) is fetched by id.
- * A host behind HTTP is asked over a connection that stays open, as far as it serves that (`fetch-over-wire.ts`). A mirror of the
+ * A repository on this disk is read without a process, as far as what is new there is small (`fetch-from-disk.ts`). A host behind
+ * HTTP is asked over a connection that stays open, as far as it serves that (`fetch-over-wire.ts`). A mirror of the
  * host, where the remote names one, is asked for known commits before it (`fetch-from-mirror.ts`).
  *
  * A commit that takes more memory than git may use fails alone: the rest is fetched apart (`fetch-apart.ts`), and that commit is
@@ -20,6 +21,7 @@ import type { Remote } from '../process/remote.ts';
 import { type RemoteFailure, refusedUrl } from '../process/remote-failure.ts';
 import { type Brought, bringApart } from './fetch-apart.ts';
 import { fetchExisting, fetchListed } from './fetch-existing.ts';
+import { fetchFromDisk } from './fetch-from-disk.ts';
 import { fetchFromMirror } from './fetch-from-mirror.ts';
 import { fetchOverWire } from './fetch-over-wire.ts';
 import { readLocalRefs } from './local-refs.ts';
@@ -114,6 +116,7 @@ async function bring(deps: FetchDeps, remote: Remote, wants: readonly Want[]): P
   if (refused !== undefined) return { ...NOTHING, failure: refused };
   if (wants.some(({ ref, commit }) => commit === undefined && deps.tooLarge.isLedToBy(ref)))
     return bringApart(deps, remote, wants);
+  if ((await fetchFromDisk(deps, remote, wants)) === 'brought') return NOTHING;
   const overWire = await fetchOverWire(deps, remote, wants);
   if (overWire === 'brought') return NOTHING;
   const existing = overWire === 'not-served' ? await bringRefs(deps, remote, wants) : overWire;

@@ -40,16 +40,30 @@ export async function readLocalRefs(
   prefixes: readonly string[],
   files: LooseRefs = createLooseRefs(),
 ): Promise<ReadonlyMap<RefName, ObjectId> | undefined> {
+  return (await readLocalRepository(remote, prefixes, files))?.refs;
+}
+
+/** The same, and where its objects are. */
+export async function readLocalRepository(
+  remote: Remote,
+  prefixes: readonly string[],
+  files: LooseRefs = createLooseRefs(),
+): Promise<LocalRepository | undefined> {
   const place = placeOf(remote);
   if (place === undefined || prefixes.length === 0) return undefined;
   if (!prefixes.every(prefix => prefix.startsWith('refs/'))) return undefined;
   try {
     const gitDir = await plainRepository(place);
-    return gitDir === undefined ? undefined : await refsIn(gitDir, prefixes, files);
+    return gitDir === undefined ? undefined : { gitDir, refs: await refsIn(gitDir, prefixes, files) };
   } catch (error) {
     if (error instanceof NotPlain || (error instanceof Error && 'code' in error)) return undefined;
     throw error;
   }
+}
+
+interface LocalRepository {
+  readonly gitDir: string;
+  readonly refs: ReadonlyMap<RefName, ObjectId>;
 }
 
 /** Something that only git knows how to read. */

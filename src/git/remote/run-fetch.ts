@@ -4,6 +4,7 @@ import { pastLocks } from '../disk/past-locks.ts';
 import { pathName } from '../disk/path-name.ts';
 import type { ObjectId } from '../objects/object-id.ts';
 import type { ObjectReader } from '../objects/object-reader.ts';
+import type { ObjectWriter } from '../objects/object-writer.ts';
 import type { RefName } from '../objects/ref-name.ts';
 import type { Git, GitResult } from '../process/git.ts';
 import type { Remote } from '../process/remote.ts';
@@ -24,13 +25,14 @@ export interface FetchDeps {
   readonly git: Git;
   readonly gitDir: string;
   readonly reader: ObjectReader;
+  readonly writer: ObjectWriter;
   readonly tooLarge: TooLargeCommits;
   readonly absent: AbsentRefs;
   readonly host: UploadPackHost;
   readonly mirrorRest: MirrorRest;
   /** The mirror did not serve: it is not asked for a while. */
   readonly onMirrorFailure: (failure: RemoteFailure) => void;
-  /** Called once per `git fetch`, also from a bundle. */
+  /** Called once per `git fetch`, also from a bundle, and each time that objects are copied without git. */
   readonly onFetch: () => void;
   /** Called once for each time a remote is asked where its refs are, and for nothing else. */
   readonly onListing: () => void;

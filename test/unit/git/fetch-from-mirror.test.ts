@@ -117,7 +117,8 @@ test('a mirror that hangs has half a minute, and rests then', async () => {
     },
   };
   const deps = {
-    ...{ git, gitDir: copy.path, reader: repository.reader, host: createUploadPackHost({ proxied: false }) },
+    ...{ git, gitDir: copy.path, reader: repository.reader, writer: repository.writer },
+    host: createUploadPackHost({ proxied: false }),
     ...{ tooLarge: createTooLargeCommits(), absent: createAbsentRefs(), mirrorRest: createMirrorRest() },
     ...{ onFetch: () => {}, onListing: () => {} },
     onMirrorFailure: ({ reason }: { readonly reason: string }) => void failures.push(reason),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseObjectId } from '../../../src/git/objects/object-id.ts';
 import { createObjectReader } from '../../../src/git/objects/object-reader.ts';
+import { createObjectWriter } from '../../../src/git/objects/object-writer.ts';
 import { parseRefName } from '../../../src/git/objects/ref-name.ts';
 import { meaningOfFailure } from '../../../src/git/process/failure-table.ts';
 import { createGit } from '../../../src/git/process/git.ts';
@@ -229,6 +230,7 @@ test('what a host elsewhere is out of memory for is its own trouble', async () =
       git,
       gitDir: repository.path,
       reader,
+      writer: createObjectWriter(repository.path),
       tooLarge: createTooLargeCommits(),
       absent: createAbsentRefs(),
       host: createUploadPackHost({ proxied: false }),
