@@ -24,6 +24,8 @@ import { type FetchDeps, moveTips, tipRef, type Want } from './run-fetch.ts';
 const MOST_OBJECTS = 100;
 /** Bytes of content, all objects together. */
 const MOST_BYTES = 1024 * 1024;
+/** Of which the mirror is asked whether it has them: a folder of ten thousand files is for git. */
+const MOST_ASKED = 2_000;
 const MOST_WANTS = 50;
 
 /**
@@ -101,6 +103,7 @@ async function missingObjects(
   let level: readonly Child[] = commits.map(id => [id, 'commit']);
   while (level.length > 0) {
     for (const [id, kind] of level) seen.set(id, kind);
+    if (seen.size > MOST_ASKED) return undefined;
     const next: Child[] = [];
     for (const id of await reader.missing(level.map(([each]) => each))) {
       const object = readLooseObject(gitDir, id, MOST_BYTES - bytes);

@@ -109,6 +109,23 @@ test.each(LEFT_TO_GIT)('%s: git fetches', async (_name, change) => {
   expect(await isWhole()).toBe('');
 });
 
+test('a change in a folder of thousands of files is fetched by git, which need not ask for each', async () => {
+  const many = Object.fromEntries(Array.from({ length: 3_000 }, (_, index) => [`f${index}`, `${index}`]));
+  const first = await commit({ files: many });
+  await fetched(MAIN);
+  // With git's smaller commands, which leave loose objects.
+  const blob = (await host.raw(['hash-object', '-w', '--stdin'], 'y')).toString().trim();
+  const listing = await host.git('ls-tree', first);
+  const tree = (await host.raw(['mktree'], listing.replace(/[0-9a-f]{40}\tf1$/m, `${blob}\tf1`)))
+    .toString()
+    .trim();
+  const tip = parseObjectId(await host.git('commit-tree', tree, '-p', first, '-m', 'change'));
+  await host.git('update-ref', TOPIC, tip);
+  const found = await fetched(TOPIC, tip);
+  expect(found.commit).toBe(tip);
+  expect(found.processes).toBeGreaterThan(0);
+});
+
 test('many objects, and large ones, are fetched by git', async () => {
   const many = Object.fromEntries(Array.from({ length: 120 }, (_, index) => [`f${index}`, `${index}`]));
   const tip = await commit({ files: many });
