@@ -5,7 +5,7 @@
  *     const base = await repository.commit({ files: { 'README.md': 'hello\n' } });
  *     const change = await repository.commit({ ref: 'refs/heads/fix', parents: [base], files: { 'a.txt': 'a\n' } });
  *
- * Most commits are written as files (object-writer.ts), the others with fast-import: no work tree, any number of files, any bytes as names.
+ * Most commits are written as files (commit-writer.ts), the others with fast-import: no work tree, any number of files, any bytes as names.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { makeBareRepository, readRef, writeRef } from './bare-repository.ts';
-import { objectWriter } from './object-writer.ts';
+import { createCommitWriter } from './commit-writer.ts';
 
 /** 2026-01-01T00:00:00Z; each commit of a repository is one minute later than the one before. */
 const FIRST_DATE = 1_767_225_600;
@@ -66,7 +66,7 @@ export async function createGitRepository(folder?: string): Promise<GitRepositor
   }
 
   await makeBareRepository(path, 'main', '[uploadpack]\n\tallowAnySHA1InWant = true\n');
-  const writer = objectWriter(join(path, 'objects'));
+  const writer = createCommitWriter(path);
   return {
     path,
     url: `file://${path}`,
@@ -79,7 +79,7 @@ export async function createGitRepository(folder?: string): Promise<GitRepositor
       const who = `${WHO} ${spec.date ?? FIRST_DATE + made * 60} +0000`;
       const written =
         spec.rawFiles === undefined
-          ? writer.write({ parents, files: plainFiles(spec), message: spec.message ?? MESSAGE, who })
+          ? await writer.write({ parents, files: plainFiles(spec), message: spec.message ?? MESSAGE, who })
           : undefined;
       if (written !== undefined) {
         if (!(await writeRef(path, ref, written))) await raw(['update-ref', ref, written]);

@@ -5,8 +5,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { makeBareRepository, readRef, writeRef } from '../fake/bare-repository.ts';
+import { createCommitWriter } from '../fake/commit-writer.ts';
 import { FAST_IMPORT, runGit } from '../fake/git-repository.ts';
-import { objectWriter } from '../fake/object-writer.ts';
 
 /** Path → text; null deletes. Files below `playbooks/` are executable. */
 export type Files = Readonly<Record<string, string | null>>;
@@ -50,14 +50,14 @@ export async function createDeveloper(
   await writeFile(hook, `#!/bin/sh\n[ -n "$STORY_PUSH" ] || echo ${project} >>${hookCalls}\n`, {
     mode: 0o755,
   });
-  const writer = objectWriter(path.join(bare, 'objects'));
+  const writer = createCommitWriter(bare);
   let made = 0;
 
   async function commit({ files: changed, message, branch = 'master', parent }: CommitSpec): Promise<string> {
     const base = parent === undefined ? await readRef(bare, `refs/heads/${branch}`) : parent;
     made += 1;
     const who = `Ada Example <ada@example.org> ${FIRST_DATE + made * 60} +0000`;
-    const written = writer.write({
+    const written = await writer.write({
       parents: base === null || base === undefined ? [] : [base],
       files: Object.entries(changed).map(([name, text]) => [name, text, isExecutable(name)]),
       message,

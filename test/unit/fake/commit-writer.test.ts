@@ -1,14 +1,13 @@
-import path from 'node:path';
 import { expect, test } from 'vitest';
+import { createCommitWriter } from '../../fake/commit-writer.ts';
 import { createGitRepository, FAST_IMPORT } from '../../fake/git-repository.ts';
-import { objectWriter } from '../../fake/object-writer.ts';
 
 const WHO = 'Ada Example <ada@example.org> 1767225600 +0000';
 
 test('what is written without git is what git would write', async () => {
   await using repository = await createGitRepository();
-  const writer = objectWriter(path.join(repository.path, 'objects'));
-  const first = writer.write({
+  const writer = createCommitWriter(repository.path);
+  const first = await writer.write({
     parents: [],
     files: [
       ['README.md', 'hello\n', false],
@@ -21,7 +20,7 @@ test('what is written without git is what git would write', async () => {
     message: 'Begin',
     who: WHO,
   });
-  const second = writer.write({
+  const second = await writer.write({
     parents: [first ?? ''],
     files: [
       ['a/b/c.txt', null, false],
@@ -57,6 +56,6 @@ test.each([
   ['a deletion of what is not there', [], [['a', null, false]]],
 ] as const)('%s is left to git', async (_, parents, files) => {
   await using repository = await createGitRepository();
-  const writer = objectWriter(path.join(repository.path, 'objects'));
-  expect(writer.write({ parents, files, message: 'm', who: WHO })).toBeUndefined();
+  const writer = createCommitWriter(repository.path);
+  expect(await writer.write({ parents, files, message: 'm', who: WHO })).toBeUndefined();
 });
