@@ -78,8 +78,10 @@ test.skipIf(!canCopy)(
     stat -c '%a %G' /etc/gatehouse/gatehouse.conf
     systemd-analyze verify /lib/systemd/system/gatehouse.service /lib/systemd/system/gatehouse-executor.service || echo verify failed
     /node/node /usr/bin/gatehouse --version
-    cd /tmp && /node/node /usr/bin/gatehouse init site
-    /node/node /usr/bin/gatehouse config-check -c site/gatehouse.conf
+    site=$(mktemp -d)
+    /node/node /usr/bin/gatehouse init "$site/first"
+    /node/node /usr/bin/gatehouse config-check -c "$site/first/gatehouse.conf"
+    rm -rf "$site"
     echo '# mine' >>/etc/gatehouse/tenants.yaml
     dpkg --install --force-depends /packages/${path.basename(deb)}
     grep -c mine /etc/gatehouse/tenants.yaml
