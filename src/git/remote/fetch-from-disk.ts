@@ -44,10 +44,11 @@ export async function fetchFromDisk(
   if (found === undefined || tips === undefined) return 'not-served';
   const held = await Promise.all(refs.map(ref => deps.reader.resolve(tipRef(ref))));
   const moved = new Map([...tips].filter(([, tip], at) => held[at] !== tip));
-  if (!(await bringObjects(deps, found.gitDir, [...moved.values()]))) return 'not-served';
+  const objects = await bringObjects(deps, found.gitDir, [...moved.values()]);
+  if (objects === 'not-served') return objects;
   const places = new Map([...moved].map(([ref, tip]) => [tipRef(ref), tip]));
   if (!(await writeTips(deps.gitDir, places))) await moveTips(deps, moved);
-  deps.onListing();
+  if (objects === 'here') deps.onListing();
   for (const ref of refs) deps.absent.delete(ref);
   return 'brought';
 }
@@ -66,15 +67,15 @@ function wantedTips(
   return tips;
 }
 
-/** @returns false: not all could be copied; what was copied does no harm. */
+/** @returns `here`: there was nothing to copy. `not-served`: nothing has been copied. */
 async function bringObjects(
   { reader, writer, onFetch }: FetchDeps,
   gitDir: string,
   commits: readonly ObjectId[],
-): Promise<boolean> {
+): Promise<'here' | 'copied' | 'not-served'> {
   const missing = await missingObjects(reader, gitDir, commits);
-  if (missing === undefined) return false;
-  if (missing.size === 0) return true;
+  if (missing === undefined) return 'not-served';
+  if (missing.size === 0) return 'here';
   onFetch();
   const written = new Set<ObjectId>();
   const write = async (id: ObjectId): Promise<void> => {
@@ -85,7 +86,7 @@ async function bringObjects(
     await writer.write(object.kind, object.content);
   };
   for (const commit of commits) await write(commit);
-  return true;
+  return 'copied';
 }
 
 type Missing = LooseObject & { readonly leadsTo: readonly Child[] };

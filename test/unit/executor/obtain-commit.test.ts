@@ -292,7 +292,7 @@ describe('a tested merge that a merger of another machine made', () => {
     const own = await stage.propose('app', '1', { one: '1' });
     const item = itemWith(await merged([own]));
     await stage.propose('app', '1', { one: 'again' });
-    await app.git('repack', '-a', '-d', '-q');
+    await app.git('prune', '--expire=now');
     const machine = await elsewhere(item);
     const provided = await machine.repositories.provide(
       requestFor(item, stageOf(item).tested.branches[0]?.commit),

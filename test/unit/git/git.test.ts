@@ -115,7 +115,8 @@ describe.each([
       },
     };
     const result = await git.run(['fetch'], { remote });
-    const output = result.kind === 'ok' ? result.stdout.toString() : '';
+    if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
+    const output = result.stdout.toString();
     expect(output).toMatch(/GIT_CONFIG_KEY_\d+=http.extraHeader/);
     expect(output).toMatch(/GIT_CONFIG_VALUE_\d+=Authorization: Basic c2VjcmV0/);
     expect(output).toContain(`-i '/keys/o'\\''brien' -o UserKnownHostsFile='/keys/known hosts'`);
