@@ -19,10 +19,10 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** A stand-in for git that is a shell script. */
-async function script(text: string, start: StartProcess): Promise<Git> {
+async function script(text: string, start: StartProcess, timeoutMs = 20_000): Promise<Git> {
   const program = join(folder, 'git');
   await writeFile(program, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
-  return createGit({ identity: IDENTITY, program, start, timeoutMs: 400, graceMs: 300 });
+  return createGit({ identity: IDENTITY, program, start, timeoutMs, graceMs: 300 });
 }
 
 async function isGone(pid: number): Promise<void> {
@@ -48,20 +48,20 @@ describe.each([
   });
 
   it('kills the whole process group at the deadline', async () => {
-    const git = await script(`sleep 100 & echo $! > ${folder}/child; wait`, start);
-    expect(await git.run([])).toEqual({ kind: 'timeout', seconds: 0.4 });
+    const git = await script(`sleep 100 & echo $! > ${folder}/child; wait`, start, 1_500);
+    expect(await git.run([])).toEqual({ kind: 'timeout', seconds: 1.5 });
     await isGone(Number(await readFile(join(folder, 'child'), 'utf8')));
   });
 
   it('kills a process that ignores SIGTERM', async () => {
-    const git = await script(`trap '' TERM; echo $$ > ${folder}/pid; while :; do sleep 0.1; done`, start);
+    const git = await script(`trap '' TERM; echo $$ > ${folder}/pid; while :; do sleep 0.1; done`, start, 1_500);
     expect((await git.run([])).kind).toBe('timeout');
     await isGone(Number(await readFile(join(folder, 'pid'), 'utf8')));
   });
 
   it('stops output without end', async () => {
     const git = await script('exec yes', start);
-    expect(await git.run([], { maxOutput: 10_000, timeoutMs: 20_000 })).toEqual({
+    expect(await git.run([], { maxOutput: 10_000 })).toEqual({
       kind: 'too-much-output',
       limit: 10_000,
     });
@@ -70,7 +70,7 @@ describe.each([
   it('gives up when its caller does', async () => {
     const git = await script('exec sleep 100', start);
     const controller = new AbortController();
-    const running = git.run([], { signal: controller.signal, timeoutMs: 20_000 });
+    const running = git.run([], { signal: controller.signal });
     controller.abort();
     expect(await running).toEqual({ kind: 'aborted' });
     expect(await git.run([], { signal: controller.signal })).toEqual({ kind: 'aborted' });
