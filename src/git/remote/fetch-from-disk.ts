@@ -44,13 +44,29 @@ export async function fetchFromDisk(
   if (found === undefined || tips === undefined) return 'not-served';
   const held = await Promise.all(refs.map(ref => deps.reader.resolve(tipRef(ref))));
   const moved = new Map([...tips].filter(([, tip], at) => held[at] !== tip));
-  const objects = await bringObjects(deps, found.gitDir, [...moved.values()]);
+  const objects = await brought(deps, found.gitDir, moved);
   if (objects === 'not-served') return objects;
-  const places = new Map([...moved].map(([ref, tip]) => [tipRef(ref), tip]));
-  if (!(await writeTips(deps.gitDir, places))) await moveTips(deps, moved);
   if (objects === 'here') deps.onListing();
   for (const ref of refs) deps.absent.delete(ref);
   return 'brought';
+}
+
+/** Objects and refs. What the file system refuses (a full disk) is for git, too, which says so in words that are known. */
+async function brought(
+  deps: FetchDeps,
+  gitDir: string,
+  moved: ReadonlyMap<RefName, ObjectId>,
+): Promise<'here' | 'copied' | 'not-served'> {
+  try {
+    const objects = await bringObjects(deps, gitDir, [...moved.values()]);
+    if (objects === 'not-served') return objects;
+    const places = new Map([...moved].map(([ref, tip]) => [tipRef(ref), tip]));
+    if (!(await writeTips(deps.gitDir, places))) await moveTips(deps, moved);
+    return objects;
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) return 'not-served';
+    throw error;
+  }
 }
 
 /** In the order of the refs. Undefined: one is gone, or is not where a want expects it. */
@@ -67,7 +83,7 @@ function wantedTips(
   return tips;
 }
 
-/** @returns `here`: there was nothing to copy. `not-served`: nothing has been copied. */
+/** @returns `here`: there was nothing to copy. `not-served`: nothing has been copied. @throws Error of the file system. */
 async function bringObjects(
   { reader, writer, onFetch }: FetchDeps,
   gitDir: string,

@@ -165,6 +165,21 @@ test('a file is believed when it holds what its name stands for, whole, plain an
   expect(readLooseObject(host.path, id, 1_000)).toBeUndefined();
 });
 
+test('what the file system does not take is left to git, which has other ways, or says what is wrong', async () => {
+  const first = await commit({ files: { a: '1' } });
+  await fetched(MAIN);
+  const tip = await commit({ ref: TOPIC, parents: [first], files: { b: 'new' } });
+  const blob = await host.git('rev-parse', `${tip}:b`);
+  // Nothing can be written there, also by root.
+  const folder = join(mirror.repository.path, 'objects', blob.slice(0, 2));
+  await writeFile(folder, '');
+  const found = await fetched(TOPIC, tip);
+  expect(found.commit).toBe(tip);
+  expect(found.processes).toBeGreaterThan(0);
+  await rm(folder);
+  expect(await isWhole()).toBe('');
+});
+
 test('after a kill between two objects, the rest is copied: what is there is whole', async () => {
   const first = await commit({ files: { a: '1' } });
   await fetched(MAIN);

@@ -54,7 +54,11 @@ describe.each([
   });
 
   it('kills a process that ignores SIGTERM', async () => {
-    const git = await script(`trap '' TERM; echo $$ > ${folder}/pid; while :; do sleep 0.1; done`, start, 1_500);
+    const git = await script(
+      `trap '' TERM; echo $$ > ${folder}/pid; while :; do sleep 0.1; done`,
+      start,
+      1_500,
+    );
     expect((await git.run([])).kind).toBe('timeout');
     await isGone(Number(await readFile(join(folder, 'pid'), 'utf8')));
   });
