@@ -1,26 +1,21 @@
 /** What is brought from a repository of this disk without a process, and what is left to git. */
-import {
-  chmod,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readLooseObject } from '../../../src/git/objects/loose-object.ts';
 import { type ObjectId, parseObjectId } from '../../../src/git/objects/object-id.ts';
+import { createObjectWriter } from '../../../src/git/objects/object-writer.ts';
 import { parseRefName, type RefName } from '../../../src/git/objects/ref-name.ts';
 import { createGit } from '../../../src/git/process/git.ts';
+import { createAbsentRefs } from '../../../src/git/remote/absent-refs.ts';
+import { fetchFromDisk } from '../../../src/git/remote/fetch-from-disk.ts';
+import { createMirrorRest } from '../../../src/git/remote/mirror-rest.ts';
+import { createTooLargeCommits } from '../../../src/git/remote/too-large.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { startAside } from '../../../src/git/starter/start-aside.ts';
+import { createUploadPackHost } from '../../../src/git/wire/upload-pack-host.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 import { IDENTITY } from './open-repository.ts';
 
@@ -180,51 +175,38 @@ test('what the file system does not take is left to git, which has other ways, o
   expect(await isWhole()).toBe('');
 });
 
-test('after a kill between two objects, the rest is copied: what is there is whole', async () => {
-  const first = await commit({ files: { a: '1' } });
+test('each object is written after all that it leads to, so that a kill leaves whole ones', async () => {
+  const first = await commit({ files: { a: '1', 'x/y/old': '1' } });
   await fetched(MAIN);
-  const tip = await commit({ ref: TOPIC, parents: [first], files: { 'x/y/z': 'new\n' } });
-  const known = new Set(await looseObjects(mirror.repository.path));
-  expect(await fetched(TOPIC, tip)).toEqual({ commit: tip, processes: 0 });
-  // In the order of writing each leads to none that comes after it.
-  const made = (await looseObjects(mirror.repository.path)).filter(id => !known.has(id));
-  expect(made).toHaveLength(5);
-  for (const cut of made) {
-    await using another = await openMirror(host.path);
-    await another.repository.fetch(another.remote, [{ ref: MAIN }]);
-    for (const id of made.slice(0, made.indexOf(cut)))
-      await copyObject(mirror.repository.path, another.repository.path, id);
-    const outcome = await another.repository.fetch(another.remote, [{ ref: TOPIC, commit: tip }]);
-    expect(outcome).toEqual({ kind: 'fetched', commits: [tip] });
-    expect(await host.git('--git-dir', another.repository.path, 'fsck', '--strict', '--no-dangling')).toBe(
-      '',
-    );
+  const below = await commit({
+    ref: TOPIC,
+    parents: [first],
+    files: { 'x/y/z': 'new\n', 'x/v/w': 'more\n' },
+  });
+  const tip = await commit({ ref: TOPIC, parents: [below], files: { 'x/v/w': 'other\n' } });
+  const { git, repository, remote } = mirror;
+  const written: string[] = [];
+  const writer = createObjectWriter(repository.path, async id => void written.push(id));
+  const deps = {
+    ...{ git, gitDir: repository.path, reader: repository.reader, writer },
+    ...{ tooLarge: createTooLargeCommits(), absent: createAbsentRefs(), mirrorRest: createMirrorRest() },
+    ...{ onFetch: () => {}, onListing: () => {}, onMirrorFailure: () => {} },
+    host: createUploadPackHost({ proxied: false }),
+  };
+  expect(await fetchFromDisk(deps, remote, [{ ref: TOPIC, commit: tip }])).toBe('brought');
+  // Two commits, each with its folders on the way to what changed, and three contents.
+  expect(written).toHaveLength(2 + 4 + 3 + 3);
+  for (const [index, id] of written.entries()) {
+    const shown = await host.git('cat-file', '-p', id);
+    const leadsTo = written.filter(each => each !== id && shown.includes(each));
+    expect(leadsTo.filter(each => written.indexOf(each) > index)).toEqual([]);
   }
 });
 
-/** By the time at which they were written. */
 async function looseObjects(path: string): Promise<readonly string[]> {
   const folders = (await readdir(join(path, 'objects'))).filter(name => name.length === 2);
-  const found = await Promise.all(
-    folders.map(async folder =>
-      Promise.all(
-        (await readdir(join(path, 'objects', folder))).map(async name => ({
-          id: folder + name,
-          at: (await stat(join(path, 'objects', folder, name), { bigint: true })).mtimeNs,
-        })),
-      ),
-    ),
-  );
-  return found
-    .flat()
-    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
-    .map(({ id }) => id);
-}
-
-async function copyObject(from: string, to: string, id: string): Promise<void> {
-  const name = ['objects', id.slice(0, 2), id.slice(2)] as const;
-  await mkdir(join(to, 'objects', id.slice(0, 2)), { recursive: true });
-  await writeFile(join(to, ...name), await readFile(join(from, ...name)));
+  const names = await Promise.all(folders.map(folder => readdir(join(path, 'objects', folder))));
+  return names.flat();
 }
 
 async function packAllBut(tip: ObjectId): Promise<void> {
