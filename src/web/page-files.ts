@@ -6,8 +6,10 @@
  *     src/web/page/main.ts               below /page/, as web/page/main.ts
  *     src/model/item-states.ts           below /page/ likewise, because a module of the page imports it
  *
- * Modules keep their relative paths, so that the browser resolves the imports as they are written.
+ * Modules keep their relative paths, so that the browser resolves the imports as they are written. The document names them below a
+ * digest of them all, `/page/4be1…/theme.css`: browsers keep them for good, and an upgrade has other addresses.
  */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
@@ -55,6 +57,14 @@ async function modulesFrom(entries: readonly string[]): Promise<ReadonlyMap<stri
       wanted.push(path.posix.join(path.posix.dirname(name), specifier));
   }
   return modules;
+}
+
+/** 16 hex digits: other files have others. */
+export function versionOf(files: ReadonlyMap<string, PageFile>): string {
+  const hash = createHash('sha256');
+  for (const [name, { text }] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    hash.update(`${name}\0${text.length}\0${text}`);
+  return hash.digest('hex').slice(0, 16);
 }
 
 function prepared(type: string, text: string): PageFile {

@@ -10,22 +10,26 @@ import { placeOf } from '../model/page-place.ts';
 import type { WebDeps } from './deps.ts';
 import { pagePolicy } from './headers.ts';
 import { pageExists } from './page-exists.ts';
-import { type PageFile, pageFiles } from './page-files.ts';
+import { type PageFile, pageFiles, versionOf } from './page-files.ts';
 
 type PageDeps = Pick<WebDeps, 'root'> & Parameters<typeof pageExists>[0];
 
 const TEMPLATE = ownFile('src/web/page/index.html');
 
 /** Of the process: they are part of the program. Most processes never show the page, whose types take 50 ms of processor time to strip. */
-const files = onceAsked(pageFiles);
+const page = onceAsked(preparePage);
 
 /** Only on the port: the socket's command line needs no page. @throws an error of the file system when the page is not installed. */
 export function addPageRoutes(router: Router, deps: PageDeps): void {
   const template = readFileSync(TEMPLATE, 'utf8');
   router.get('/page/{*path}', async (request, response, next) => {
-    const file = (await files()).get(request.path.slice('/page/'.length));
+    const { files, version } = await page();
+    const asked = request.path.slice('/page/'.length);
+    const file = files.get(asked.replace(VERSIONED, ''));
     if (file === undefined) return next();
-    response.setHeader('Cache-Control', 'no-cache');
+    // A document of before an upgrade gets what is there now.
+    const isFixed = asked.startsWith(`${version}/`);
+    response.setHeader('Cache-Control', isFixed ? 'public, max-age=31536000, immutable' : 'no-cache');
     response.type(file.type).vary('Accept-Encoding');
     if (!request.acceptsEncodings('gzip')) return response.send(file.text);
     response.setHeader('Content-Encoding', 'gzip');
@@ -39,13 +43,28 @@ export function addPageRoutes(router: Router, deps: PageDeps): void {
     response.status((await pageExists(deps, placeOf(request.path))) ? 200 : 404);
     response.setHeader('Content-Security-Policy', policy);
     response.setHeader('Cache-Control', 'no-cache');
-    response.type('html').send(template.replaceAll('{base}', basePath(deps.root())));
+    const { version } = await page();
+    const base = basePath(deps.root());
+    const text = template.replaceAll('{page}', `${base}/page/${version}`).replaceAll('{base}', base);
+    response.type('html').send(text);
   });
 }
 
+const VERSIONED = /^[0-9a-f]{16}\//;
+
+interface Page {
+  readonly files: ReadonlyMap<string, PageFile>;
+  readonly version: string;
+}
+
+async function preparePage(): Promise<Page> {
+  const files = await pageFiles();
+  return { files, version: versionOf(files) };
+}
+
 /** A failure is not kept. */
-function onceAsked(prepare: typeof pageFiles): () => Promise<ReadonlyMap<string, PageFile>> {
-  let prepared: ReturnType<typeof pageFiles> | undefined;
+function onceAsked(prepare: typeof preparePage): () => Promise<Page> {
+  let prepared: Promise<Page> | undefined;
   return () => {
     prepared ??= prepare().catch((error: unknown) => {
       prepared = undefined;

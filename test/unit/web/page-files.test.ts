@@ -1,7 +1,7 @@
 /** What of our sources a browser can ask for. */
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { pageFiles } from '../../../src/web/page-files.ts';
+import { pageFiles, versionOf } from '../../../src/web/page-files.ts';
 import { fakeWeb } from './fake-web.ts';
 
 const files = await pageFiles();
@@ -53,4 +53,36 @@ test('a browser that takes gzip gets it, and another one the text', async () => 
   } finally {
     await web.close();
   }
+});
+
+test('the document names its files below a digest of them, where browsers keep them; those of another release are asked for again', async () => {
+  const web = await fakeWeb();
+  try {
+    const html = await (await fetch(`${web.url}/`)).text();
+    const folder = /href="(\/page\/[0-9a-f]{16})\/theme\.css"/.exec(html)?.[1] ?? 'none';
+    const named = [...html.matchAll(/(?:href|src)="(\/page\/[^"]+)"/g)].map(([, place = '']) => place);
+    expect(named.filter(place => !place.startsWith(`${folder}/`))).toEqual([]);
+    for (const place of named) {
+      const answer = await fetch(web.url + place);
+      expect(answer.status, place).toBe(200);
+      expect(answer.headers.get('cache-control')).toContain('immutable');
+    }
+    expect(named.length).toBeGreaterThan(10);
+    for (const place of ['/page/theme.css', '/page/0123456789abcdef/theme.css']) {
+      const answer = await fetch(web.url + place);
+      expect(answer.headers.get('cache-control')).toBe('no-cache');
+      expect(await answer.text()).toBe(files.get('theme.css')?.text);
+    }
+  } finally {
+    await web.close();
+  }
+});
+
+test('other files have another digest', () => {
+  const changed = new Map(files);
+  const css = files.get('theme.css');
+  if (css === undefined) throw new Error('there is no theme.css');
+  changed.set('theme.css', { ...css, text: `${css.text}\n` });
+  expect(versionOf(changed)).not.toBe(versionOf(files));
+  expect(versionOf(new Map([...files].toReversed()))).toBe(versionOf(files));
 });
