@@ -14,8 +14,8 @@ export default defineConfig({
     isolate: false,
     // Node strips the types itself: nothing is transformed, and what is compiled is kept between processes.
     experimental: { viteModuleRunner: false },
-    // More than two processors can work, since many tests wait for clocks, disks and servers; four are slower where a dozen processes start.
-    maxWorkers: 3,
+    // More than there are processors: many tests wait for clocks, disks and servers. Two processors are idle for a thirtieth of a run.
+    maxWorkers: 4,
     sequence: { sequencer: MixedSequencer },
   },
 });
