@@ -1,5 +1,5 @@
 /**
- * The worker threads of this process that serve calls (worker-calls.ts). Starting one takes 50 to 100 ms of processor time, most of it
+ * The worker threads of this process that serve calls (worker-calls.ts). Starting one takes 20 to 35 ms of processor time, much of it
  * to load its module once more; so one that is no longer used serves the next who want the same module, if they come soon.
  */
 import { Worker } from 'node:worker_threads';
