@@ -101,6 +101,10 @@ process.on('message', (message: ToSpawner) => {
     case 'discard':
       stages.discard(message.id);
       break;
+    case 'leave':
+      stages.discardAll();
+      send({ type: 'left' });
+      break;
     case 'taken':
       underWay.get(message.id)?.();
       break;

@@ -12,8 +12,10 @@
  *              ◄── matched {id, source} ──       ◄── a line that matches failure-output ──
  *              ── stop {id, mode} ──►            ── SIGTERM, grace, SIGKILL ──►
  *              ◄── ended {id, end} ──
+ *              ── leave ──►                      stages that no job took end
+ *              ◄── left ──
  *
- *     service      spawner.ts
+ *     service      spawner.ts → helper.ts
  *     helper       main.ts; watchdog.ts, oom-score.ts, inherited-descriptors.ts
  *     one process  job-process.ts; ready-stage.ts, or cgroup-of-child.ts; stray-processes.ts
  *     its output   output-sink.ts: output-pipe.ts and line-log.ts → output-watch.ts, or capture.ts
@@ -136,7 +138,15 @@ export type ToSpawner =
   | { readonly type: 'discard'; readonly id: number }
   /** The service has the socket. */
   | { readonly type: 'taken'; readonly id: number }
-  | { readonly type: 'stop'; readonly id: number; readonly mode: StopMode };
+  | { readonly type: 'stop'; readonly id: number; readonly mode: StopMode }
+  /** Its executor closes, and has no jobs. */
+  | { readonly type: 'leave' };
+
+/** What the helper detected about this machine. */
+export interface SpawnerFacts {
+  /** Why the kernel does not kill jobs before the service when memory runs out; null: it does. */
+  readonly oomScoreProblem: string | null;
+}
 
 /** `started` is absent for a process that could not be started; `ended` follows every start, once. */
 export type FromSpawner =
@@ -147,7 +157,9 @@ export type FromSpawner =
   | { readonly type: 'listening'; readonly id: number }
   /** Once: a line matches this one of its `failureOutput`. */
   | { readonly type: 'matched'; readonly id: number; readonly source: string }
-  | { readonly type: 'ended'; readonly id: number; readonly end: ProcessEnd };
+  | { readonly type: 'ended'; readonly id: number; readonly end: ProcessEnd }
+  /** Nothing of that executor is left. */
+  | { readonly type: 'left' };
 
 /** Environment variable by which stray processes of a job are recognised. */
 export const MARK = 'GATEHOUSE_PROCESS';

@@ -30,6 +30,7 @@ export interface ReadyStages {
   /** @returns undefined where it has ended, could not be started, or is not known: the job then starts from its beginning. */
   take(id: number): Promise<ReadyStage | undefined>;
   discard(id: number): void;
+  discardAll(): void;
 }
 
 /** Arguments: files to enter groups by, `--`, command. 0 is the process that writes. */
@@ -46,6 +47,14 @@ export function createReadyStages(pipes: OutputPipes): ReadyStages {
     return await stage;
   }
 
+  function discard(id: number): void {
+    // It ends by itself, at the end of its input.
+    void take(id).then(stage => {
+      stage?.child.stdin?.end();
+      stage?.pipe.reader.destroy();
+    });
+  }
+
   return {
     prepare(id, spec) {
       stages.set(id, begin(spec, pipes));
@@ -58,12 +67,9 @@ export function createReadyStages(pipes: OutputPipes): ReadyStages {
       pipe.reader.destroy();
       return undefined;
     },
-    discard(id) {
-      // It ends by itself, at the end of its input.
-      void take(id).then(stage => {
-        stage?.child.stdin?.end();
-        stage?.pipe.reader.destroy();
-      });
+    discard,
+    discardAll() {
+      for (const id of stages.keys()) discard(id);
     },
   };
 }

@@ -256,7 +256,8 @@ describe('an executor component', () => {
       );
       expect(performance.now() - lostAt).toBeLessThan(5_000 * slowness());
       await component.close();
-      expect(await spawners()).toBe(before);
+      // One that was kept unused may serve meanwhile.
+      expect(await spawners()).toBeLessThanOrEqual(before);
       const [abandoned] = await abandonedRequests(bench.builds);
       expect(abandoned?.request.uuid).toBe(request.uuid);
       if (abandoned !== undefined) await bench.store.multi(discarded(bench.builds, abandoned));

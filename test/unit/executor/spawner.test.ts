@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ProcessSpec } from '../../../src/executor/spawner/protocol.ts';
 import { createSpawner, type Spawner } from '../../../src/executor/spawner/spawner.ts';
 import { slowness } from '../../fake/slowness.ts';
@@ -33,6 +33,14 @@ function shell(body: string, changes: Partial<ProcessSpec> = {}): ProcessSpec {
     reach: { kind: 'group' },
     ...changes,
   };
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 describe('the spawner', () => {
@@ -174,6 +182,77 @@ describe('the spawner', () => {
       async () => ((await processesWith('4736')).length === 0 ? true : undefined),
       'the processes to be gone',
     );
+    expect(crashes).toHaveLength(1);
+  });
+
+  test('that is closed without jobs serves the next one, and its stages end', async () => {
+    const first = createSpawner({ onCrash: reason => void crashes.push(reason) });
+    await first.ready();
+    const helper = first.pid();
+    await first.start(shell('true')).ended;
+    // A shell that waits for its job, with a name by which it is found.
+    first.prepare({
+      argv: ['/bin/sh', '-s', '4737'],
+      script: '',
+      env: { PATH: '/usr/bin:/bin' },
+      cgroups: [],
+    });
+    await until(
+      async () => ((await processesWith('4737')).length > 0 ? true : undefined),
+      'the stage to stand',
+    );
+    await first.close();
+    await until(
+      async () => ((await processesWith('4737')).length === 0 ? true : undefined),
+      'the stage to be gone',
+    );
+    expect(() => first.start(shell('true'))).toThrow('closed');
+    await using second = createSpawner({ onCrash: reason => void crashes.push(reason) });
+    await using third = createSpawner({ onCrash: reason => void crashes.push(reason) });
+    await Promise.all([second.ready(), third.ready()]);
+    expect(second.pid()).toBe(helper);
+    expect(third.pid()).not.toBe(helper);
+    expect(await second.start(shell('echo mine')).ended).toMatchObject({ output: 'mine\n' });
+    // One that was closed leaves the next one alone.
+    await first.close();
+    expect(await second.start(shell('echo still')).ended).toMatchObject({ output: 'still\n' });
+    expect(crashes).toHaveLength(1);
+  });
+
+  test('serves only those who want the same limit of silence, and is replaced where it has died unused', async () => {
+    const first = createSpawner({ onCrash: reason => void crashes.push(reason), silenceLimitMs: 60_000 });
+    await first.ready();
+    const helper = first.pid() ?? 0;
+    await first.close();
+    await using other = createSpawner({
+      onCrash: reason => void crashes.push(reason),
+      silenceLimitMs: 70_000,
+    });
+    await other.ready();
+    expect(other.pid()).not.toBe(helper);
+    process.kill(helper, 'SIGKILL');
+    await until(async () => (isThere(helper) ? undefined : true), 'the unused one to be gone');
+    await using next = createSpawner({
+      onCrash: reason => void crashes.push(reason),
+      silenceLimitMs: 60_000,
+    });
+    expect(await next.start(shell('echo new')).ended).toMatchObject({ output: 'new\n' });
+    expect(crashes).toHaveLength(1);
+  });
+
+  test('ends when it was not wanted for ten seconds', async () => {
+    const last = createSpawner({ onCrash: reason => void crashes.push(reason), silenceLimitMs: 80_000 });
+    await last.ready();
+    const helper = last.pid() ?? 0;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      await last.close();
+      expect(isThere(helper)).toBe(true);
+      vi.advanceTimersByTime(10_000);
+    } finally {
+      vi.useRealTimers();
+    }
+    await until(async () => (isThere(helper) ? undefined : true), 'the unused one to end');
     expect(crashes).toHaveLength(1);
   });
 });
