@@ -5,7 +5,7 @@
  *     FOLDER/bin/                the program; FOLDER/package.json beside it, of a package for npm without dependencies
  *     FOLDER/src/cmd/main.js     the command line
  *     FOLDER/src/…/x.js          the modules that threads and processes start with, where the sources have them
- *     FOLDER/src/…, drivers/…    what is no code, and the page, whose types are stripped when it is served
+ *     FOLDER/src/…, drivers/…    what is no code, and the page as it is served
  *     FOLDER/chunks/             the rest
  */
 import { createHash } from 'node:crypto';
@@ -33,6 +33,8 @@ const PROGRAM = 'src/cmd/main';
 const PROGRAMS = [PROGRAM, 'src/cmd/quickstart/container-site'];
 /** Optional parts of packages, native code: the packages do without. */
 const ABSENT = ['cpu-features', 'pg-native', 'bufferutil', 'utf-8-validate'];
+/** Makes the page; a build has it made. */
+const BUNDLER = 'rolldown';
 /** The Node that is pinned here is the oldest that a build is tried with. */
 const PACKAGE: {
   readonly name: string;
@@ -60,8 +62,8 @@ export async function build(folder: string): Promise<void> {
   const draft = mkdtempSync(`${folder}.`);
   try {
     await writeModules(draft, files);
-    for (const name of [...assetsOf(files), ...(await pageSources()), 'LICENSE'])
-      cpSync(path.join(ROOT, name), path.join(draft, name));
+    for (const name of [...assetsOf(files), 'LICENSE']) cpSync(path.join(ROOT, name), path.join(draft, name));
+    for (const [name, { text }] of await pageFiles()) writeFileSync(path.join(draft, PAGE, name), text);
     writePackage(draft);
     // A temporary folder is for its owner alone, and an image, for one, has users.
     chmodSync(draft, 0o755);
@@ -87,7 +89,7 @@ async function writeModules(folder: string, files: readonly string[]): Promise<v
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map(entry => [entry, path.join(ROOT, `${entry}.ts`)])),
     platform: 'node',
-    external: ABSENT,
+    external: [...ABSENT, BUNDLER],
     // ssh2 looks for a program of Windows beside itself.
     transform: { define: { __dirname: 'import.meta.dirname' } },
     logLevel: 'silent',
@@ -135,13 +137,11 @@ function isCode(file: string): boolean {
   return file.endsWith('.ts') && !file.startsWith(`${PAGE}/`);
 }
 
+/** Of the page its document: `pageFiles` has the rest. */
 function assetsOf(files: readonly string[]): readonly string[] {
-  return files.filter(file => file.startsWith(`${PAGE}/`) || !/\.(ts|md)$/.test(file));
-}
-
-/** Sources outside its folder that the page loads. */
-async function pageSources(): Promise<readonly string[]> {
-  return [...(await pageFiles()).keys()].filter(name => name.endsWith('.ts')).map(name => `src/${name}`);
+  return files.filter(file =>
+    file.startsWith(`${PAGE}/`) ? file.endsWith('.html') : !/\.(ts|md)$/.test(file),
+  );
 }
 
 function filesBelow(folder: string): readonly string[] {

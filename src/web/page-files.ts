@@ -1,19 +1,17 @@
 /**
- * The files of the page, prepared when a browser first asks for one: stylesheets and icon unchanged, and the modules of its scripts with their
- * types stripped by Node. No other file below `src/` is served.
+ * The files of the page, few, so that a browser has them in two turns. No other file below `src/` is served.
  *
- *     src/web/page/theme.css             /page/theme.css
- *     src/web/page/main.ts               below /page/, as web/page/main.ts
- *     src/model/item-states.ts           below /page/ likewise, because a module of the page imports it
+ *     /page/page.css            its stylesheets, in one
+ *     /page/main.js             `src/web/page/main.ts` and all that it imports, in one module
+ *     /page/live-worker.js      the worker that it starts, likewise
+ *     /page/icon….svg           unchanged
  *
- * Modules keep their relative paths, so that the browser resolves the imports as they are written. The document names them below a
- * digest of them all, `/page/4be1…/theme.css`: browsers keep them for good, and an upgrade has other addresses.
+ * A build has them beside its document; from the sources they are made when a browser first asks for one (`page-bundle.ts`). The document names
+ * them below a digest of them all, `/page/4be1…/page.css`: browsers keep them for good, and an upgrade has other addresses.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { constants, gzipSync } from 'node:zlib';
 import { ownFile } from '../lib/own-file.ts';
 
@@ -26,37 +24,32 @@ export interface PageFile {
   readonly gzip: Buffer;
 }
 
-const SOURCES = ownFile('src');
-const PAGE = 'web/page';
-/** Modules loaded by URL: the page's script, and the worker it starts. */
-const ENTRIES = [`${PAGE}/main.ts`, `${PAGE}/live-worker.ts`];
-const PLAIN = new Set(['.css', '.svg']);
+const FOLDER = ownFile('src/web/page');
+const SERVED = new Set(['.js', '.css', '.svg']);
 
 /** By path below `/page/`. */
 export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  const plain = readdirSync(path.join(SOURCES, PAGE))
-    .filter(name => PLAIN.has(path.extname(name)))
-    .map((name): [string, PageFile] => [
-      name,
-      prepared(path.extname(name), readFileSync(path.join(SOURCES, PAGE, name), 'utf8')),
-    ]);
-  return new Map([...plain, ...(await modulesFrom(ENTRIES))]);
+  const texts = isMade() ? textsIn(FOLDER) : await madeTexts();
+  return new Map(
+    [...texts].map(([name, text]) => {
+      const gzip = gzipSync(text, { level: constants.Z_BEST_COMPRESSION });
+      return [name, { type: path.extname(name), text, gzip }];
+    }),
+  );
 }
 
-/** The entries and all their direct and indirect imports; type-only imports are stripped. */
-async function modulesFrom(entries: readonly string[]): Promise<ReadonlyMap<string, PageFile>> {
-  const modules = new Map<string, PageFile>();
-  const wanted = [...entries];
-  for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
-    if (modules.has(name)) continue;
-    const text = moduleText(name);
-    modules.set(name, prepared('js', text));
-    // Both take milliseconds per file: yield in between.
-    await setImmediate();
-    for (const [, specifier = ''] of text.matchAll(/\bfrom\s+'([^']+)'/g))
-      wanted.push(path.posix.join(path.posix.dirname(name), specifier));
-  }
-  return modules;
+function isMade(): boolean {
+  return existsSync(path.join(FOLDER, 'main.js'));
+}
+
+function textsIn(folder: string): ReadonlyMap<string, string> {
+  const names = readdirSync(folder).filter(name => SERVED.has(path.extname(name)));
+  return new Map(names.map(name => [name, readFileSync(path.join(folder, name), 'utf8')]));
+}
+
+async function madeTexts(): Promise<ReadonlyMap<string, string>> {
+  const { bundlePage } = await import('./page-bundle.ts');
+  return bundlePage(FOLDER);
 }
 
 /** 16 hex digits: other files have others. */
@@ -65,24 +58,4 @@ export function versionOf(files: ReadonlyMap<string, PageFile>): string {
   for (const [name, { text }] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1)))
     hash.update(`${name}\0${text.length}\0${text}`);
   return hash.digest('hex').slice(0, 16);
-}
-
-function prepared(type: string, text: string): PageFile {
-  return { type, text, gzip: gzipSync(text, { level: constants.Z_BEST_COMPRESSION }) };
-}
-
-function moduleText(name: string): string {
-  const text = readFileSync(path.join(SOURCES, name), 'utf8');
-  return name.endsWith('.ts') ? stripped(text) : text;
-}
-
-/** Suppresses Node's warning that this function is experimental: operators can do nothing about it. */
-function stripped(text: string): string {
-  const { emitWarning } = process;
-  process.emitWarning = () => {};
-  try {
-    return stripTypeScriptTypes(text);
-  } finally {
-    process.emitWarning = emitWarning;
-  }
 }

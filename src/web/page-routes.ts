@@ -1,5 +1,5 @@
 /**
- * The page: one HTML file, its stylesheets and its modules (`page-files.ts`). `/`, `/auth_callback` and everything below `/t/` is the same
+ * The page: one HTML file, and what it loads (`page-files.ts`). `/`, `/auth_callback` and everything below `/t/` is the same
  * document, with status 404 where there is nothing to show (`page-exists.ts`); its script reads the address.
  */
 
@@ -16,7 +16,7 @@ type PageDeps = Pick<WebDeps, 'root'> & Parameters<typeof pageExists>[0];
 
 const TEMPLATE = ownFile('src/web/page/index.html');
 
-/** Of the process: they are part of the program. Most processes never show the page, whose types take 50 ms of processor time to strip. */
+/** Of the process: they are part of the program. Most processes never show the page, which takes 0.1 s of processor time to make. */
 const page = onceAsked(preparePage);
 
 /** Only on the port: the socket's command line needs no page. @throws an error of the file system when the page is not installed. */

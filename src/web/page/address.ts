@@ -4,11 +4,11 @@ import { type Place, placeOf } from '../../model/page-place.ts';
 import { authorization, forgetSession } from './session.ts';
 
 /** Path that the service is published at, without a trailing slash. */
-export const base = new URL('../../../..', import.meta.url).pathname.replace(/\/$/, '');
+export const base = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 
 /** Paths of our own pages. Reports name some of them, too: src/model/page-addresses.ts. */
 export const pages = {
-  icon: (state: string) => new URL(`../../icon${state}.svg`, import.meta.url).pathname,
+  icon: (state: string) => new URL(`icon${state}.svg`, import.meta.url).pathname,
   /** Of the kinds that need no name; see src/model/page-place.ts. */
   list: (tenant: string, name: string) => `${base}/t/${encodeURIComponent(tenant)}/${name}`,
   tenant: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}`,

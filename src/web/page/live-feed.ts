@@ -20,7 +20,7 @@ export function openFeed(tenant: string, take: Take): () => void {
     stop();
     stop = ownFeed(tenant, take);
   };
-  const worker = new SharedWorker(new URL('live-worker.ts', import.meta.url), { type: 'module', name: NAME });
+  const worker = new SharedWorker(new URL('live-worker.js', import.meta.url), { type: 'module', name: NAME });
   worker.addEventListener('error', goAlone);
   worker.port.addEventListener(
     'message',
