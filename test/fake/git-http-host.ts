@@ -12,7 +12,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type CgiAnswer, readCgi, runHttpBackend } from './http-backend.ts';
+import { type CgiAnswer, serveHttpBackend } from './http-backend.ts';
 
 export interface GitRequest {
   readonly service: 'git-upload-pack' | 'git-receive-pack';
@@ -157,7 +157,7 @@ async function runBackend(root: string, request: IncomingMessage, signal: AbortS
     // Makes http-backend take pushes; who may push is not what these tests are about.
     REMOTE_USER: 'gatehouse',
   };
-  return readCgi(await runHttpBackend(variables, request, signal));
+  return serveHttpBackend({ variables, body: request, signal });
 }
 
 async function answer(

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { readCgi, runHttpBackend } from '../../fake/http-backend.ts';
+import { serveHttpBackend } from '../../fake/http-backend.ts';
 import type { Caller } from './actor.ts';
 import { may, seesChange } from './authority.ts';
 import { changeRefs } from './doing/note.ts';
@@ -74,8 +74,8 @@ async function backend(
     [`GIT_CONFIG_KEY_${at}`, 'uploadpack.hideRefs'],
     [`GIT_CONFIG_VALUE_${at}`, ref],
   ]);
-  const output = await runHttpBackend(
-    {
+  return serveHttpBackend({
+    variables: {
       PATH: process.env.PATH ?? '/usr/bin:/bin',
       GIT_CONFIG_NOSYSTEM: '1',
       GIT_CONFIG_GLOBAL: '/dev/null',
@@ -90,9 +90,8 @@ async function backend(
       GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
       REMOTE_USER: account?.username ?? 'reader',
     },
-    unzipped(request),
-  );
-  return readCgi(output);
+    body: unzipped(request),
+  });
 }
 
 export function unzipped(request: IncomingMessage): Readable {

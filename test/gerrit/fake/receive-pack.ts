@@ -5,11 +5,11 @@
 import { buffer } from 'node:stream/consumers';
 import { readRefs } from '../../fake/bare-repository.ts';
 import { runGit } from '../../fake/git-repository.ts';
+import { FLUSH, onBand, packet, readPackets } from '../../fake/pkt-line.ts';
 import { may } from './authority.ts';
 import { isAncestor, NO_COMMIT } from './bare-git.ts';
 import { moveRef } from './doing/move-ref.ts';
 import { type GitAnswer, type GitTask, unzipped } from './git-http.ts';
-import { FLUSH, onBand, packet, readPackets } from './pkt-line.ts';
 import { receiveForReview } from './refs-for.ts';
 import { RestRefused } from './rest-refused.ts';
 import type { FakeAccount, FakeProject, GerritWorld } from './world.ts';

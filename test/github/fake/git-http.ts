@@ -1,7 +1,7 @@
 /** git over smart HTTP through git's own CGI program; credentials and rules are the fake's. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createGunzip } from 'node:zlib';
-import { readCgi, runHttpBackend } from '../../fake/http-backend.ts';
+import { serveHttpBackend } from '../../fake/http-backend.ts';
 import type { Actor } from './actor.ts';
 import { allows, mayUseGit } from './authority.ts';
 import { GIT_ENVIRONMENT, refsOf } from './bare-git.ts';
@@ -93,9 +93,6 @@ function refused(status: number, text: string, headers: Record<string, string> =
   };
 }
 
-/** By the URL: what every repository says of itself before it lists anything, in git's protocol 2. */
-const greetings = new Map<string, Promise<Buffer>>();
-
 async function backend(
   repository: Repository,
   rest: string,
@@ -117,16 +114,6 @@ async function backend(
     ...extra,
   };
   const body = request.headers['content-encoding'] === 'gzip' ? request.pipe(createGunzip()) : request;
-  if (url.search === '?service=git-upload-pack' && protocol === 'version=2') {
-    request.resume();
-    const known = greetings.get(url.search) ?? runHttpBackend(variables);
-    greetings.set(url.search, known);
-    return done(await known);
-  }
-  return done(await runHttpBackend(variables, body));
-}
-
-function done(output: Buffer): GitDone {
-  const { status, headers, body } = readCgi(output);
-  return { status, answer: response => void response.writeHead(status, headers).end(body) };
+  const { status, headers, body: content } = await serveHttpBackend({ variables, body });
+  return { status, answer: response => void response.writeHead(status, headers).end(content) };
 }

@@ -1,6 +1,7 @@
-/** git's packet lines, as far as `receive-pack` needs them. */
+/** git's packet lines, as far as hosts for tests need them. */
 
 export const FLUSH = Buffer.from('0000');
+export const DELIMITER = '0001';
 
 export function packet(content: string | Buffer): Buffer {
   const bytes = Buffer.from(content);
@@ -17,7 +18,7 @@ export function onBand(band: 1 | 2 | 3, content: string | Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** Lines until the first flush, and what follows it. */
+/** Lines until the first flush or delimiter, and what follows it. */
 export function readPackets(bytes: Buffer): { readonly lines: readonly string[]; readonly rest: Buffer } {
   const lines: string[] = [];
   let at = 0;
