@@ -16,6 +16,7 @@ import { makeCheckout } from './checkout.ts';
 import { type CheckoutRoom, createCheckoutRoom } from './checkout-room.ts';
 import type { Repositories } from './deps.ts';
 import { type OwnProcesses, WorkspaceFailure } from './git-process.ts';
+import { giveToService } from './give-to-service.ts';
 import type { KeptCheckouts, TakenCheckouts } from './kept-checkout.ts';
 import type { JobView, Sandbox } from './sandbox/sandbox.ts';
 import type { Overlay, Owner } from './sandbox/stage.ts';
@@ -208,8 +209,7 @@ async function placePlaybooks(
   const host = makePath(top, source.canonicalName, owner);
   const alternates = reached ? `${gitDir}/objects` : null;
   await makeCheckout(deps.own, { ...source, gitDir, tree: host, alternates }, owner, time);
-  // From here on it belongs to the service, and a job of another user can only read it.
-  if (owner !== null) await deps.own.system(['chown', '-R', '-h', '0:0', '--', top]);
+  if (owner !== null) await giveToService(deps.own, top);
   return { host, job, overlay: null, binds: deps.sandbox.isolated ? [{ from: host, to: job }] : [] };
 }
 
