@@ -19,7 +19,7 @@
  *     playbook-secrets.ts  what one playbook gets decrypted, and secret-file.ts, how it sees it
  *     runner.ts            the contract of the place where playbooks run; sandbox-runner.ts is this machine's
  *     workspace.ts         the checkouts (checkout, kept-checkout, checkout-room, obtain-commit, commit-origin, borrow-access,
- *                          git-process)
+ *                          git-process, give-to-service)
  *     step-file.ts         the steps a playbook reports (reported-steps, time-step; open-plain-file)
  *     job-log.ts           the build's log (log-file, log-server, log-client, log-access, prune-logs); log-store/: logs that ended, packed or in a bucket, and what jobs leave besides
  *     held/                workspaces of failed builds that a person asked to keep: made whole, moved aside, removed when the hold ends
