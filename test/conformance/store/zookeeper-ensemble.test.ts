@@ -4,7 +4,7 @@
  * On a loaded machine an election may take the servers 10 or 20 s (a leader whose followers come late gives up after `initLimit`
  * and begins again), so what is asked of the client counts from the moment there is a leader, and sessions are longer than that.
  */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { create, type Store } from '../../../src/store/port.ts';
 import { startEnsemble, type ZooKeeperEnsemble } from '../../fake/zookeeper/ensemble.ts';
 import { mode } from '../../fake/zookeeper/four-letter.ts';
@@ -20,14 +20,19 @@ const SESSION_TIMEOUT_MS = 60_000;
 const FROZEN_SESSION_TIMEOUT_MS = 20_000;
 
 describeOnZooKeeper('an ensemble', () => {
-  let stack: AsyncDisposableStack;
+  // One for all tests: each heals it in the end, and three servers take three seconds of a processor to start.
   let ensemble: ZooKeeperEnsemble;
+  let stack: AsyncDisposableStack;
   let observer: Store;
   let root: string;
 
+  beforeAll(async () => {
+    ensemble = await startEnsemble(3);
+  });
+  afterAll(async () => await ensemble[Symbol.asyncDispose]());
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
-    ensemble = stack.use(await startEnsemble(3));
+    await ensemble.serving();
     const source = stack.use(openSource(ensemble.hosts, { sessionTimeoutMs: SESSION_TIMEOUT_MS }));
     observer = await source.connect('observer');
     root = freshRoot();

@@ -33,6 +33,8 @@ const SEED = Number(process.env.GATEHOUSE_KILL_SEED ?? 20_261_122);
 /** GATEHOUSE_BLOWS: more of them strike schedulers, too, and several processes at a time. */
 const BLOWS = Number(process.env.GATEHOUSE_BLOWS ?? 6);
 const ONE_BY_ONE = 6;
+/** Enough for each blow to strike something at work: a change costs half a second of a processor. */
+const CHANGES_PER_BLOW = 2;
 /** Milliseconds until the jobs of a killed executor are dead. */
 const JOBS_LIMIT = 5_000;
 /** Milliseconds in which a webhook is refused while the store is away. */
@@ -50,12 +52,12 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
   }, async () => {
     const { cluster, terms } = story();
     const blows = dealBlows(cluster, terms, seededRandom(SEED), BLOWS);
-    const flow = startFlow(cluster, planChanges(3 * blows.length, 'blow'), 0);
+    const flow = startFlow(cluster, planChanges(CHANGES_PER_BLOW * blows.length, 'blow'), 0);
     const recoveries: Promise<void>[] = [];
     const strikes: Struck[] = [];
     for (const { how, choose, delay } of blows) {
       const striking = strike(cluster, terms, how, choose, delay);
-      flow.allow(3);
+      flow.allow(CHANGES_PER_BLOW);
       const struck = await Promise.race([striking, flow.done.then(() => striking)]);
       strikes.push(struck);
       process.stdout.write(`${how} of ${struck.victim.name}\n`);
@@ -111,13 +113,13 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
     timeout: 300_000,
   }, async () => {
     const { cluster, server } = story();
-    const flow = startFlow(cluster, planChanges(12, 'dark'), 5);
+    const flow = startFlow(cluster, planChanges(8, 'dark'), 4);
     const before = cluster.log.transactions.length;
     await waitFor('changes to flow', () => cluster.log.transactions.length > before + 40);
     await server.kill();
     const downSince = Date.now();
     // People go on pushing; no web takes their webhooks.
-    flow.allow(12);
+    flow.allow(8);
     let number = 0;
     while (Date.now() - downSince < 2 * SESSION_TIMEOUT * 1000) {
       number += 1;
@@ -171,11 +173,11 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
     timeout: 300_000,
   }, async () => {
     const { cluster, terms } = story();
-    const flow = startFlow(cluster, planChanges(2 * cluster.processes.length, 'upgrade'), 0);
+    const flow = startFlow(cluster, planChanges(cluster.processes.length, 'upgrade'), 0);
     const stops: { readonly name: string; readonly status: string; readonly tookMs: number }[] = [];
     for (const each of cluster.processes) {
       const before = cluster.log.transactions.length;
-      flow.allow(2);
+      flow.allow(1);
       await waitFor('something to go on', () => cluster.log.transactions.length > before + 20);
       stops.push({ name: each.name, ...(await each.stop()) });
       await each.start();

@@ -1,5 +1,5 @@
 /**
- * Two schedulers, of which one holds the gate: thirty changes flow undisturbed; thirty flow while the holder is killed again
+ * Two schedulers, of which one holds the gate: eighteen changes flow undisturbed; eighteen flow while the holder is killed again
  * and again; the holder sleeps for three session timeouts. The outcome is always the same.
  *
  * Four kills, because after each the other has to wait for the session of the dead one to end; GATEHOUSE_KILLS=20 makes it twenty.
@@ -30,14 +30,15 @@ import { waitFor } from './wait-for.ts';
 
 const KILLS = Number(process.env.GATEHOUSE_KILLS ?? 4);
 const SEED = Number(process.env.GATEHOUSE_KILL_SEED ?? 20_261_289);
-const CHANGES = 30;
+/** Among eighteen are broken ones and two in conflict; more show the same, each for half a second of a processor. */
+const CHANGES = Math.max(18, Math.ceil(1.5 * KILLS));
 /** Milliseconds. On a quiet machine 2 s after the session of the one before has ended. */
 const takeoverLimit = () => (SESSION_TIMEOUT + 2 * slowness()) * 1000;
 
 describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
   const story = useStory(() => storyCluster());
 
-  test('merge thirty changes as one would', { timeout: 240_000 }, async () => {
+  test(`merge ${CHANGES} changes as one would`, { timeout: 240_000 }, async () => {
     const { cluster, terms } = story();
     for (const { pid, name } of cluster.processes)
       expect(terms.sessionsOf(pid ?? 0).length, name).toBeGreaterThan(0);
@@ -89,11 +90,11 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
     timeout: 300_000,
   }, async () => {
     const { cluster, terms, server } = story();
-    const flow = startFlow(cluster, planChanges(12, 'sleep'), 0);
+    const flow = startFlow(cluster, planChanges(9, 'sleep'), 0);
     const moments = chooseMoments(cluster, seededRandom(SEED));
-    const moment = moments.next(4);
+    const moment = moments.next(3);
     const striking = strikeAt(moment, 'freeze', terms, () => terms.holder(gateFence(cluster)));
-    flow.allow(4);
+    flow.allow(3);
     const { victim, pid, at, sessions } = await striking;
     // Every session it has, not only those it is known by.
     const old = new Set([...(await sessionsOf(pid, server)), ...sessions]);
@@ -101,9 +102,9 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
       takeoverIn(cluster.log.transactions, gateFence(cluster), old, at),
     );
     // Enough to do for the other one, so that there is something the sleeper could spoil.
-    flow.allow(4);
+    flow.allow(3);
     await waitFor('three session timeouts to pass', () => Date.now() - at > 3 * SESSION_TIMEOUT * 1000);
-    flow.allow(4);
+    flow.allow(3);
     const thawedAt = Date.now();
     victim.thaw();
     await waitFor('it to come back with a new session', () => {
