@@ -14,7 +14,7 @@ import type { Uuid } from '../lib/ids.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { JobName } from '../model/project.ts';
 
-/** A build that occupies a slot; metrics and the signs of life of the executor count them. */
+/** A build that occupies a slot; metrics count them. */
 export interface RunningBuild {
   readonly build: Uuid;
   readonly job: JobName;

@@ -6,6 +6,7 @@ import type { TreeSize } from '../git/objects/tree-size.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { DiskRoom } from '../lib/disk-room.ts';
 import type { Log } from '../lib/log.ts';
+import type { WorkCount } from '../lib/work-count.ts';
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { KeptWorkspace } from '../model/hold-request.ts';
@@ -157,6 +158,8 @@ export interface ExecutorDeps {
   readonly dataSeal?: DataSeal;
   /** Room on the disks with builds, logs and mirrors. */
   readonly room: DiskRoom;
+  /** Counts its builds. Absent: they are not counted. */
+  readonly work?: Pick<WorkCount, 'hold'>;
   /** Called when the log of a build and what it left are complete. */
   readonly onLogComplete?: (build: string) => void;
   /** Of the nodes that builds are granted. Absent: hosts alone. */

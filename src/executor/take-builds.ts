@@ -29,7 +29,7 @@ const UNGOVERNED: GovernorOptions = {
 
 /** @param execute runs a build in a slot; never rejects. */
 export function takeBuilds(
-  deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room' | 'secretKeys' | 'dataSeal'>,
+  deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room' | 'work' | 'secretKeys' | 'dataSeal'>,
   options: Pick<ExecutorOptions, 'labels' | 'maxBuilds' | 'governor' | 'ansibles'>,
   gate: WorkGate,
   execute: (taken: TakenBuild, slot: Occupied) => Promise<void>,
@@ -71,6 +71,7 @@ export function takeBuilds(
       const taken = await takeNext(admission, AbortSignal.any([signal, governor.shuts]));
       if (taken === undefined) continue;
       const slot = slots.occupy(admission.slot, taken.request, deps.clock.now());
+      const working = deps.work?.hold();
       const build = execute(taken, {
         ...slot,
         begin() {
@@ -79,6 +80,7 @@ export function takeBuilds(
         },
       }).finally(() => {
         slot.release();
+        working?.[Symbol.dispose]();
         builds.delete(build);
         governor.check();
       });

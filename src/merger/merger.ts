@@ -1,6 +1,7 @@
 import { OverBudget } from '../git/objects/tree-budget.ts';
 import { assertNever } from '../lib/assert-never.ts';
 import { stripUserinfo } from '../lib/redact.ts';
+import { createWorkCount, type WorkCount } from '../lib/work-count.ts';
 import { createWorkGate } from '../lib/work-gate.ts';
 import { MERGERS_PER_REQUEST, type MergerOutcome, type MergerRequest } from '../model/merge.ts';
 import { mergerRequestLogFacts } from '../tracing/log-facts.ts';
@@ -12,10 +13,10 @@ import { readConfigFiles, readRepoState } from './read-state.ts';
 
 /** A running merger; `src/cmd` pauses and closes it. */
 export interface Merger {
+  /** The requests it holds. */
+  readonly work: Pick<WorkCount, 'isAtWork' | 'begun'>;
   /** Resolves after `close` when all claimed requests are answered; rejects when no more can be claimed (the session is over). */
   readonly ended: Promise<void>;
-  /** It holds requests. */
-  readonly isAtWork: boolean;
   /** Claims nothing until `resume`; claimed requests are answered. */
   pause(): void;
   resume(): void;
@@ -32,6 +33,7 @@ const AT_ONCE = 64;
  */
 export function createMerger(deps: MergerDeps): Merger {
   const gate = createWorkGate();
+  const work = createWorkCount();
   const working = new Set<Promise<void>>();
 
   function logOf({ request }: ClaimedRequest): MergerLog {
@@ -40,6 +42,7 @@ export function createMerger(deps: MergerDeps): Merger {
   }
 
   async function serve(claimed: ClaimedRequest): Promise<void> {
+    using _work = work.hold();
     const served = await serveRequest(deps, claimed.request);
     const log = logOf(claimed);
     if (served.kind === 'overdue' && claimed.attempt < MERGERS_PER_REQUEST) {
@@ -86,12 +89,12 @@ export function createMerger(deps: MergerDeps): Merger {
         // The request may have killed its merger: served alone, it puts no other request at risk.
         const isSuspect = claimed.attempt > 1;
         if (isSuspect) await Promise.all(working);
-        const work = serve(claimed)
+        const served = serve(claimed)
           // Only dropping can fail here, without the store; the claim ends with the session.
           .catch(error => logOf(claimed).warn({ error: String(error) }, 'a merger request was let go'))
-          .finally(() => working.delete(work));
-        working.add(work);
-        if (isSuspect) await work;
+          .finally(() => working.delete(served));
+        working.add(served);
+        if (isSuspect) await served;
       }
       if (working.size >= AT_ONCE) await Promise.race(working);
     }
@@ -100,10 +103,8 @@ export function createMerger(deps: MergerDeps): Merger {
 
   const ended = loop();
   return {
+    work,
     ended,
-    get isAtWork() {
-      return working.size > 0;
-    },
     pause: () => gate.pause(),
     resume: () => gate.resume(),
     async close() {

@@ -1,3 +1,5 @@
+import { createWorkCount, type WorkCount } from '../lib/work-count.ts';
+
 /**
  * Spreads pipelines over schedulers: one that holds more than its share releases a pipeline now and then, as long as others contend
  * for it. Otherwise the scheduler that starts first would keep all of them, and a restarted one would get none.
@@ -11,22 +13,23 @@ export interface FairShare {
   know(): Disposable;
   /** Counts a pipeline that this process holds, until disposed. */
   hold(): Held;
-  /** A pipeline that this process holds has items. */
-  readonly isAtWork: boolean;
+  /** Pipelines that this process holds and that have items. */
+  readonly work: Pick<WorkCount, 'isAtWork' | 'begun'>;
   /** @param contenders for the lock of a held pipeline, including this process. */
   isExceeded(contenders: number): boolean;
 }
 
 /** A pipeline that this process holds; disposing of it ends the count. */
 export interface Held extends Disposable {
-  /** Its number of items, set by its holder. */
-  items: number;
+  /** Called by its holder whenever that may have changed. */
+  hasItems(isSo: boolean): void;
 }
 
 /** One for each scheduler, shared by its pipelines. Counts what this process knows and holds, nothing of others. */
 export function createFairShare(): FairShare {
   let known = 0;
   const held = new Set<Held>();
+  const work = createWorkCount();
   return {
     know() {
       known += 1;
@@ -35,16 +38,24 @@ export function createFairShare(): FairShare {
       });
     },
     hold() {
+      let working: Disposable | undefined;
       const one: Held = {
-        items: 0,
-        [Symbol.dispose]: () => void held.delete(one),
+        hasItems(isSo) {
+          if (isSo) working ??= work.hold();
+          else {
+            working?.[Symbol.dispose]();
+            working = undefined;
+          }
+        },
+        [Symbol.dispose]() {
+          one.hasItems(false);
+          held.delete(one);
+        },
       };
       held.add(one);
       return one;
     },
-    get isAtWork() {
-      return [...held].some(({ items }) => items > 0);
-    },
+    work,
     isExceeded: contenders => contenders > 1 && held.size > Math.ceil(known / contenders),
   };
 }

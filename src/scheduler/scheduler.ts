@@ -136,8 +136,8 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
           followHistory(shared.expected, deps.recordedDurations, deps.log, both),
           'expected durations',
         );
-      const isAtWork = () => shared.share.isAtWork;
-      loops.track(giveSigns({ ...deps, path: paths.sign(store.sessionId), isAtWork }, both), 'signs of life');
+      const { work } = shared.share;
+      loops.track(giveSigns({ ...deps, path: paths.sign(store.sessionId), work }, both), 'signs of life');
       // From the start: a merger may be lost with the request that makes a tenant ready.
       loops.track(runSweeper(shared, both), 'sweeper');
       try {

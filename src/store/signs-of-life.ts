@@ -4,11 +4,13 @@
  *
  *     alive/<session>      the time, by the clock of its process, at most SIGN_INTERVAL before its end
  *
- * A process without work writes none, and a process that ends in order removes its own. A sign decides nothing: sessions and
+ * The first is given when work has lasted for SIGN_INTERVAL: when it began is recorded with the work itself. A process without work writes
+ * none and sleeps, and a process that ends in order removes its own. A sign decides nothing: sessions and
  * locks decide whether a process is alive.
  */
 import { addMilliseconds, type Clock, type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import { pause } from '../lib/pause.ts';
+import type { WorkCount } from '../lib/work-count.ts';
 import { isOutOfContact } from './connection.ts';
 import { create, type Operation, remove, type Store, StoreError, set } from './port.ts';
 
@@ -24,17 +26,19 @@ export interface SignDeps {
   /** Path of this session's sign; its parent exists. */
   readonly path: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** Asked before each sign; false: none is written. */
-  readonly isAtWork: () => boolean;
+  /** Without work no sign is written. */
+  readonly work: Pick<WorkCount, 'isAtWork' | 'begun'>;
 }
 
 /** Writes signs until aborted, or until the session is over. */
 export async function giveSigns(deps: SignDeps, signal: AbortSignal): Promise<void> {
+  const { work } = deps;
   let given = false;
   try {
     while (!signal.aborted) {
-      if (deps.isAtWork()) given = (await giveSign(deps)) || given;
+      await work.begun(signal);
       await pause(SIGN_INTERVAL, signal);
+      if (work.isAtWork && !signal.aborted) given = (await giveSign(deps)) || given;
     }
     if (given) await deps.store.multi([remove(deps.path)]);
   } catch (error) {

@@ -14,6 +14,7 @@ import { createGit } from '../../git/process/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
 import { startAside } from '../../git/starter/start-aside.ts';
 import type { Log } from '../../lib/log.ts';
+import { createWorkCount } from '../../lib/work-count.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
 import { createKubeClients } from '../../nodes/kubernetes/kube-client.ts';
@@ -50,9 +51,9 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   const keystore = await core.keyring?.open(store, core.paths, core.clock);
   const { executor: settings } = core.settings;
   const log = core.log.child({ component: 'executor' });
-  let builds = () => 0;
+  const work = createWorkCount();
   // Until its last build has ended.
-  opening.defer(await startGivingSigns(core, store, log, 'builds', () => builds() > 0));
+  opening.defer(await startGivingSigns(core, store, log, 'builds', work));
   const queue = new RequestQueue({ store, path: core.paths.requests('build'), codec: buildRequestCodec });
   await queue.prepare();
   const repositories = await openRepositories(core, log, opening);
@@ -78,13 +79,13 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       repositories: providedRepositories(core, store, repositories),
       ...{ log, room, providers: nodes.providers, holds: { store, paths: core.paths } },
       ...(keystore === undefined ? {} : { secretKeys: keystore, sshKeys: keystore, dataSeal: keystore }),
+      work,
       onLogComplete: build => logs.keeper.add(build),
       onJobSpans: counts => core.metrics.record(jobSpanMeasurements(counts)),
     },
     { ...(await fullOptions(core, ansibles)), governor: governor.options },
   );
   opening.defer(() => executor.stop('immediate'));
-  builds = () => executor.running().length;
   opening.use(core.metrics.source(() => executorMeasurements(core.host, executor, settings.maxBuilds)));
   opening.use(core.metrics.source(() => governor.measurements(core.host)));
   opening.use(core.metrics.source(() => holders.measurements(core.host)));

@@ -27,7 +27,7 @@ export async function startMerger(core: WorkerCore): Promise<Component> {
     worker: core.host,
     room: workerRoom([core.settings.merger.gitDir], log, core.trouble),
   });
-  const stopGivingSigns = await startGivingSigns(core, store, log, 'merges', () => merger.isAtWork);
+  const stopGivingSigns = await startGivingSigns(core, store, log, 'merges', merger.work);
   if (core.paused) merger.pause();
   return {
     name: 'merger',

@@ -1,28 +1,29 @@
 /** Signs of life of a merger or an executor that is at work. */
 import type { Log } from '../../lib/log.ts';
+import type { WorkCount } from '../../lib/work-count.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
 import type { Store } from '../../store/port.ts';
 import { giveSigns } from '../../store/signs-of-life.ts';
 import type { WorkerCore } from './worker-core.ts';
 
 /**
- * @param work what has no known end after a crash without signs, e.g. `builds`.
+ * @param what has no known end after a crash without signs, e.g. `builds`.
  * @returns a function that stops it.
  */
 export async function startGivingSigns(
   { paths, clock }: WorkerCore,
   store: Store,
   log: Log,
-  work: string,
-  isAtWork: () => boolean,
+  what: string,
+  work: Pick<WorkCount, 'isAtWork' | 'begun'>,
 ): Promise<() => Promise<void>> {
   await ensureNode(store, paths.signs);
   const stop = new AbortController();
-  const giving = giveSigns({ store, path: paths.sign(store.sessionId), clock, isAtWork }, stop.signal).catch(
+  const giving = giveSigns({ store, path: paths.sign(store.sessionId), clock, work }, stop.signal).catch(
     error =>
       log.error(
         { err: error },
-        `cannot write heartbeats: after a crash the end times of ${work} will be unknown`,
+        `cannot write heartbeats: after a crash the end times of ${what} will be unknown`,
       ),
   );
   return async () => {

@@ -163,7 +163,7 @@ async function takeTurns(
   const recheckTimer = createTurnTimer(dirty, signal);
   dirty.set();
   for (;;) {
-    held.items = known.state.items.size;
+    held.hasItems(known.state.items.size > 0);
     try {
       await dirty.wait(signal);
     } catch (error) {

@@ -24,7 +24,7 @@ export const PATCHES: readonly Patch[] = [
         replace: 'const draft = withArrival(state, decided, { ...arrival, takeover: null });',
       },
     ],
-    caughtBy: { kind: 'seeds', from: 3, scenario: 'failure-in-the-middle' },
+    caughtBy: { kind: 'seeds', from: 7, scenario: 'failure-in-the-middle' },
   },
   {
     name: 'no-lock-check',
@@ -65,7 +65,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'multi create /requests/',
       strike: 'before/break',
-      last: 40,
+      last: 46,
     },
   },
   {
@@ -120,7 +120,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'multi create /tenants/acme/pipelines',
       strike: 'effect/break',
-      last: 22,
+      last: 19,
     },
   },
   {
@@ -175,7 +175,7 @@ export const PATCHES: readonly Patch[] = [
       scenario: 'single-change',
       label: 'host ',
       strike: 'effect/pause',
-      last: 31,
+      last: 33,
     },
   },
   {
@@ -229,7 +229,7 @@ export const PATCHES: readonly Patch[] = [
         replace: "store.onSessionState(state => state === 'lost' && dirty.set())",
       },
     ],
-    caughtBy: { kind: 'seeds', from: 76, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
+    caughtBy: { kind: 'seeds', from: 17, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
   },
   {
     name: 'take-over-without-reconcile',

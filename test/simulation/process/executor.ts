@@ -4,6 +4,7 @@ import type { BuildEvent, BuildResultEvent, TakenBuild } from '../../../src/exec
 import { createStoreBuilds } from '../../../src/executor/store-builds.ts';
 import { derivedUuid } from '../../../src/lib/ids.ts';
 import { pause } from '../../../src/lib/pause.ts';
+import { createWorkCount } from '../../../src/lib/work-count.ts';
 import type { BuildRequest } from '../../../src/model/build-request.ts';
 import { buildRequestCodec } from '../../../src/model/codec/records.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
@@ -54,7 +55,8 @@ export async function runExecutor(life: Incarnation, parts: ProcessParts, stop: 
   const working = new Set<Promise<void>>();
   await ensureNode(store, paths.signs);
   const signs = { store, path: paths.sign(store.sessionId), clock: life.clock };
-  life.background(giveSigns({ ...signs, isAtWork: () => working.size > 0 }, stop));
+  const count = createWorkCount();
+  life.background(giveSigns({ ...signs, work: count }, stop));
   while (!stop.aborted) {
     if (working.size >= SLOTS) {
       await Promise.race(working);
@@ -62,7 +64,11 @@ export async function runExecutor(life: Incarnation, parts: ProcessParts, stop: 
     }
     const taken = await builds.take(() => true, stop);
     if (taken === undefined) break;
-    const work = execute(taken, life, parts, stop).finally(() => working.delete(work));
+    const held = count.hold();
+    const work = execute(taken, life, parts, stop).finally(() => {
+      held[Symbol.dispose]();
+      working.delete(work);
+    });
     life.background(work);
     working.add(work);
   }

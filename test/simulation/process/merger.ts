@@ -1,6 +1,7 @@
 /** A merger process: the real end of the store, a made-up git. */
 
 import { pause } from '../../../src/lib/pause.ts';
+import { createWorkCount } from '../../../src/lib/work-count.ts';
 import type { ClaimedRequest } from '../../../src/merger/deps.ts';
 import { createStoreRequests } from '../../../src/merger/store-requests.ts';
 import { mergerRequestCodec } from '../../../src/model/codec/records.ts';
@@ -26,7 +27,8 @@ export async function runMerger(life: Incarnation, parts: ProcessParts, stop: Ab
   const working = new Set<Promise<void>>();
   await ensureNode(store, paths.signs);
   const signs = { store, path: paths.sign(store.sessionId), clock: life.clock };
-  life.background(giveSigns({ ...signs, isAtWork: () => working.size > 0 }, stop));
+  const count = createWorkCount();
+  life.background(giveSigns({ ...signs, work: count }, stop));
 
   async function answer({ request }: ClaimedRequest): Promise<MergerOutcome> {
     const startedAt = life.clock.now();
@@ -46,6 +48,7 @@ export async function runMerger(life: Incarnation, parts: ProcessParts, stop: Ab
   }
 
   async function serve(claimed: ClaimedRequest): Promise<void> {
+    using _work = count.hold();
     await claimed.complete(await answer(claimed));
   }
 

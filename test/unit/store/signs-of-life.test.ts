@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { addMilliseconds } from '../../../src/lib/clock.ts';
+import { createWorkCount } from '../../../src/lib/work-count.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { create, type Store, StoreError } from '../../../src/store/port.ts';
 import { giveSigns, lastSign, outdatedSigns, SIGN_INTERVAL } from '../../../src/store/signs-of-life.ts';
@@ -24,40 +25,55 @@ afterEach(async () => {
   await server.close();
 });
 
-function worker(isAtWork: () => boolean) {
+function worker() {
   const own = new FaultyStore(server.connect());
   const clock = manualClock();
   const stop = new AbortController();
   const path = `${PARENT}/${own.sessionId}`;
   const given = vi.spyOn(own, 'multi');
-  const ended = giveSigns({ store: own, path, clock, isAtWork }, stop.signal);
-  return { own, clock, stop, path, given, ended };
+  const work = createWorkCount();
+  const ended = giveSigns({ store: own, path, clock, work }, stop.signal);
+  return { own, clock, stop, path, given, work, ended };
 }
 
 test('a process at work says every two seconds that it is there, and takes its sign away when it ends', async () => {
-  const { clock, stop, path, ended } = worker(() => true);
+  const { clock, stop, path, work, ended } = worker();
+  work.hold();
   for (let beat = 0; beat < 3; beat += 1) {
-    const now = clock.now();
-    await eventually(async () => (await lastSign(store, path)) === now);
     clock.advance(SIGN_INTERVAL);
     await vi.advanceTimersByTimeAsync(SIGN_INTERVAL);
+    const now = clock.now();
+    await eventually(async () => (await lastSign(store, path)) === now);
   }
   stop.abort();
   await ended;
   expect(await lastSign(store, path)).toBeUndefined();
 });
 
-test('one without work writes nothing, and the sign of a killed one stays', async () => {
-  let atWork = true;
-  const { own, clock, path, given, ended } = worker(() => atWork);
-  const last = clock.now();
-  await eventually(async () => (await lastSign(store, path)) === last);
-  atWork = false;
-  const written = given.mock.calls.length;
-  clock.advance(10 * SIGN_INTERVAL);
+test('work that ends sooner is not worth a sign', async () => {
+  const { stop, given, work, ended } = worker();
+  const short = work.hold();
+  await vi.advanceTimersByTimeAsync(SIGN_INTERVAL - 1);
+  short[Symbol.dispose]();
   await vi.advanceTimersByTimeAsync(10 * SIGN_INTERVAL);
+  expect(given).not.toHaveBeenCalled();
+  stop.abort();
+  await ended;
+});
+
+test('one without work writes nothing and sleeps, and the sign of a killed one stays', async () => {
+  const { own, clock, path, given, work, ended } = worker();
+  const first = work.hold();
+  const last = clock.now();
+  await vi.advanceTimersByTimeAsync(SIGN_INTERVAL);
+  await eventually(async () => (await lastSign(store, path)) === last);
+  first[Symbol.dispose]();
+  const written = given.mock.calls.length;
+  clock.advance(SIGN_INTERVAL);
+  await vi.advanceTimersByTimeAsync(SIGN_INTERVAL);
+  expect(vi.getTimerCount()).toBe(0);
   expect(given.mock.calls.length).toBe(written);
-  atWork = true;
+  work.hold();
   await server.expire(own.sessionId);
   await vi.advanceTimersByTimeAsync(SIGN_INTERVAL);
   await ended;
@@ -65,7 +81,9 @@ test('one without work writes nothing, and the sign of a killed one stays', asyn
 });
 
 test('a sign that was swept is given again', async () => {
-  const { clock, stop, path, ended } = worker(() => true);
+  const { clock, stop, path, work, ended } = worker();
+  work.hold();
+  await vi.advanceTimersByTimeAsync(SIGN_INTERVAL);
   await eventually(async () => (await lastSign(store, path)) !== undefined);
   await store.multi(await outdatedSigns(store, PARENT, addMilliseconds(clock.now(), 8 * DAY)));
   expect(await lastSign(store, path)).toBeUndefined();
@@ -95,6 +113,11 @@ test('signs are swept after a week, and when there are more than a hundred the o
 test('a failure of the store that is not about contact is reported', async () => {
   const own = new FaultyStore(server.connect());
   vi.spyOn(own, 'multi').mockRejectedValue(new StoreError('Refused', PARENT));
-  const deps = { store: own, path: `${PARENT}/x`, clock: manualClock(), isAtWork: () => true };
-  await expect(giveSigns(deps, new AbortController().signal)).rejects.toThrow('Refused');
+  const work = createWorkCount();
+  work.hold();
+  const giving = giveSigns(
+    { store: own, path: `${PARENT}/x`, clock: manualClock(), work },
+    new AbortController().signal,
+  );
+  await Promise.all([expect(giving).rejects.toThrow('Refused'), vi.advanceTimersByTimeAsync(SIGN_INTERVAL)]);
 });
