@@ -1,6 +1,4 @@
-/** What `npm run sim` does, once patches are in place. */
-import { spawn } from 'node:child_process';
-import path from 'node:path';
+/** What `npm run sim` does, with the sound product or with a patch in place. */
 import {
   type Choice,
   failureText,
@@ -12,8 +10,6 @@ import {
 } from './campaign.ts';
 import { costOf } from './cost.ts';
 import { MUST_REACH, MUST_REACH_AFTER } from './must-reach.ts';
-import type { Patch } from './patches/patch.ts';
-import { PATCHES } from './patches/table.ts';
 import { type Outcome, simulate } from './run.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { Sometimes } from './sometimes.ts';
@@ -38,7 +34,6 @@ export interface Values {
   readonly point?: string | undefined;
   readonly label?: string | undefined;
   readonly strike?: string | undefined;
-  readonly patches: boolean;
   readonly patch?: string | undefined;
   readonly cost?: string | undefined;
 }
@@ -55,7 +50,6 @@ export async function command(values: Values): Promise<number> {
     write(JSON.stringify(await costOf(Number(values.cost))));
     return 0;
   }
-  if (values.patches) return await runPatches();
   if (values.point !== undefined) return await onePoint(values, values.point);
   if (values.sweep) return await sweep(values);
   return values.seed === undefined ? await campaign(values) : await oneSeed(values, Number(values.seed));
@@ -239,58 +233,4 @@ function parsePoint(text: string): CrashPoint {
   if (strike === undefined)
     throw new Error(`--point takes <number>/<before|effect|reply>[/pause|/break], not ${text}`);
   return { index: Number.parseInt(text, 10), ...strike };
-}
-
-// ---- patches ----
-
-const PATCHES_AT_ONCE = 2;
-
-/** Each in a process of its own, so that nothing of the sound product is loaded. */
-async function runPatches(): Promise<number> {
-  let missed = 0;
-  const waiting = PATCHES.values();
-  const work = async (): Promise<void> => {
-    for (const patch of waiting) {
-      const { code, output } = await runPatched(patch);
-      const caught = /✗.*\n? {4}(\S.*)/.exec(output)?.[1] ?? '';
-      // 1: a violation was found; anything else means that the patch did not fit or the simulation broke. A patch with a name that
-      // the product no longer has breaks no rule, only the program.
-      const ok = code === 1 && caught !== '' && !output.includes('ReferenceError');
-      if (!ok) missed += 1;
-      const why = output.trim().split('\n').slice(-3).join(' | ').slice(0, 300);
-      write(`${ok ? '✓' : '✗'} ${patch.name}: ${patch.rule}`);
-      write(`    ${ok ? caught.slice(0, 160) : `${patch.name} was not caught (exit code ${code}): ${why}`}`);
-    }
-  };
-  await Promise.all(Array.from({ length: PATCHES_AT_ONCE }, work));
-  write(`${PATCHES.length} broken rules, ${PATCHES.length - missed} caught`);
-  return missed === 0 ? 0 : 1;
-}
-
-function runPatched(patch: Patch): Promise<{ readonly code: number | null; readonly output: string }> {
-  const { caughtBy } = patch;
-  const args =
-    caughtBy.kind === 'seeds'
-      ? [
-          ...['--first', '--from', String(caughtBy.from), '--seeds', '40'],
-          ...(caughtBy.calm === true ? ['--calm'] : []),
-          ...(caughtBy.faults === undefined ? [] : ['--faults', caughtBy.faults]),
-        ]
-      : [
-          ...['--first', '--sweep', '--label', caughtBy.label, '--strike', caughtBy.strike],
-          ...(caughtBy.last === undefined ? [] : ['--last', String(caughtBy.last)]),
-        ];
-  const scenario = caughtBy.scenario === undefined ? [] : ['--scenario', caughtBy.scenario];
-  const child = spawn(
-    process.execPath,
-    [path.join(import.meta.dirname, 'main.ts'), '--patch', patch.name, ...args, ...scenario],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (data: Buffer) => (output += data.toString()));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', code => resolve({ code, output }));
-  });
 }

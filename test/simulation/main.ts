@@ -23,7 +23,8 @@
  *     patches/       broken rules, as data, and how they are put in place while the source is loaded
  */
 import { parseArgs } from 'node:util';
-import { applyPatch } from './patches/apply.ts';
+import { patchedModules } from './patches/apply.ts';
+import { patchNamed } from './patches/table.ts';
 
 const HELP = `npm run sim -- [options]
 
@@ -69,10 +70,18 @@ const { values } = parseArgs({
   },
 });
 
-// Before anything of the product is loaded.
-if (values.patch !== undefined) applyPatch(values.patch);
 if (values.help) process.stdout.write(HELP);
-else {
-  const { command } = await import('./command.ts');
-  process.exitCode = await command(values);
+else process.exitCode = await run();
+
+async function run(): Promise<number> {
+  if (values.patches) {
+    const { runPatches } = await import('./patches/run-patches.ts');
+    return await runPatches(patchedModules(), line => void process.stdout.write(`${line}\n`));
+  }
+  const url = new URL('./command.ts', import.meta.url).href;
+  const modules = values.patch === undefined ? undefined : patchedModules();
+  const sound = (await import(url)) as typeof import('./command.ts');
+  if (values.patch === undefined || modules === undefined) return await sound.command(values);
+  const patched = (await modules.load(url, patchNamed(values.patch))) as typeof sound;
+  return await patched.command(values);
 }

@@ -17,7 +17,7 @@ export interface Patch {
 }
 
 /** Where to look first. Any run of the suite may catch it; from here it does not take long. */
-type Catch =
+export type Catch =
   /** Runs from this seed on, until one fails. */
   | {
       readonly kind: 'seeds';

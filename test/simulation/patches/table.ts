@@ -461,3 +461,11 @@ export const PATCHES: readonly Patch[] = [
     caughtBy: { kind: 'calls', scenario: 'single-change', label: 'collector takes', strike: 'before' },
   },
 ];
+
+/** @throws Error when there is none. */
+export function patchNamed(name: string): Patch {
+  const patch = PATCHES.find(each => each.name === name);
+  if (patch === undefined)
+    throw new Error(`there is no patch ${name}; there are: ${PATCHES.map(each => each.name).join(', ')}`);
+  return patch;
+}
