@@ -25,6 +25,8 @@ interface CommitSpec {
   readonly parents?: readonly string[];
   /** Path → content; null deletes. */
   readonly files?: Readonly<Record<string, string | null>>;
+  /** Which of them can be run; default: none. */
+  readonly isScript?: (path: string) => boolean;
   /** The same for paths that are not UTF-8. */
   readonly rawFiles?: readonly (readonly [path: Buffer, content: string | null])[];
   readonly message?: string;
@@ -107,8 +109,11 @@ export const FAST_IMPORT = [
 const WHO = 'Test Author <author@example.org>';
 const MESSAGE = 'change\n';
 
-function plainFiles({ files = {} }: CommitSpec): readonly (readonly [string, string | null, boolean])[] {
-  return Object.entries(files).map(([name, content]) => [name, content, false]);
+function plainFiles({
+  files = {},
+  isScript = () => false,
+}: CommitSpec): readonly (readonly [string, string | null, boolean])[] {
+  return Object.entries(files).map(([name, content]) => [name, content, isScript(name)]);
 }
 
 function importStream(spec: CommitSpec, ref: string, parents: readonly string[], who: string): Buffer {
@@ -125,8 +130,9 @@ function importStream(spec: CommitSpec, ref: string, parents: readonly string[],
   );
   for (const [path, content] of [...named, ...(spec.rawFiles ?? [])]) {
     const quoted = quotedPath(path);
+    const mode = spec.isScript?.(path.toString()) ? '100755' : '100644';
     if (content === null) parts.push(`D ${quoted}\n`);
-    else parts.push(`M 100644 inline ${quoted}\ndata ${Buffer.byteLength(content)}\n`, content, '\n');
+    else parts.push(`M ${mode} inline ${quoted}\ndata ${Buffer.byteLength(content)}\n`, content, '\n');
   }
   parts.push('\nget-mark :1\n');
   return Buffer.concat(parts.map(part => Buffer.from(part)));

@@ -205,10 +205,7 @@ export async function openBench(
     repository,
     warnings,
     mirrors,
-    async commit(scripts) {
-      const commit = await repository.commit({ files: scripts });
-      return makeExecutable(repository, commit, Object.keys(scripts));
-    },
+    commit: files => repository.commit({ files, isScript: name => name.endsWith('.sh') }),
     submit: (request, store) => queue.submit(request, store),
     async [Symbol.asyncDispose]() {
       await executor.stop('immediate');
@@ -235,37 +232,6 @@ function openSizes() {
       for (const repository of open.values()) await repository[Symbol.asyncDispose]();
     },
   };
-}
-
-/** fast-import of the fake writes plain files; scripts need their mode. */
-async function makeExecutable(
-  repository: GitRepository,
-  commit: string,
-  names: readonly string[],
-): Promise<string> {
-  const listed = await repository.git('ls-tree', '-r', commit);
-  const entries = listed.split('\n').flatMap(line => {
-    const [, id, path] = /^\d+ blob ([0-9a-f]+)\t(.*\.sh)$/.exec(line) ?? [];
-    return path !== undefined && names.includes(path) ? [`100755 ${id}\t${path}`] : [];
-  });
-  const index = { GIT_INDEX_FILE: join(repository.path, 'test-index') };
-  await repository.raw(['read-tree', commit], '', index);
-  await repository.raw(
-    ['update-index', '--add', '--index-info'],
-    entries.map(entry => `${entry}\n`).join(''),
-    index,
-  );
-  const tree = (await repository.raw(['write-tree'], '', index)).toString().trim();
-  const made = (
-    await repository.raw(['commit-tree', tree, '-p', commit, '-m', 'modes'], '', {
-      GIT_COMMITTER_DATE: '1767225600 +0000',
-      GIT_AUTHOR_DATE: '1767225600 +0000',
-    })
-  )
-    .toString()
-    .trim();
-  await repository.git('update-ref', 'refs/heads/main', made);
-  return made;
 }
 
 interface Waiting {

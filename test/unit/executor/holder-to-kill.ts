@@ -3,6 +3,7 @@
  * store is the file `store` there. It prints a line when the workspace is where it is held and its result is about to be stored, and
  * goes no further.
  */
+import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { failedBuildOf } from '../../../src/executor/hosts/hold-hosts.ts';
 import { askOperation, findHold } from '../../../src/nodes/hold-requests.ts';
@@ -11,6 +12,9 @@ import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { storePaths } from '../../../src/store/paths.ts';
 import { manualClock } from '../store/test-bench.ts';
 import { buildRequest, CANONICAL, openBench, script } from './fixture.ts';
+
+// What is killed keeps nothing of what it compiled, and the next one would compile all of it again.
+flushCompileCache();
 
 const [folder = ''] = process.argv.slice(2);
 const paths = storePaths();

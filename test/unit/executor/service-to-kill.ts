@@ -2,7 +2,11 @@
  * A process with an executor in it, for tests that kill or stop it: `node service-to-kill.ts <folder> <sandbox mode> <script body>
  * [silence limit in seconds]`. Prints a line when the script has said `begun`, and another with the result when there is one.
  */
+import { flushCompileCache } from 'node:module';
 import { buildRequest, openBench, script } from './fixture.ts';
+
+// What is killed keeps nothing of what it compiled, and the next one would compile all of it again.
+flushCompileCache();
 
 const [folder = '', mode = 'none', body = '', silenceLimit] = process.argv.slice(2);
 const bench = await openBench(

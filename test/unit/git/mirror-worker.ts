@@ -4,10 +4,14 @@
  * `<number of proposals> <commit of the whole chain>` per pass, and ends after the pass that saw `<last>` proposals.
  */
 
+import { flushCompileCache } from 'node:module';
 import { parseRefName } from '../../../src/git/objects/ref-name.ts';
 import { createGit } from '../../../src/git/process/git.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { IDENTITY } from './open-repository.ts';
+
+// What is killed keeps nothing of what it compiled, and the next one would compile all of it again.
+flushCompileCache();
 
 const [root = '', url = '', last = '1'] = process.argv.slice(2);
 const MAIN = parseRefName('refs/heads/main');

@@ -5,8 +5,12 @@
  *     node writer-process.ts <file> <outstanding>
  */
 import { writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
 import { create, StoreError, set } from '../../../../src/store/port.ts';
+
+// What is killed keeps nothing of what it compiled, and the next one would compile all of it again.
+flushCompileCache();
 
 const [file = '', outstanding = '1'] = process.argv.slice(2);
 const say = (line: object): void => {
