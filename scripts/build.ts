@@ -6,7 +6,7 @@
  *     FOLDER/src/cmd/main.js     the command line
  *     FOLDER/src/…/x.js          the modules that threads and processes start with, where the sources have them
  *     FOLDER/src/…, drivers/…    what is no code, and the page as it is served
- *     FOLDER/chunks/             the rest
+ *     FOLDER/chunks/             the rest (build-chunks.ts)
  */
 import { createHash } from 'node:crypto';
 import {
@@ -24,6 +24,7 @@ import {
 import path from 'node:path';
 import { rolldown } from 'rolldown';
 import { pageFiles } from '../src/web/page-files.ts';
+import { chunkPlan } from './build-chunks.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const PARTS = ['src', 'drivers'];
@@ -56,7 +57,13 @@ const MARK = '.made-from';
  */
 export async function build(folder: string): Promise<void> {
   const files = PARTS.flatMap(filesBelow);
-  const made = digest([...files, 'package.json', 'package-lock.json', 'scripts/build.ts']);
+  const made = digest([
+    ...files,
+    'package.json',
+    'package-lock.json',
+    'scripts/build.ts',
+    'scripts/build-chunks.ts',
+  ]);
   if (isMadeFrom(folder, made)) return;
   mkdirSync(path.dirname(folder), { recursive: true });
   const draft = mkdtempSync(`${folder}.`);
@@ -86,10 +93,14 @@ function isMadeFrom(folder: string, made: string): boolean {
 async function writeModules(folder: string, files: readonly string[]): Promise<void> {
   const starting = files.filter(isCode).flatMap(startedIn);
   const entries = [...new Set([...PROGRAMS, ...starting])];
+  const chunks = chunkPlan();
   const bundle = await rolldown({
     input: Object.fromEntries(entries.map(entry => [entry, path.join(ROOT, `${entry}.ts`)])),
     platform: 'node',
     external: [...ABSENT, BUNDLER],
+    // The modules that programs start with are for nothing else.
+    preserveEntrySignatures: 'allow-extension',
+    plugins: [chunks.plugin],
     // ssh2 looks for a program of Windows beside itself.
     transform: { define: { __dirname: 'import.meta.dirname' } },
     logLevel: 'silent',
@@ -99,6 +110,7 @@ async function writeModules(folder: string, files: readonly string[]): Promise<v
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
+    codeSplitting: { groups: [{ name: chunks.name, includeDependenciesRecursively: false }] },
     sourcemap: false,
   });
   await bundle.close();

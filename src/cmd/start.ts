@@ -1,4 +1,5 @@
 /** `gatehouse start [component...]`: the service of this process in the foreground, until a signal or an operator ends it. */
+import { flushCompileCache } from 'node:module';
 import { styleText } from 'node:util';
 import type { Log } from '../lib/log.ts';
 import { readSettings } from '../settings/read-settings.ts';
@@ -65,7 +66,11 @@ interface Run {
 async function run(service: Service, { settings, log, wanted, signals }: Run): Promise<number> {
   const { url } = service;
   service.ready.then(
-    () => log.info({ url, components: wanted.join(' ') }, 'ready'),
+    () => {
+      log.info({ url, components: wanted.join(' ') }, 'ready');
+      // Node writes it at the end of a process, and this one may be killed. Without NODE_COMPILE_CACHE it does nothing.
+      flushCompileCache();
+    },
     error => log.debug({ err: error }, 'the service ended before it was ready'),
   );
   if (wanted.includes('web')) log.info({ url }, `Gatehouse serves ${url}`);
