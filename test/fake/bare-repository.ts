@@ -30,9 +30,10 @@ export async function readRef(dir: string, ref: string): Promise<string | undefi
  * Moves the ref as git does, by a lock beside it.
  *
  * @param to null: removes it
- * @returns false: this one is for git, which may know a way (a packed ref, a lock, a folder of that name)
+ * @param from where it must be; forty zeros: nowhere
+ * @returns false: this one is for git, which may know a way (a packed ref, a lock, a folder of that name), or has something to say
  */
-export async function writeRef(dir: string, ref: string, to: string | null): Promise<boolean> {
+export async function writeRef(dir: string, ref: string, to: string | null, from?: string): Promise<boolean> {
   if (!PLAIN_REF.test(ref) || (await readPacked(dir)).size > 0) return false;
   const file = path.join(dir, ref);
   const lock = `${file}.lock`;
@@ -44,6 +45,7 @@ export async function writeRef(dir: string, ref: string, to: string | null): Pro
     return leftToGit(error);
   }
   try {
+    if (from !== undefined && from !== ((await readLoose(dir, ref)) ?? NOWHERE)) return false;
     await (to === null ? rm(file) : rename(lock, file));
     return true;
   } catch (error) {
@@ -60,6 +62,7 @@ function leftToGit(error: unknown): false {
   throw error;
 }
 
+const NOWHERE = '0'.repeat(40);
 const PLAIN_REF = /^refs(?!.*(\.\.|\.lock))(\/[A-Za-z0-9]([\w.-]*\w)?)+$/;
 
 /** Full ref name → id (of annotated tags: id of the tag), sorted by name. */

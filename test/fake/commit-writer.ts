@@ -1,8 +1,12 @@
 /**
  * Writes commits as loose objects, without a process of git: a story makes a dozen, and a process costs more than all their files. What
- * is not plain (unusual names, parents whose files are not known here, a file in place of a folder, large trees) it leaves to git.
+ * is not plain (unusual names, parents that are not loose objects, a file in place of a folder, large trees) it leaves to git.
  */
+import { readLooseObject } from '../../src/git/objects/loose-object.ts';
+import { parseObjectId } from '../../src/git/objects/object-id.ts';
 import { createObjectWriter } from '../../src/git/objects/object-writer.ts';
+import { parseTree } from '../../src/git/objects/tree.ts';
+import { looseCommit } from './loose-commits.ts';
 
 interface PlainCommit {
   /** The first is what `files` are changes of. */
@@ -12,6 +16,8 @@ interface PlainCommit {
   readonly message: string;
   /** `Name <address> <seconds> +0000`, author and committer. */
   readonly who: string;
+  /** The same, where it is another. */
+  readonly committer?: string;
 }
 
 export interface CommitWriter {
@@ -29,10 +35,21 @@ interface Entry {
 
 /** Each commit writes all its trees. */
 const MOST_FILES = 200;
+/** Bytes. */
+const MOST_TREE = 64 * 1024;
 
 /** Of names that begin with a dot only Zuul's: git refuses some of the others. */
 const PLAIN_NAME = String.raw`(?:\w[\w.-]*|\.zuul(?:\.yaml|\.d))`;
 const PLAIN_PATH = new RegExp(`^${PLAIN_NAME}(?:/${PLAIN_NAME})*$`);
+
+const writers = new Map<string, CommitWriter>();
+
+/** The same one each time: it knows what it wrote. */
+export function commitWriterOf(gitDir: string): CommitWriter {
+  const known = writers.get(gitDir) ?? createCommitWriter(gitDir);
+  writers.set(gitDir, known);
+  return known;
+}
 
 /** @param gitDir a bare repository. */
 export function createCommitWriter(gitDir: string): CommitWriter {
@@ -58,9 +75,10 @@ export function createCommitWriter(gitDir: string): CommitWriter {
   }
 
   return {
-    async write({ parents, files, message, who }) {
+    async write({ parents, files, message, who, committer = who }) {
       const [first] = parents;
-      const before = first === undefined ? new Map<string, Entry>() : known.get(first);
+      const before =
+        first === undefined ? new Map<string, Entry>() : (known.get(first) ?? (await treeOf(gitDir, first)));
       if (before === undefined || !files.every(([file]) => PLAIN_PATH.test(file))) return undefined;
       const tree = new Map(before);
       for (const [file, content, executable] of files) {
@@ -77,13 +95,30 @@ export function createCommitWriter(gitDir: string): CommitWriter {
         `tree ${await writeTree(tree, '')}`,
         ...parents.map(parent => `parent ${parent}`),
         `author ${who}`,
-        `committer ${who}`,
+        `committer ${committer}`,
       ];
       const id = await objects.write('commit', Buffer.from(`${head.join('\n')}\n\n${message}`));
       known.set(id, tree);
       return id;
     },
   };
+}
+
+/** Undefined: not of plain files, or not all of it is there as loose objects. */
+async function treeOf(gitDir: string, commit: string): Promise<Tree | undefined> {
+  const found = new Map<string, Entry>();
+  const open = [{ prefix: '', id: looseCommit(gitDir, commit)?.tree }];
+  for (const { prefix, id } of open) {
+    const tree = id === undefined ? undefined : readLooseObject(gitDir, parseObjectId(id), MOST_TREE);
+    if (tree?.kind !== 'tree') return undefined;
+    for (const { name, mode, id } of (await parseTree(tree.content)).values()) {
+      if (!/^[ -~]+$/.test(name)) return undefined;
+      if (mode === '40000') open.push({ prefix: `${prefix}${name}/`, id });
+      else if (mode === '100644' || mode === '100755') found.set(`${prefix}${name}`, { mode, id });
+      else return undefined;
+    }
+  }
+  return found.size > MOST_FILES ? undefined : found;
 }
 
 /** No path is a file and a folder. */

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { deflateSync } from 'node:zlib';
+import { answerFromFiles } from '../../fake/answer-from-files.ts';
 import { makeBareRepository, readRef } from '../../fake/bare-repository.ts';
+import { commitWriterOf } from '../../fake/commit-writer.ts';
 import { FAST_IMPORT, runGit } from '../../fake/git-repository.ts';
 
 export const NO_COMMIT = '0'.repeat(40);
@@ -24,7 +26,9 @@ export async function createGerritRepository(dir: string, branch: string): Promi
 
 /** Stdout without its last line breaks. @throws Error when git ends with an error */
 export async function git(dir: string, ...args: readonly string[]): Promise<string> {
-  return (await runGit(dir, args)).toString().trimEnd();
+  const known = await answerFromFiles(dir, args);
+  if (known === null) throw new Error(`git ${args.join(' ')}: no`);
+  return known ?? (await runGit(dir, args)).toString().trimEnd();
 }
 
 /** The same with bytes on stdin, or with another identity. */
@@ -113,8 +117,19 @@ export interface CommitRequest {
 /** Makes a commit without a checkout, and no ref to it. @returns its id */
 export async function commitFiles(dir: string, request: CommitRequest): Promise<string> {
   const { parents, files, message, by, at } = request;
-  const ref = 'refs/fake/new';
   const who = `${by.name} <${by.email}> ${Math.trunc(at / 1000)} +0000`;
+  const written = await commitWriterOf(dir).write({
+    parents,
+    files: Object.entries(files).map(([name, content]) => [
+      name,
+      content,
+      content?.startsWith('#!') === true,
+    ]),
+    message,
+    who,
+  });
+  if (written !== undefined) return written;
+  const ref = 'refs/fake/new';
   const parts = [
     `reset ${ref}\ncommit ${ref}\nmark :1\nauthor ${who}\ncommitter ${who}\n`,
     `data ${Buffer.byteLength(message)}\n${message}\n`,

@@ -1,6 +1,8 @@
 /** Real bare repositories: what GitHub does to them by itself. */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { answerFromFiles } from '../../fake/answer-from-files.ts';
 import { makeBareRepository, readRef, readRefs } from '../../fake/bare-repository.ts';
+import { commitWriterOf } from '../../fake/commit-writer.ts';
 import { FAST_IMPORT, runGit } from '../../fake/git-repository.ts';
 import { PRE_RECEIVE } from './pre-receive.ts';
 
@@ -40,6 +42,9 @@ export function git(dir: string, ...args: readonly string[]): Promise<string> {
 }
 
 async function ask(dir: string, args: readonly string[]): Promise<string> {
+  const known = await answerFromFiles(dir, args);
+  if (known === null) throw new Error(`git ${args.join(' ')}: no`);
+  if (known !== undefined) return known;
   return (await runGit(dir, args, '', GIT_ENVIRONMENT)).toString().trimEnd();
 }
 
@@ -116,8 +121,21 @@ export async function commitFiles(
   dir: string,
   { parent, files, message, author }: CommitRequest,
 ): Promise<string> {
-  const ref = 'refs/fake/new';
   const now = `${Math.trunc(Date.now() / 1000)} +0000`;
+  const written = await commitWriterOf(dir).write({
+    parents: parent === undefined ? [] : [parent],
+    // Scripts are executable, as their authors commit them.
+    files: Object.entries(files).map(([path, content]) => [
+      path,
+      content,
+      content?.startsWith('#!') === true,
+    ]),
+    message: `${message}\n`,
+    who: `${author} <${author}@example.org> ${now}`,
+    committer: `${GIT_ENVIRONMENT.GIT_COMMITTER_NAME} <${GIT_ENVIRONMENT.GIT_COMMITTER_EMAIL}> ${now}`,
+  });
+  if (written !== undefined) return written;
+  const ref = 'refs/fake/new';
   const parts = [
     `reset ${ref}\ncommit ${ref}\nmark :1\nauthor ${author} <${author}@example.org> ${now}\n`,
     `committer ${GIT_ENVIRONMENT.GIT_COMMITTER_NAME} <${GIT_ENVIRONMENT.GIT_COMMITTER_EMAIL}> ${now}\n`,
@@ -125,7 +143,6 @@ export async function commitFiles(
     parent === undefined ? '' : `from ${parent}\n`,
     ...Object.entries(files).map(([path, content]) => {
       if (content === null) return `D ${JSON.stringify(path)}\n`;
-      // Scripts are executable, as their authors commit them.
       const mode = content.startsWith('#!') ? '100755' : '100644';
       return `M ${mode} inline ${JSON.stringify(path)}\ndata ${Buffer.byteLength(content)}\n${content}\n`;
     }),

@@ -114,20 +114,19 @@ export async function mergeable(world: World, repository: Repository, pull: Pull
 
 export async function changedFiles({ dir }: Repository, { now }: Pull): Promise<readonly ChangedFile[]> {
   const range = `${await tipOf(dir, now.base)}...${now.head}`;
-  const statuses = (await tryGit(dir, 'diff', '-z', '--name-status', '--no-renames', range)) ?? '';
-  const numbers = (await tryGit(dir, 'diff', '-z', '--numstat', '--no-renames', range)) ?? '';
-  const counts = new Map(
-    numbers
-      .split('\0')
-      .filter(Boolean)
-      .map(line => {
-        const [added = '0', removed = '0', path = ''] = line.split('\t');
-        return [path, { additions: Number(added) || 0, deletions: Number(removed) || 0 }];
-      }),
+  const text = (await tryGit(dir, 'diff', '-z', '--raw', '--numstat', '--no-renames', range)) ?? '';
+  const parts = text.split('\0');
+  // A line and a path for each file; then each file's counts.
+  const named = parts.flatMap((line, at) =>
+    line.startsWith(':') ? [{ letter: line.at(-1) ?? '', path: parts[at + 1] ?? '' }] : [],
   );
-  const words = statuses.split('\0').filter(Boolean);
-  return Array.from({ length: Math.floor(words.length / 2) }, (_, at) => {
-    const [letter = '', path = ''] = words.slice(at * 2, at * 2 + 2);
+  const counts = new Map(
+    parts.slice(named.length * 2).map(line => {
+      const [added = '0', removed = '0', path = ''] = line.split('\t');
+      return [path, { additions: Number(added) || 0, deletions: Number(removed) || 0 }];
+    }),
+  );
+  return named.map(({ letter, path }) => {
     const status = { A: 'added', D: 'removed' }[letter] ?? 'modified';
     return { status, path, ...(counts.get(path) ?? { additions: 0, deletions: 0 }) };
   });

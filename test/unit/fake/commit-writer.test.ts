@@ -41,8 +41,24 @@ test('what is written without git is what git would write', async () => {
   expect(await repository.git('fsck', '--strict', '--no-dangling')).toBe('');
 });
 
+test('what another made is read from its objects, and has a committer of its own', async () => {
+  await using repository = await createGitRepository();
+  const made = await repository.commit({ files: { 'a/b.txt': '1\n', 'c.txt': '2\n' } });
+  const id = await createCommitWriter(repository.path).write({
+    parents: [made],
+    files: [['a/d.txt', '3\n', false]],
+    message: 'm\n',
+    who: WHO,
+    committer: WHO.replaceAll('Ada', 'Bob'),
+  });
+  await repository.git('update-ref', 'refs/heads/main', id ?? '');
+  expect(await repository.git('log', '-1', '--format=%an %cn')).toBe('Ada Example Bob Example');
+  expect(await repository.git('ls-tree', '-r', '--name-only', 'main')).toBe('a/b.txt\na/d.txt\nc.txt');
+  expect(await repository.git('fsck', '--strict', '--no-dangling')).toBe('');
+});
+
 test.each([
-  ['a parent that it did not write', ['0'.repeat(40)], [['a', '1', false]]],
+  ['a parent that is not here', ['0'.repeat(40)], [['a', '1', false]]],
   ['an unusual name', [], [['a b', '1', false]]],
   ['a folder that begins with a dot', [], [['a/.git/config', '1', false]]],
   [

@@ -93,7 +93,8 @@ export async function objectNode(
   repository: Repository,
   expression: string,
 ): Promise<Shape | null> {
-  const sha = await tryGit(repository.dir, 'rev-parse', '--verify', '-q', expression);
+  const isId = /^[0-9a-f]{40}$/.test(expression);
+  const sha = isId ? expression : await tryGit(repository.dir, 'rev-parse', '--verify', '-q', expression);
   if (sha === undefined) return null;
   const type = await tryGit(repository.dir, 'cat-file', '-t', sha);
   if (type === 'commit') return commitNode(world, repository, sha);
