@@ -2,8 +2,9 @@
  * Bare repositories as files: what is read or made here needs no process of git. A story asks for a hundred refs, and each process
  * costs more than all of them.
  */
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { listRefs } from './list-refs.ts';
 
 /**
  * An empty one, as `git init --bare` lays it out.
@@ -66,28 +67,10 @@ const NOWHERE = '0'.repeat(40);
 const PLAIN_REF = /^refs(?!.*(\.\.|\.lock))(\/[A-Za-z0-9]([\w.-]*\w)?)+$/;
 
 /** Full ref name → id (of annotated tags: id of the tag), sorted by name. */
-export async function readRefs(dir: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  for (const ref of await looseRefs(dir, 'refs')) {
-    const id = await readLoose(dir, ref);
-    if (id !== undefined) found.set(ref, id);
-  }
-  const packed = await readPacked(dir);
-  return new Map([...packed, ...found].toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-/** Names of the files below the folder. git removes a folder with its last ref while others read. */
-async function looseRefs(dir: string, folder: string): Promise<readonly string[]> {
-  const entries = await unlessGone(readdir(path.join(dir, folder), { withFileTypes: true }), []);
-  const found = await Promise.all(
-    entries.map(entry => {
-      const name = `${folder}/${entry.name}`;
-      if (entry.isDirectory()) return looseRefs(dir, name);
-      // What is being written is not there yet.
-      return entry.name.endsWith('.lock') ? [] : [name];
-    }),
-  );
-  return found.flat();
+export async function readRefs(dir: string): Promise<ReadonlyMap<string, string>> {
+  const listed = listRefs(dir, []);
+  if (listed === undefined) throw new Error(`${dir} has a ref that names another`);
+  return listed.refs;
 }
 
 async function readLoose(dir: string, ref: string): Promise<string | undefined> {

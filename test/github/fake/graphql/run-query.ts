@@ -2,12 +2,15 @@
 import { readFileSync } from 'node:fs';
 import {
   buildSchema,
-  type GraphQLError,
+  type DocumentNode,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
   type GraphQLSchema,
-  graphql,
   Kind,
   parse,
   type SelectionSetNode,
+  validate,
 } from 'graphql';
 import type { Actor } from '../actor.ts';
 import { covers } from '../authority.ts';
@@ -42,6 +45,30 @@ function loadSchema(): GraphQLSchema {
   return schema;
 }
 
+type ReadQuery =
+  | { readonly kind: 'query'; readonly document: DocumentNode }
+  | { readonly kind: 'wrong'; readonly errors: readonly GraphQLError[] };
+
+/** By their texts, of which a driver has few. */
+const read = new Map<string, ReadQuery>();
+
+function readQuery(source: string): ReadQuery {
+  const known = read.get(source) ?? judged(source);
+  read.set(source, known);
+  return known;
+}
+
+function judged(source: string): ReadQuery {
+  try {
+    const document = parse(source);
+    const errors = validate(loadSchema(), document);
+    return errors.length === 0 ? { kind: 'query', document } : { kind: 'wrong', errors };
+  } catch (error) {
+    if (error instanceof GraphQLError) return { kind: 'wrong', errors: [error] };
+    throw error;
+  }
+}
+
 export async function runQuery(
   world: World,
   actor: Actor,
@@ -49,15 +76,19 @@ export async function runQuery(
   source: string,
   variables: Record<string, unknown>,
 ): Promise<QueryResult> {
-  const cost = costOf(source, variables);
-  const result = await graphql({
-    schema: loadSchema(),
-    source,
-    variableValues: variables,
-    rootValue: rootNode(world, actor, budget, cost),
-    typeResolver: value =>
-      isShape(value) && typeof value.__typename === 'string' ? value.__typename : undefined,
-  });
+  const query = readQuery(source);
+  const cost = query.kind === 'wrong' ? 1 : costOf(query.document, variables);
+  const result: ExecutionResult =
+    query.kind === 'wrong'
+      ? query
+      : await execute({
+          schema: loadSchema(),
+          document: query.document,
+          variableValues: variables,
+          rootValue: rootNode(world, actor, budget, cost),
+          typeResolver: value =>
+            isShape(value) && typeof value.__typename === 'string' ? value.__typename : undefined,
+        });
   const errors = result.errors ?? [];
   const body: Shape = {
     ...(result.data === undefined ? {} : { data: result.data }),
@@ -127,15 +158,11 @@ function nodeOf(world: World, id: string): Shape | null {
 }
 
 /** GitHub's formula: one request for each parent of a connection, in hundreds, at least 1. */
-function costOf(source: string, variables: Record<string, unknown>): number {
-  try {
-    const requests = parse(source).definitions.map(each =>
-      'selectionSet' in each ? requestsOf(each.selectionSet, 1, variables) : 0,
-    );
-    return Math.max(1, Math.round(requests.reduce((sum, each) => sum + each, 0) / 100));
-  } catch {
-    return 1;
-  }
+function costOf({ definitions }: DocumentNode, variables: Record<string, unknown>): number {
+  const requests = definitions.map(each =>
+    'selectionSet' in each ? requestsOf(each.selectionSet, 1, variables) : 0,
+  );
+  return Math.max(1, Math.round(requests.reduce((sum, each) => sum + each, 0) / 100));
 }
 
 function requestsOf(
