@@ -16,7 +16,7 @@ const SEEDS = Array.from(
   (_, index) => FIRST + index,
 );
 const FAULTS = Number(process.env.GATEHOUSE_CHAOS_FAULTS ?? 6);
-const CHANGES = 14;
+const CHANGES = 10;
 
 const print = (line: string) => void process.stdout.write(`${line}\n`);
 

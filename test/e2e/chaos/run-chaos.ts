@@ -24,7 +24,7 @@ export interface ChaosRequest {
 const LOST = 0.15;
 const DOUBLED = 0.3;
 /** Milliseconds between pushes, and between faults, at most. */
-const PUSH_PAUSE = 1_200;
+const PUSH_PAUSE = 1_700;
 const FAULT_PAUSE = 1_500;
 /** Milliseconds; what two dozen changes take after many faults, on a machine that others keep busy. */
 const QUIET_WITHIN = 240_000;

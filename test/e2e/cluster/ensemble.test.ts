@@ -19,7 +19,7 @@ describeOnZooKeeper('an ensemble that loses its leader', () => {
 
   test('keeps every session, and the gate where it was', { timeout: 240_000 }, async () => {
     const { cluster, ensemble, terms } = story();
-    const flow = startFlow(cluster, planChanges(10, 'leader'), 5);
+    const flow = startFlow(cluster, planChanges(8, 'leader'), 4);
     const before = cluster.log.transactions.length;
     await waitFor('changes to flow', () => cluster.log.transactions.length > before + 40);
     const holder = terms.holder(gateFence(cluster));
@@ -27,7 +27,7 @@ describeOnZooKeeper('an ensemble that loses its leader', () => {
 
     const leader = await ensemble.leader();
     await leader.kill();
-    flow.allow(5);
+    flow.allow(4);
     await flow.done;
     await leader.restart();
     await untilQuiet(cluster);

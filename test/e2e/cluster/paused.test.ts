@@ -24,7 +24,7 @@ function untilPaused(cluster: Cluster, attempt: number): Promise<LiveItem['jobs'
 }
 
 describeOnZooKeeper('a paused build', () => {
-  const story = useStory(() => storyCluster());
+  const story = useStory(() => storyCluster({ count: { merger: 1, web: 1 } }));
 
   test('survives kill -9 of its executor and of the scheduler in charge', { timeout: 300_000 }, async () => {
     const { cluster, terms } = story();
