@@ -8,7 +8,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { TestCase, TestProject } from 'vitest/node';
 import { findOrInstallServer } from '../fake/zookeeper/install-server.ts';
-import { startZooKeeper } from '../fake/zookeeper/server.ts';
+import { prepareToStart, startZooKeeper } from '../fake/zookeeper/server.ts';
 import { builtProgram } from './built-program.ts';
 import { findOrInstallAnsible } from './find-ansible.ts';
 import { findOrInstallBubblewrap } from './find-bubblewrap.ts';
@@ -145,6 +145,7 @@ async function readyZooKeeper(project: TestProject, wanted: boolean): Promise<Re
     project.provide('zooKeeper', missing);
     return { missing: { what: 'real ZooKeeper', mark: ON_REAL_ZOOKEEPER, wanted, absent: missing } };
   }
+  await prepareToStart(search);
   const server = await startZooKeeper({ server: search });
   project.provide('zooKeeper', { kind: 'found', server: search, host: server.host, port: server.port });
   return {
