@@ -26,7 +26,7 @@
  *                                                   headers.ts, doubled-slashes.ts
  *     local-socket.ts, graceful-close.ts            listening and closing; store-contact.ts, lost-call.ts, lost-logs.ts: the store, the history, the bucket of logs is away
  *     accept-spans.ts, items-of-trace.ts, otlp-json.ts                spans in and out
- *     page-files.ts, page-bundle.ts, page-routes.ts, page-exists.ts, page/    the status page, served as modules with their types stripped
+ *     page-files.ts, page-bundle.ts, page-routes.ts, page-exists.ts, page/    the status page, served as few files
  *
  * Nothing here reads the store: `deps.ts` hands over memory copies and functions. A page module imports types and page modules only.
  */

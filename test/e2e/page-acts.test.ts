@@ -2,7 +2,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keyPair } from '../fake/ssh-host.ts';
@@ -11,6 +10,7 @@ import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
 import type { World } from '../scenario/world.ts';
 import { describeOnChromium } from '../setup/chromium.ts';
+import { axeFindings } from './accessibility.ts';
 import { launchBrowser, STILL } from './browser.ts';
 import { authSection, signIn, startProvider } from './sign-in-provider.ts';
 
@@ -82,12 +82,6 @@ describeOnChromium('acts on the page', executablePath => {
   const board = (world: World) => `${world.api.root}/t/tenant-one`;
   const itemOf = (page: Page, topic: string) =>
     page.locator('.item', { has: page.getByText(`master/${topic}`) }).first();
-
-  async function axeFindings(page: Page): Promise<unknown> {
-    await page.evaluate(axe.source);
-    return page.evaluate(`axe.run().then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(node => node.html.slice(0, 100)).join(' | ')))`);
-  }
 
   async function threeInTheGate(world: World): Promise<void> {
     for (const topic of ['A', 'B', 'C']) await world.propose(topic);

@@ -1,5 +1,4 @@
 /** Desktop notifications in a real browser: asked for by a click alone, about what is one's own or watched. */
-import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { QueueItem } from '../../src/model/queue-item.ts';
@@ -7,6 +6,7 @@ import { describeOnChromium } from '../setup/chromium.ts';
 import { type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
 import { finishedItems, RESET } from '../unit/web/sample-gate.ts';
 import { sampleChange, sampleItem } from '../unit/web/sample-item.ts';
+import { axeFindings } from './accessibility.ts';
 import { launchBrowser, STILL } from './browser.ts';
 
 /** What the page asked of the browser, in place of a desktop. */
@@ -78,11 +78,6 @@ describeOnChromium('notices', executablePath => {
     return page;
   }
 
-  const violations = async (page: Page) => {
-    await page.evaluate(axe.source);
-    return page.evaluate('axe.run().then(({ violations }) => violations.map(({ id }) => id))');
-  };
-
   test.each([
     ['on a desktop', false],
     ['on a phone in the dark', true],
@@ -102,7 +97,7 @@ describeOnChromium('notices', executablePath => {
       await page.getByRole('button', { name: 'Watching' }).waitFor();
     }
     await page.getByRole('button', { name: 'Notices on' }).waitFor();
-    expect(await violations(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
       dark ? 390 : 1366,
     );
