@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ensureMirror } from '../disk/mirror-directory.ts';
 import type { ObjectId } from '../objects/object-id.ts';
 import { createObjectWriter } from '../objects/object-writer.ts';
 import { CoprocessDied } from '../process/coprocess.ts';
@@ -26,35 +27,34 @@ const CANDIDATES: readonly CoprocessMode[] = ['unbuffered-coprocess', 'coprocess
 export async function probeMergeTree(git: Git, patienceMs = 5_000): Promise<MergeTreeMode> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-probe-'));
   try {
-    const commit = await makeRepository(git, folder);
+    const path = join(folder, 'probe.git');
+    const commit = await makeRepository(git, path);
     for (const mode of CANDIDATES) {
-      if (await answers(git, folder, mode, commit, patienceMs)) return mode;
+      if (await answers(git, path, mode, commit, patienceMs)) return mode;
     }
-    await createMergeTree(git, folder, 'process-per-merge').merge(commit, commit);
+    await createMergeTree(git, path, 'process-per-merge').merge(commit, commit);
     return 'process-per-merge';
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** A repository with one empty commit. */
-async function makeRepository(git: Git, folder: string): Promise<ObjectId> {
-  const made = await git.run(['init', '--quiet', '--bare', '--template=', folder], { cwd: folder });
-  if (made.kind !== 'ok')
-    throw new Error(`git init in ${folder}: ${made.kind === 'failed' ? made.stderr.trim() : made.kind}`);
-  const writer = createObjectWriter(folder);
+/** With one empty commit. */
+async function makeRepository(git: Git, path: string): Promise<ObjectId> {
+  await ensureMirror(path);
+  const writer = createObjectWriter(path);
   const tree = await writer.write('tree', new Uint8Array());
   return writer.writeCommit({ tree, parents: [], identity: git.identity, date: 0, message: 'probe' });
 }
 
 async function answers(
   git: Git,
-  folder: string,
+  path: string,
   mode: CoprocessMode,
   commit: ObjectId,
   patienceMs: number,
 ): Promise<boolean> {
-  const process = startMergeProcess(git, folder, mode, { timeoutMs: patienceMs });
+  const process = startMergeProcess(git, path, mode, { timeoutMs: patienceMs });
   try {
     return (await askForMerge(process, commit, commit)).kind === 'clean';
   } catch (error) {
