@@ -1,8 +1,11 @@
 /** A service over several tenants, in a process of its own: what it does when it starts again, and while nothing happens. */
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTenants, type TenantsService } from '../bench/tenants/measure.ts';
 import { makeTenantsSite, type TenantsSite } from '../bench/tenants/site.ts';
+import { runGit } from '../fake/git-repository.ts';
 
 const SIZE = { tenants: 3, projects: 4, pollInterval: 1 };
 const ALL = SIZE.tenants * SIZE.projects;
@@ -17,12 +20,19 @@ let site: TenantsSite;
 let first: TenantsService;
 beforeAll(async () => {
   site = await makeTenantsSite(SIZE);
+  // Small objects that are files of their own are read without git.
+  for (const folder of await repositoriesOf(site)) await runGit(folder, ['repack', '-adq']);
   first = await startTenants(site, SIZE);
 }, DEADLINE);
 afterAll(async () => {
   await first[Symbol.asyncDispose]();
   await site[Symbol.asyncDispose]();
 });
+
+async function repositoriesOf({ repositories }: TenantsSite): Promise<readonly string[]> {
+  const all = await readdir(repositories, { recursive: true });
+  return all.filter(name => name.endsWith('.git')).map(name => path.join(repositories, name));
+}
 
 /** What was done until every project has been polled `times` times. */
 async function polled(service: TenantsService, times: number): Promise<readonly Since[]> {
@@ -55,7 +65,7 @@ describe('a service over tenants whose layouts are stored', () => {
     'starts without a process of git per project, and writes and starts nothing while it is idle',
     async () => {
       // The first start reads each project: what is counted shows here.
-      expect(first.start.processes['git cat-file']).toBe(ALL);
+      expect(first.start.processes['git fetch']).toBeGreaterThanOrEqual(ALL);
       expect(first.start.transactions).toBeGreaterThan(6 * ALL);
       // A project that is not remembered yet would be announced again with each poll.
       await untilIdle(first);

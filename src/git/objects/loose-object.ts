@@ -1,4 +1,4 @@
-/** Reads loose objects of a repository that is not ours: each is the deflated header and content, in a file named for the SHA-1 of both. */
+/** Reads loose objects of any repository: each is the deflated header and content, in a file named for the SHA-1 of both. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

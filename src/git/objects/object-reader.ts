@@ -1,5 +1,6 @@
 /**
- * Reads the object database of one repository through a long-lived `git cat-file --batch-command`.
+ * Reads the object database of one repository: what is a small file of its own in this process (`plain-repository.ts`), all else
+ * through a long-lived `git cat-file --batch-command`.
  *
  * Only object ids and our own ref names are ever sent to git: paths are followed here, tree by tree, as bytes. So a file
  * name with a newline, a quote or invalid UTF-8 needs no quoting and cannot be mistaken for anything else.
@@ -17,11 +18,13 @@ import {
   type CoprocessOptions,
   createCoprocess,
 } from '../process/coprocess.ts';
+import type { BudgetMember } from '../process/coprocess-budget.ts';
 import type { Git } from '../process/git.ts';
 import { createLru } from '../support/lru.ts';
 import { type Commit, parseCommit } from './commit.ts';
 import { isObjectId, type ObjectId } from './object-id.ts';
 import type { ObjectKind } from './object-writer.ts';
+import { createPlainRepository } from './plain-repository.ts';
 import { parseTree, pathBytes, type Tree, type TreeEntry } from './tree.ts';
 import { OverBudget } from './tree-budget.ts';
 
@@ -46,7 +49,7 @@ type FileResult =
   /** There is something at the path, but a directory, a symbolic link (never followed) or a submodule. */
   | { readonly kind: 'not-a-file'; readonly is: TreeEntry['kind'] };
 
-/** Reads one repository. Starts git with the first question, and again when it has ended. */
+/** Reads one repository. Starts git with the first question that only git can answer, and again when it has ended. */
 export interface ObjectReader {
   /** Undefined: it is not here. */
   header(id: ObjectId): Promise<ObjectHeader | undefined>;
@@ -94,6 +97,8 @@ const ENTRY_BYTES = 250;
 const MAX_TREE = 32 * 1024 * 1024;
 const MAX_COMMIT = 2 * 1024 * 1024;
 const NEWLINE = 0x0a;
+/** After a name: the commit it leads to. */
+const COMMIT_OF = '^{commit}';
 
 interface Kept<T> {
   readonly value: T;
@@ -117,6 +122,8 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   // Idle projects take no memory.
   const start = () => git.start(['cat-file', '--batch-command'], { gitDir });
   const process = createCoprocess(start, { ...options, onEnd: forget });
+  const plain = createPlainRepository(gitDir);
+  const memory = createMemory(forget, () => process.pid() !== undefined, options);
 
   async function structure(id: ObjectId, type: 'tree' | 'commit'): Promise<Buffer> {
     const limit = type === 'tree' ? MAX_TREE : MAX_COMMIT;
@@ -133,9 +140,23 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   async function header(name: string): Promise<ObjectHeader | undefined> {
     const known = isObjectId(name) ? headers.get(name) : undefined;
     if (known !== undefined) return known;
-    const found = await askTwice(process, `info ${name}\n`, readHeader);
-    if (found !== undefined) headers.set(found.id, found);
+    const found = plainHeader(name) ?? (await askTwice(process, `info ${name}\n`, readHeader));
+    if (found === 'missing' || found === undefined) return undefined;
+    headers.set(found.id, found);
     return found;
+  }
+
+  /** Undefined: it is for git. */
+  function plainHeader(name: string): ObjectHeader | 'missing' | undefined {
+    const base = name.replace(COMMIT_OF, '');
+    const id = isObjectId(base) ? base : plain.tip(base);
+    if (id === 'for-git') return undefined;
+    if (id === 'missing') return 'missing';
+    const found = plain.object(id);
+    if (found === 'missing') return 'missing';
+    if (found === 'for-git' || (base !== name && found.kind !== 'commit')) return undefined;
+    memory.used();
+    return { id, type: found.kind, size: found.content.length };
   }
 
   async function read(id: ObjectId, limit: number): Promise<ReadResult> {
@@ -143,6 +164,8 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
     const known = await header(id);
     if (known === undefined) return { kind: 'missing' };
     if (known.size > limit) return { kind: 'too-large', size: known.size };
+    const here = plain.object(id);
+    if (typeof here !== 'string') return { kind: 'object', type: here.kind, data: here.content };
     return askTwice(process, `contents ${id}\n`, async reader => {
       const head = await readHeader(reader);
       if (head === undefined) return { kind: 'missing' };
@@ -200,7 +223,7 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
     async resolve(name) {
       if (!/^[!-~]+$/.test(name)) throw new RangeError(`not a local ref: ${JSON.stringify(name)}`);
       if (isObjectId(name) && headers.get(name)?.type === 'commit') return name;
-      return (await header(`${name}^{commit}`))?.id;
+      return (await header(`${name}${COMMIT_OF}`))?.id;
     },
     async readPath(id, path, limit) {
       const found = await entry((await commit(id)).tree, path);
@@ -216,7 +239,40 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
     },
     pid: () => process.pid(),
     forget,
-    close: () => process.close(),
+    async close() {
+      memory.drop();
+      await process.close();
+    },
+  };
+}
+
+/** What is kept goes when nothing was read for a while, or when other repositories need the room: also where no process ends. */
+function createMemory(
+  forget: () => void,
+  hasProcess: () => boolean,
+  { idleMs = 60_000, budget }: CoprocessOptions,
+): { used(): void; drop(): void } {
+  let idle: NodeJS.Timeout | undefined;
+  const member: BudgetMember = {
+    endIfIdle() {
+      drop();
+      return true;
+    },
+  };
+  function drop(): void {
+    clearTimeout(idle);
+    idle = undefined;
+    budget?.ended(member);
+    if (!hasProcess()) forget();
+  }
+  return {
+    used() {
+      // A process counts already.
+      if (!hasProcess()) budget?.used(member);
+      if (idle === undefined) idle = setTimeout(drop, idleMs).unref();
+      else idle.refresh();
+    },
+    drop,
   };
 }
 

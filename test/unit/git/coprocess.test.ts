@@ -114,6 +114,8 @@ describe('git as a coprocess', () => {
       );
       steps.push({ change, message: `m${index}` });
     }
+    // What is a file of its own is read without git.
+    await repository.git('repack', '-adq');
     await using open = openRepository(repository.path);
     await open.chain.merge(base, steps.slice(0, 2));
     process.kill(open.mergeTree.pid()!, 'SIGKILL');

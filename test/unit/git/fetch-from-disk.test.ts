@@ -56,8 +56,7 @@ async function commit(spec: Parameters<GitRepository['commit']>[0]): Promise<Obj
 
 test('a push of a few small objects comes without a process, and all that it leads to', async () => {
   const first = await commit({ files: { 'README.md': '1\n', 'src/a/b.txt': '2\n' } });
-  // The one process answers whether objects are here.
-  expect(await fetched(MAIN)).toEqual({ commit: first, processes: 1 });
+  expect(await fetched(MAIN)).toEqual({ commit: first, processes: 0 });
   const below = await commit({ ref: TOPIC, parents: [first], files: { 'src/a/c.txt': '3\n' } });
   const tip = await commit({ ref: TOPIC, parents: [below], files: { 'src/a/b.txt': null, d: 'é\n' } });
   expect(await fetched(TOPIC, tip)).toEqual({ commit: tip, processes: 0 });
