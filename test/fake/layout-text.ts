@@ -27,7 +27,8 @@ export interface GateYaml extends Common {
   readonly notes?: readonly string[];
 }
 
-const NOTED = ['start', 'failure', 'merge-conflict', 'config-error', 'no-jobs'];
+/** Moments, besides a success. */
+export const NOTED: readonly string[] = ['start', 'failure', 'merge-conflict', 'config-error', 'no-jobs'];
 const NOTE = '{note: true}';
 
 /** An entry with the same value for each connection. */

@@ -1,10 +1,12 @@
 /** A host that shows reports in its own form gets them as data. */
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import { contractOf } from './contract-host-stories.ts';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 
-const LAYOUT = layoutWith(`
+const LAYOUT = layoutWith(
+  `
 - job:
     name: unit
     failure-message: broken
@@ -21,7 +23,9 @@ const LAYOUT = layoutWith(`
         - docs:
             voting: false
         - deploy
-`);
+`,
+  { gate: { notes: NOTED } },
+);
 
 story(
   'a code host gets each report as data: the place, the change, and every job with its facts',

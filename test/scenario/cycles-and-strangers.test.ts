@@ -1,5 +1,6 @@
 /** Changes that depend on each other over the edge of what the tenant has, or of what its queue allows. */
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import { contractOf } from './contract-host-stories.ts';
 import { layoutWith } from './layouts.ts';
 import { CONFIG_PROJECT } from './site.ts';
@@ -10,13 +11,16 @@ const TO_A = 'Depends-On: org/project1@master/A';
 const TO_B = 'Depends-On: org/project2@master/B';
 
 const queue = 'queue: {name: integrated, allow-circular-dependencies: true}';
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - ${queue}
 - job: {name: unit}
 - project: {name: org/project, queue: integrated, gate: {jobs: [unit]}}
 - project: {name: org/project1, queue: integrated, gate: {jobs: [unit]}}
 - project: {name: org/project2, queue: integrated, gate: {jobs: [unit]}}
-`);
+`,
+  { gate: { notes: NOTED } },
+);
 
 const variablesOf = (world: World, changes: string) =>
   world.stage.builds.find(build => build.changes === changes)?.variables.zuul.items ?? [];

@@ -1,5 +1,6 @@
 /** Changes that depend on each other are one item: tested together, landed together or not at all. */
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
@@ -14,7 +15,7 @@ async function proposeBoth(world: World): Promise<void> {
 
 story(
   'two changes that depend on each other land together, when both are approved',
-  { layout: classicLayout({ cycles: true, holdFollowing: false }) },
+  { layout: classicLayout({ cycles: true, holdFollowing: false, gate: { notes: NOTED } }) },
   async world => {
     await proposeBoth(world);
     await world.approve('A');
@@ -52,7 +53,7 @@ story(
 
 story(
   'a failure of one keeps both from landing, and is reported on both',
-  { layout: classicLayout({ cycles: true, holdFollowing: false }) },
+  { layout: classicLayout({ cycles: true, holdFollowing: false, gate: { notes: NOTED } }) },
   async world => {
     await proposeBoth(world);
     world.fail('project-test2', 'B');

@@ -1,5 +1,6 @@
 /** The notes of a change that an operator, or another pipeline, takes out (Zuul's test_dequeue_reporting). */
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 
@@ -14,7 +15,7 @@ const PROJECT = `
 /** The usual pipelines, which also report when they begin and when they dequeue a change. */
 const layout = layoutWith(PROJECT, {
   check: true,
-  gate: { more: ['supercedes: check', ...says('dequeue')] },
+  gate: { more: ['supercedes: check', ...says('dequeue')], notes: NOTED },
 }).replace(
   '    name: check\n    manager: independent\n',
   [

@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
 story(
   'projects without a common queue do not wait for each other, those with one are tested together',
-  { layout: classicLayout() },
+  { layout: classicLayout({ gate: { notes: NOTED } }) },
   async world => {
     await world.propose('A', { project: 'org/project' });
     await world.propose('B', { project: 'org/project1' });

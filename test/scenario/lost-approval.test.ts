@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
 story(
   'a change whose approval is withdrawn leaves at once and says why',
-  { layout: classicLayout() },
+  { layout: classicLayout({ gate: { notes: NOTED } }) },
   async world => {
     await world.propose('A');
     await world.propose('B');
@@ -39,7 +40,7 @@ story(
 
 story(
   'a change whose approval is withdrawn while its first job runs ends with that job cancelled',
-  { layout: classicLayout() },
+  { layout: classicLayout({ gate: { notes: NOTED } }) },
   async world => {
     const proposed = await world.propose('A');
     await world.approve('A');

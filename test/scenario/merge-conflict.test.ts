@@ -1,11 +1,12 @@
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
 story(
   'a change that conflicts with one ahead runs nothing, and those behind are tested without it',
-  { layout: classicLayout() },
+  { layout: classicLayout({ gate: { notes: NOTED } }) },
   async world => {
     await world.propose('A', { files: { 'conflict.txt': 'one thing\n' } });
     await world.propose('B', { files: { 'conflict.txt': 'another thing\n' } });

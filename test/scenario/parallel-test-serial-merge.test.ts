@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
 story(
   'changes are tested at the same time, each on top of the ones ahead, and land in order',
-  { layout: classicLayout() },
+  { layout: classicLayout({ gate: { notes: NOTED } }) },
   async world => {
     for (const topic of ['A', 'B', 'C']) await world.propose(topic);
     for (const topic of ['A', 'B', 'C']) await world.approve(topic);

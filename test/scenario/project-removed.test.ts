@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
@@ -21,6 +22,7 @@ story(
       `\n- queue:\n    name: integrated\n- job:\n    name: unit\n${stanzas('check', 'gate')}`,
       {
         check: true,
+        gate: { notes: NOTED },
       },
     ),
     expectedTrouble: [/project "org\/project1" is not in tenant/],
@@ -42,7 +44,12 @@ story(
   },
 );
 
-const GATE_ALONE = layoutWith(`\n- queue:\n    name: integrated\n- job:\n    name: unit\n${stanzas('gate')}`);
+const GATE_ALONE = layoutWith(
+  `\n- queue:\n    name: integrated\n- job:\n    name: unit\n${stanzas('gate')}`,
+  {
+    gate: { notes: NOTED },
+  },
+);
 const TROUBLE = [
   /project "org\/project1" is not in tenant/,
   /could not (report|land)/,

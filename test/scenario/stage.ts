@@ -66,7 +66,7 @@ function playbookText(directory: string): string {
     `fifo=${directory}/$ZUUL_BUILD.fifo`,
     'mkfifo -m 666 "$fifo"',
     'exec 3<>"$fifo"',
-    'echo "traceparent $(printenv TRACEPARENT)"',
+    `echo "traceparent \${TRACEPARENT-}"`,
     `echo "$ZUUL_BUILD $ZUUL_JOB $ZUUL_VARIABLES_FILE" >>${directory}/calls`,
     'read -r status <&3',
     'echo "status $status"',
