@@ -186,9 +186,12 @@ export function makeWorld(parts: Parts): World {
     },
     async runs(...jobs) {
       const wanted = JSON.stringify(jobs.toSorted());
+      const run = () => JSON.stringify(running()) === wanted;
+      // To settle takes several questions to the service, and the live feed wakes us often.
       await site.observer.until(`these jobs to run: ${wanted}`, async () => {
+        if (!run()) return false;
         await site.observer.settle();
-        return JSON.stringify(running()) === wanted;
+        return run();
       });
     },
     async leaves(topic, result, pipeline = 'gate') {
@@ -211,11 +214,11 @@ export function makeWorld(parts: Parts): World {
     ...outcomes({ site: () => site, stage, developer, topicOf }),
     async end() {
       free();
+      const haveLeft = () => site.observer.items().length === 0;
       await site.observer.until('all items to leave', async () => {
+        if (!haveLeft()) return false;
         await site.observer.settle();
-        return (
-          site.observer.items().length === 0 && (await areEmpty(world.operator, setup.moreTenants ?? []))
-        );
+        return haveLeft() && (await areEmpty(world.operator, setup.moreTenants ?? []));
       });
       pushes.heard = () => {};
       people.leave();
