@@ -15,6 +15,7 @@ const ANSWERS: {
 } = {
   'cat-file': catFile,
   'merge-base': isAncestor,
+  'merge-tree': mergeTree,
   log,
   'rev-list': revList,
   'rev-parse': revParse,
@@ -57,6 +58,13 @@ function isAncestor(dir: string, [option, older = '', newer = '']: readonly stri
   if (looseCommit(dir, older) === undefined) return undefined;
   const all = ancestorsIn(dir, newer);
   return all && (all.has(older) ? '' : null);
+}
+
+/** One that contains the other is their merge. */
+function mergeTree(dir: string, [option, ours = '', theirs = '', ...more]: readonly string[]): Answer {
+  if (option !== '--write-tree' || more.length > 0 || !ID.test(ours) || !ID.test(theirs)) return undefined;
+  if (ancestorsIn(dir, theirs)?.has(ours) === true) return looseCommit(dir, theirs)?.tree;
+  return ancestorsIn(dir, ours)?.has(theirs) === true ? looseCommit(dir, ours)?.tree : undefined;
 }
 
 function revList(dir: string, args: readonly string[]): Answer {
