@@ -188,6 +188,8 @@ export class World {
   /** All that jobs name. */
   readonly semaphores = new Map<string, SemaphoreRule>();
   readonly #freeze = new Map<string, FreezeFact>();
+  /** A history asks for each change a hundred times. */
+  readonly #proposed = new Map<string, { readonly facts: string; readonly change: ProposedChange }>();
   #now = parseNanoseconds('1700000000000000000');
   #ids = 0;
 
@@ -294,8 +296,11 @@ export class World {
 
   proposed(name: string): ProposedChange {
     const { project, patchset, branch } = this.get(name);
+    const facts = `${project} ${branch} ${patchset}`;
+    const known = this.#proposed.get(name);
+    if (known?.facts === facts) return known.change;
     const key = projectKey({ connection: 'local', name: project });
-    return {
+    const change: ProposedChange = {
       kind: 'change',
       key: changeKey(key, name),
       project: key,
@@ -306,6 +311,8 @@ export class World {
       ref: `refs/changes/${name}/${patchset}`,
       subject: `Change ${name}`,
     };
+    this.#proposed.set(name, { facts, change });
+    return change;
   }
 
   facts(gated: boolean): ReadonlyMap<ChangeKey, ChangeFacts> {
