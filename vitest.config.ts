@@ -13,7 +13,8 @@ export default defineConfig({
     // Importing the service takes a second of a processor: files share their processes, and what they import.
     isolate: false,
     // Node strips the types itself: nothing is transformed, and what is compiled is kept between processes.
-    experimental: { viteModuleRunner: false },
+    // No test replaces a module or lives in a source file, for which each test file would be parsed once more (`nodeLoader`).
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // More than there are processors: many tests wait for clocks, disks and servers. Two processors are idle for a thirtieth of a run.
     maxWorkers: 4,
     sequence: { sequencer: MixedSequencer },
