@@ -57,6 +57,11 @@ export function planOf(seed: number, options: Choice = {}): Plan {
   };
 }
 
+/** The first seed from 1 on that means this scenario. */
+export function seedOf(scenario: Scenario): number {
+  return SCENARIOS.indexOf(scenario) || SCENARIOS.length;
+}
+
 /** Drops faults one by one as long as the same invariant is still broken. @param most runs it may take. */
 export async function shrink(plan: Plan, invariant: string, most = 40): Promise<Plan> {
   let { faults } = plan;

@@ -6,6 +6,7 @@ import {
   parseKinds,
   planOf,
   scenarioNamed,
+  seedOf,
   shrink,
 } from './campaign.ts';
 import { costOf } from './cost.ts';
@@ -13,7 +14,7 @@ import { MUST_REACH, MUST_REACH_AFTER } from './must-reach.ts';
 import { type Outcome, simulate } from './run.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { Sometimes } from './sometimes.ts';
-import { type CrashPoint, crashAt, labelsOf, parseStrike, pointsOf, pointText } from './sweep.ts';
+import { type CrashPoint, calmRun, crashAt, parseStrike, pointsOf, pointText } from './sweep.ts';
 
 export interface Values {
   readonly seed?: string | undefined;
@@ -28,6 +29,7 @@ export interface Values {
   readonly first: boolean;
   readonly repeat: boolean;
   readonly sweep: boolean;
+  readonly whole: boolean;
   readonly stride?: string | undefined;
   readonly offset?: string | undefined;
   readonly last?: string | undefined;
@@ -163,7 +165,7 @@ function hex(hash: number): string {
 async function sweep(values: Values): Promise<number> {
   const scenarios =
     values.scenario === undefined
-      ? SCENARIOS.filter(each => each.lands.length > 0)
+      ? SCENARIOS.filter(each => values.whole || each.lands.length > 0)
       : [scenarioNamed(values.scenario)];
   const strike = values.strike === undefined ? undefined : parseStrike(values.strike);
   const choice = {
@@ -176,14 +178,20 @@ async function sweep(values: Values): Promise<number> {
   let failures = 0;
   const sometimes = new Sometimes();
   for (const scenario of scenarios) {
-    const labels = await labelsOf(scenario);
-    const points = pointsOf(labels, choice);
+    const seed = values.whole ? seedOf(scenario) : 1;
+    const { labels, outcome } = await calmRun(scenario, { seed, short: !values.whole });
+    const points = scenario.lands.length === 0 ? [] : pointsOf(labels, choice);
     const begun = performance.now();
     let done = 0;
     let bad = 0;
+    if (values.whole && outcome.violations.length > 0) {
+      bad += 1;
+      for (const line of failureText({ seed, scenario, faults: [] }, outcome)) write(line);
+      write(`  again: npm run sim -- --calm --seed ${seed} --verbose`);
+    }
     for (const point of points) {
       if (values.first && bad > 0) break;
-      const swept = await crashAt(scenario, point, { first: values.first });
+      const swept = await crashAt(scenario, point, { seed, first: values.first });
       done += 1;
       if (swept !== undefined) sometimes.add(swept.outcome.sometimes);
       progress(
@@ -195,7 +203,9 @@ async function sweep(values: Values): Promise<number> {
       write(`✗ ${scenario.name} ${pointText(point)}: ${swept.process} struck at ${swept.label}`);
       for (const { invariant, at, text } of swept.outcome.violations.slice(0, 4))
         write(`    ${invariant} at ${(at / 1000).toFixed(3)} s: ${text.slice(0, 300)}`);
-      write(`    again: npm run sim -- --scenario ${scenario.name} --point ${pointText(point)} --verbose`);
+      write(
+        `    again: npm run sim -- --scenario ${scenario.name} --seed ${seed} --point ${pointText(point)} --verbose`,
+      );
     }
     progress('');
     write(
@@ -209,11 +219,10 @@ async function sweep(values: Values): Promise<number> {
 
 async function onePoint(values: Values, text: string): Promise<number> {
   const point = parsePoint(text);
-  const swept = await crashAt(
-    scenarioNamed(values.scenario ?? 'single-change'),
-    point,
-    values.verbose ? { story: write } : {},
-  );
+  const swept = await crashAt(scenarioNamed(values.scenario ?? 'single-change'), point, {
+    seed: Number(values.seed ?? 1),
+    ...(values.verbose ? { story: write } : {}),
+  });
   if (swept === undefined) {
     write(`there is no call ${point.index}`);
     return 2;

@@ -38,6 +38,7 @@ const HELP = `npm run sim -- [options]
   --sweep          kill the caller at every call of a port          --stride N    every N-th call, phases in turn
   --point N/K      only there, with its whole story on --verbose    --offset N      begin with the N-th
   --label TEXT     only calls that begin so                         --last N        the first N come after the others
+  --whole          first each scenario as with --calm and a seed of its own, to its end
   --strike K       before, effect, reply, or with /pause, /break
   --patches        every rule-breaking patch must be caught         --patch NAME  runs with that patch
   --cost N         what a landed change costs among N, as one line of JSON
@@ -57,6 +58,7 @@ const { values } = parseArgs({
     first: { type: 'boolean', default: false },
     repeat: { type: 'boolean', default: false },
     sweep: { type: 'boolean', default: false },
+    whole: { type: 'boolean', default: false },
     stride: { type: 'string' },
     offset: { type: 'string' },
     last: { type: 'string' },

@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly seed: number;
   readonly scenario: Scenario;
   readonly faults: readonly Fault[];
+  /** Called with the label of each call of a port, in the order of their numbers; for runs that are compared with those below. */
+  readonly onCall?: (label: string) => void;
   /** Called with each call of a port; may kill. */
   readonly onPoint?: (point: Point, phase: PointPhase, world: World) => void;
   readonly processes?: WorldOptions['processes'];
@@ -41,6 +43,8 @@ export interface Outcome {
   readonly hash: number;
   readonly steps: number;
   readonly points: number;
+  /** Of these, until all was at rest. */
+  readonly pointsUntilRest: number;
   /** Virtual milliseconds until all was at rest. */
   readonly restedAt: number;
   readonly sometimes: ReadonlyMap<string, number>;
@@ -90,6 +94,7 @@ class Run {
   readonly #checks: readonly Check[];
   readonly #landings: Landings;
   #restedAt = 0;
+  #pointsUntilRest = 0;
 
   constructor(world: World, options: RunOptions, sometimes: Sometimes) {
     this.#world = world;
@@ -117,11 +122,12 @@ class Run {
       const { story } = options;
       kernel.story = line => story(`${(kernel.now / 1000).toFixed(3).padStart(10)}  ${line}`);
     }
-    const { onPoint } = options;
-    if (onPoint !== undefined) {
-      kernel.reportReplies = true;
-      kernel.onPoint = (point, phase) => onPoint(point, phase, world);
-    }
+    const { onPoint, onCall } = options;
+    kernel.reportReplies = onPoint !== undefined || onCall !== undefined;
+    kernel.onPoint = (point, phase) => {
+      if (phase === 'before') onCall?.(point.label);
+      onPoint?.(point, phase, world);
+    };
   }
 
   complain(invariant: string, text: string): void {
@@ -150,6 +156,7 @@ class Run {
     kernel.note('— no more faults');
     await this.#rest('the run');
     this.#restedAt = kernel.now;
+    this.#pointsUntilRest = kernel.points;
     const { short = false } = this.#options;
     if (!this.#hopeless && !short) await this.#oneMore();
     if (!this.#hopeless && !short) {
@@ -176,6 +183,7 @@ class Run {
       hash: kernel.hash,
       steps: kernel.steps,
       points: kernel.points,
+      pointsUntilRest: this.#pointsUntilRest,
       restedAt: this.#restedAt,
       sometimes: this.#sometimes.counts,
       exits: [...reasons].map(([reason, all]) => `${all.length} × ${reason}`),

@@ -38,26 +38,34 @@ export interface SweptPoint extends CrashPoint {
 
 const SEED = 1;
 
-/** The calls the scenario makes until it is at rest: their labels, in order. */
-export async function labelsOf(scenario: Scenario): Promise<readonly string[]> {
+/** A run in which nothing goes wrong. */
+export interface CalmRun {
+  readonly outcome: Outcome;
+  /** Of the calls it makes until it is at rest, in order. */
+  readonly labels: readonly string[];
+}
+
+/** @param options `short`: only until it is at rest. */
+export async function calmRun(
+  scenario: Scenario,
+  options: Partial<Pick<RunOptions, 'seed' | 'short'>> = {},
+): Promise<CalmRun> {
   const labels: string[] = [];
-  await simulate({
+  const outcome = await simulate({
     seed: SEED,
     scenario,
     faults: [],
-    short: true,
-    onPoint: (point, phase) => {
-      if (phase === 'before') labels.push(point.label);
-    },
+    ...options,
+    onCall: label => labels.push(label),
   });
-  return labels;
+  return { outcome, labels: labels.slice(0, outcome.pointsUntilRest) };
 }
 
 /** @returns undefined when the run ended before that call. */
 export async function crashAt(
   scenario: Scenario,
   at: CrashPoint,
-  options: Pick<RunOptions, 'story' | 'first'> = {},
+  options: Partial<Pick<RunOptions, 'seed' | 'story' | 'first'>> = {},
 ): Promise<SweptPoint | undefined> {
   let struck: { readonly process: string; readonly label: string } | undefined;
   const outcome = await simulate({

@@ -1,7 +1,7 @@
 /** Looks for the first violation where a patch is known to be caught. Loaded anew for each patch, with all that it concerns. */
 import { parseKinds, planOf, scenarioNamed } from '../campaign.ts';
 import { type Outcome, simulate } from '../run.ts';
-import { crashAt, labelsOf, parseStrike, pointsOf } from '../sweep.ts';
+import { calmRun, crashAt, parseStrike, pointsOf } from '../sweep.ts';
 import type { Catch } from './patch.ts';
 
 /** Of runs before it is given up. */
@@ -33,7 +33,8 @@ async function* strikesOf({ scenario: name, label, strike, last = 0 }: Extract<C
   const scenario = scenarioNamed(name);
   const how = parseStrike(strike);
   if (how === undefined) throw new Error(`there is no strike ${strike}`);
-  for (const point of pointsOf(await labelsOf(scenario), { label, last, strike: how })) {
+  const { labels } = await calmRun(scenario, { short: true });
+  for (const point of pointsOf(labels, { label, last, strike: how })) {
     const swept = await crashAt(scenario, point, { first: true });
     if (swept !== undefined) yield swept.outcome;
   }
