@@ -4,6 +4,7 @@
  * demands of spans holds for every way to end.
  */
 import { expect } from 'vitest';
+import { NOTED } from '../fake/layout-text.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { layoutWith } from '../scenario/layouts.ts';
 import { story } from '../scenario/story.ts';
@@ -11,7 +12,8 @@ import type { World } from '../scenario/world.ts';
 import { semanticProblems } from './span-semantics.ts';
 import { kindOf, linked } from './spans-by.ts';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job: {name: recovers, pre-run: playbooks/flaky.sh, attempts: 3}
 - job: {name: hopeless, pre-run: playbooks/broken.sh, attempts: 2}
 - job: {name: never-begun}
@@ -26,7 +28,9 @@ const layout = layoutWith(`
         - hopeless
         - never-begun: {dependencies: [hopeless]}
         - endless
-`);
+`,
+  { gate: { notes: NOTED } },
+);
 const projects = { 'org/project': { 'README.md': '1\n' }, 'org/other': { 'README.md': '2\n' } };
 const configFiles = {
   'playbooks/flaky.sh': '#!/bin/sh\n[ "$ZUUL_ATTEMPT" -ge 3 ]\n',
