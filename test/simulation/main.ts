@@ -22,7 +22,10 @@
  *     run.ts         one run;  campaign.ts  many;  sweep.ts  a crash at every call;  cost.ts  counts
  *     patches/       broken rules, as data, and how they are put in place while the source is loaded
  */
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
+import type { Values } from './command.ts';
+import { COMMAND_ENDED } from './command-ended.ts';
 import { patchedModules } from './patches/apply.ts';
 import { patchNamed } from './patches/table.ts';
 
@@ -42,40 +45,50 @@ const HELP = `npm run sim -- [options]
   --strike K       before, effect, reply, or with /pause, /break
   --patches        every rule-breaking patch must be caught         --patch NAME  runs with that patch
   --cost N         what a landed change costs among N, as one line of JSON
+  --commands       reads commands from standard input, each the options above as a line of JSON
 `;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string' },
-    seeds: { type: 'string' },
-    minutes: { type: 'string' },
-    from: { type: 'string' },
-    scenario: { type: 'string' },
-    faults: { type: 'string' },
-    calm: { type: 'boolean', default: false },
-    verbose: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
-    first: { type: 'boolean', default: false },
-    repeat: { type: 'boolean', default: false },
-    sweep: { type: 'boolean', default: false },
-    whole: { type: 'boolean', default: false },
-    stride: { type: 'string' },
-    offset: { type: 'string' },
-    last: { type: 'string' },
-    point: { type: 'string' },
-    label: { type: 'string' },
-    strike: { type: 'string' },
-    patches: { type: 'boolean', default: false },
-    patch: { type: 'string' },
-    cost: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
+const OPTIONS = {
+  seed: { type: 'string' },
+  seeds: { type: 'string' },
+  minutes: { type: 'string' },
+  from: { type: 'string' },
+  scenario: { type: 'string' },
+  faults: { type: 'string' },
+  calm: { type: 'boolean', default: false },
+  verbose: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  first: { type: 'boolean', default: false },
+  repeat: { type: 'boolean', default: false },
+  sweep: { type: 'boolean', default: false },
+  whole: { type: 'boolean', default: false },
+  stride: { type: 'string' },
+  offset: { type: 'string' },
+  last: { type: 'string' },
+  point: { type: 'string' },
+  label: { type: 'string' },
+  strike: { type: 'string' },
+  patches: { type: 'boolean', default: false },
+  patch: { type: 'string' },
+  cost: { type: 'string' },
+  commands: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
 
+const { values } = parseArgs({ options: OPTIONS });
 if (values.help) process.stdout.write(HELP);
-else process.exitCode = await run();
+else if (values.commands) await runEach();
+else process.exitCode = await run(values);
 
-async function run(): Promise<number> {
+/** One after another, so that the product is loaded and compiled once for all of them. */
+async function runEach(): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const { values: asked } = parseArgs({ args: JSON.parse(line), options: OPTIONS });
+    process.stdout.write(`${COMMAND_ENDED}${await run(asked)}\n`);
+  }
+}
+
+async function run(values: Values & { readonly patches: boolean }): Promise<number> {
   if (values.patches) {
     const { runPatches } = await import('./patches/run-patches.ts');
     return await runPatches(patchedModules(), line => void process.stdout.write(`${line}\n`));
