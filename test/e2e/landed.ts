@@ -5,6 +5,7 @@ import { isUuid } from '../../src/lib/ids.ts';
 import { testedMergeOf } from '../../src/model/build-set.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 import { buildsetsOf, type QueueItem } from '../../src/model/queue-item.ts';
+import { answerFromFiles } from '../fake/answer-from-files.ts';
 import { runGit } from '../fake/git-repository.ts';
 
 export interface LandedCommit {
@@ -43,7 +44,7 @@ export async function refsOf(bare: string): Promise<ReadonlyMap<string, string>>
 }
 
 export async function gitText(bare: string, ...args: readonly string[]): Promise<string> {
-  return (await runGit(bare, args)).toString().trimEnd();
+  return (await answerFromFiles(bare, args)) ?? (await runGit(bare, args)).toString().trimEnd();
 }
 
 function pairOf(line: string): readonly [string, string] {

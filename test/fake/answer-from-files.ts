@@ -6,6 +6,7 @@
  */
 import { readRef, writeRef } from './bare-repository.ts';
 import { ancestorsIn, type LooseCommit, looseCommit, looseKind } from './loose-commits.ts';
+import { notesFromFiles } from './notes-from-files.ts';
 
 /** Without its last line breaks. Null: git ends with 1, and prints nothing. Undefined: this one is for git. */
 type Answer = string | null | undefined;
@@ -17,6 +18,7 @@ const ANSWERS: {
   'merge-base': isAncestor,
   'merge-tree': mergeTree,
   log,
+  notes: notesFromFiles,
   'rev-list': revList,
   'rev-parse': revParse,
   'update-ref': updateRef,
@@ -90,16 +92,47 @@ function revList(dir: string, args: readonly string[]): Answer {
   return (args.includes('--reverse') ? shown.toReversed() : shown).join('\n');
 }
 
-const FORMAT = /^--format=((?:%[HTPBsb]|%[ac][ne]|%n)+)$/;
+const FORMAT = /^--format=((?:%[HTPBsb]|%[ac][ne]|%n|[ |])+)$/;
 
-/** Of one commit. */
-function log(dir: string, [one, option = '', id = '', ...more]: readonly string[]): Answer {
-  const format = FORMAT.exec(option)?.[1];
-  if (one !== '-1' || format === undefined || !ID.test(id) || more.some(each => each !== '--'))
-    return undefined;
-  const commit = looseCommit(dir, id);
-  if (commit === undefined || !isPlain(commit)) return undefined;
-  return format.replaceAll(/%(n|[HTPBsb]|[ac][ne])/g, (_, what: string) => shown(id, commit, what)).trimEnd();
+/** Of one commit, or of a branch as it was landed. */
+async function log(dir: string, args: readonly string[]): Promise<Answer> {
+  const options = args.filter(each => each.startsWith('-') && each !== '--');
+  const names = args.filter(each => !each.startsWith('-'));
+  const format = options.flatMap(each => FORMAT.exec(each)?.[1] ?? []);
+  const others = options.filter(each => !FORMAT.test(each)).toSorted();
+  const [name = ''] = names;
+  if (format.length !== 1 || names.length !== 1) return undefined;
+  const ids = others.join(' ') === '-1' && ID.test(name) ? [name] : await firstParents(dir, name, others);
+  const lines = ids?.map(id => {
+    const commit = looseCommit(dir, id);
+    return commit !== undefined && isPlain(commit) ? lineOf(format.join(''), id, commit) : undefined;
+  });
+  return lines?.every(each => each !== undefined) === true ? lines.join('').trimEnd() : undefined;
+}
+
+const FIRST_PARENTS = /^--first-parent( --merges)?( --reverse)?$/;
+
+/** Undefined: another question, or not all are there as files. */
+async function firstParents(
+  dir: string,
+  branch: string,
+  options: readonly string[],
+): Promise<readonly string[] | undefined> {
+  const found: string[] = [];
+  if (!FIRST_PARENTS.test(options.join(' '))) return undefined;
+  let at = /^[\w/-]+$/.test(branch) ? await readRef(dir, `refs/heads/${branch}`) : undefined;
+  if (at === undefined) return undefined;
+  while (at !== undefined) {
+    const commit: LooseCommit | undefined = looseCommit(dir, at);
+    if (commit === undefined) return undefined;
+    if (!options.includes('--merges') || commit.parents.length > 1) found.push(at);
+    [at] = commit.parents;
+  }
+  return options.includes('--reverse') ? found.toReversed() : found;
+}
+
+function lineOf(format: string, id: string, commit: LooseCommit): string {
+  return `${format.replaceAll(/%(n|[HTPBsb]|[ac][ne])/g, (_, what: string) => shown(id, commit, what))}\n`;
 }
 
 /** In UTF-8, a subject of one line, nothing in front of it. */

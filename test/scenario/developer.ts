@@ -4,6 +4,7 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { answerFromFiles } from '../fake/answer-from-files.ts';
 import { makeBareRepository, readRef, writeRef } from '../fake/bare-repository.ts';
 import { createCommitWriter } from '../fake/commit-writer.ts';
 import { FAST_IMPORT, runGit } from '../fake/git-repository.ts';
@@ -89,7 +90,8 @@ export async function createDeveloper(
     commit,
     push,
     tip: ref => readRef(bare, ref),
-    git: async (...args) => (await runGit(bare, args)).toString().trimEnd(),
+    git: async (...args) =>
+      (await answerFromFiles(bare, args)) ?? (await runGit(bare, args)).toString().trimEnd(),
   };
 }
 

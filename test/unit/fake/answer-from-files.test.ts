@@ -54,6 +54,10 @@ test.each([
   'log -1 --format=%b #1',
   'log -1 --format=%an%n%ae%n%cn%n%ce #3',
   'log -1 --format=%B%n%s%n%b #0',
+  'log --first-parent --format=%H|%P|%s fix',
+  'log --first-parent --reverse --format=%s fix',
+  'log --first-parent --merges --reverse --format=%s fix',
+  'notes --ref=nothing list',
 ])('%s', async line => {
   const answer = await asked(named(line));
   expect(answer).toBe(await git(named(line)));
@@ -66,6 +70,12 @@ test.each([
   'log -1 --format=%s #2',
   'log -1 --format=%cI #1',
   'log -2 --format=%s #1',
+  'log --first-parent --format=%s merged',
+  'log --first-parent --format=%s nothing',
+  'log --format=%s fix',
+  'log --first-parent --format=%s #1',
+  'notes list',
+  'notes --ref=nothing show #1',
   'cat-file -p #1',
   `cat-file -t ${'1'.repeat(40)}`,
   'rev-parse refs/heads/nothing',
@@ -80,6 +90,32 @@ test.each([
 ])('is left to git: %s', async line => {
   expect(await asked(named(line))).toBeUndefined();
   expect(await repository.tip('refs/heads/main')).toBe(commits[2]);
+});
+
+test('the merges of a branch, and the notes', async () => {
+  await repository.commit({ ref: 'refs/heads/landed', parents: [commits[1] ?? ''], message: 'Next\n' });
+  const tip = (await repository.tip('refs/heads/landed')) ?? '';
+  await repository.commit({
+    ref: 'refs/heads/landed',
+    parents: [tip, commits[3] ?? ''],
+    message: 'Merge fix\n',
+  });
+  for (const [at, text] of ['One\n\nand more', 'Two'].entries())
+    await repository.git('notes', '--ref=few', 'add', '-m', text, commits[at] ?? '');
+  for (const line of [
+    'log --first-parent --merges --reverse --format=%H %T %P|%s landed',
+    'log --first-parent --reverse --format=%s landed',
+    'notes --ref=few list',
+    'notes --ref=few show #0',
+  ]) {
+    const args = line
+      .replaceAll('%H %T %P', '%H_%T_%P')
+      .split(' ')
+      .map(each => each.replaceAll('_', ' ').replace('#0', commits[0] ?? ''));
+    const answer = await asked(args);
+    expect(answer).not.toBe('');
+    expect(answer).toBe(await git(args));
+  }
 });
 
 test('objects in packs are left to git', async () => {
