@@ -49,9 +49,9 @@ async function openMirror(url: string) {
 test('a pack that unfolds to more than git may take is refused at once, for a reason of its own', async () => {
   await using repository = await createGitRepository();
   const git = createGit({ identity: IDENTITY, start: startAside, memoryBytes: LIMIT });
-  const pack = unfoldingPack(64);
+  const pack = unfoldingPack(1_000);
   expect(pack.length).toBeLessThan(20_000);
-  expect(unfolded(64)).toBeGreaterThan(1_000_000_000);
+  expect(unfolded(1_000)).toBeGreaterThan(1_000_000_000);
   const result = await git.run(['index-pack', '--stdin'], { gitDir: repository.path, input: pack });
   if (result.kind === 'ok') expect.unreachable('the pack was unfolded');
   expect(remoteFailure(result)).toMatchObject({
