@@ -1,5 +1,8 @@
 /** The git side of a project of the fake host: what its web interface would do with a bare repository. */
+import { answerFromFiles } from '../answer-from-files.ts';
+import { readRef, readRefs } from '../bare-repository.ts';
 import { runGit } from '../git-repository.ts';
+import { looseCommit } from '../loose-commits.ts';
 
 export interface BranchHead {
   readonly commit: string;
@@ -9,27 +12,29 @@ export interface BranchHead {
 export type Strategy = 'merge' | 'squash';
 
 async function text(bare: string, ...args: readonly string[]): Promise<string> {
-  return (await runGit(bare, args)).toString().trimEnd();
+  return (await answerFromFiles(bare, args)) ?? (await runGit(bare, args)).toString().trimEnd();
 }
 
 /** Branches with what they hold. */
 export async function branchesOf(bare: string): Promise<ReadonlyMap<string, BranchHead>> {
-  const lines = await text(
-    bare,
-    'for-each-ref',
-    '--format=%(objectname) %(tree) %(refname:lstrip=2)',
-    'refs/heads',
-  );
-  return new Map(
-    lines.split('\n').flatMap(line => {
-      const [commit = '', tree = '', ...name] = line.split(' ');
-      return commit === '' ? [] : [[name.join(' '), { commit, tree }] as const];
-    }),
-  );
+  const heads = [...(await readRefs(bare))].filter(([ref]) => ref.startsWith('refs/heads/'));
+  const found = heads.map(async ([ref, commit]) => {
+    const tree = looseCommit(bare, commit)?.tree ?? (await text(bare, 'rev-parse', `${commit}^{tree}`));
+    return [ref.slice('refs/heads/'.length), { commit, tree }] as const;
+  });
+  return new Map(await Promise.all(found));
 }
 
 /** Commits a proposal brings to its branch, newest first, with their messages. */
 export async function ownCommits(bare: string, head: string, branch: string) {
+  const base = await readRef(bare, `refs/heads/${branch}`);
+  const ids = base === undefined ? null : await answerFromFiles(bare, ['rev-list', head, `^${base}`]);
+  // What is in packs, or has merges, is read by git.
+  if (typeof ids === 'string')
+    return (ids === '' ? [] : ids.split('\n')).map(commit => ({
+      commit,
+      message: (looseCommit(bare, commit)?.message ?? '').trimEnd(),
+    }));
   const log = await text(bare, 'log', '-z', '--format=%H%n%B', head, `^refs/heads/${branch}`, '--');
   return log.split('\0').flatMap(entry => {
     const [commit = '', ...message] = entry.split('\n');
