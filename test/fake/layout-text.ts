@@ -36,12 +36,18 @@ function entry(key: string, value: string, connections: readonly string[]): stri
   return `    ${key}:\n${connections.map(name => `      ${name}: ${value}\n`).join('')}`;
 }
 
-export function checkYaml({ connections = ['local'] }: Common = {}): string {
-  const reports = ['success', 'failure', 'merge-conflict', 'config-error'];
+interface CheckYaml extends Common {
+  /** Moments that are reported with a note; default all. */
+  readonly notes?: readonly string[];
+}
+
+const CHECK_NOTED: readonly string[] = ['success', 'failure', 'merge-conflict', 'config-error'];
+
+export function checkYaml({ connections = ['local'], notes = CHECK_NOTED }: CheckYaml = {}): string {
   return [
     '\n- pipeline:\n    name: check\n    manager: independent\n',
     entry('trigger', '[{event: proposed}]', connections),
-    ...reports.map(moment => entry(moment, NOTE, connections)),
+    ...notes.map(moment => entry(moment, NOTE, connections)),
   ].join('');
 }
 

@@ -6,7 +6,8 @@ import { TENANT } from './site.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job:
     name: deploy
     run: [playbooks/deploy.yaml]
@@ -14,7 +15,9 @@ const layout = layoutWith(`
 - project:
     name: org/project
     gate: {jobs: [deploy]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = {
   'playbooks/deploy.yaml': `
 - name: Deploy

@@ -19,7 +19,7 @@ const RUNNING = ['scheduler running', 'merger running', 'executor running', 'web
 describeOnNginx('behind a plain proxy', program => {
   story(
     'a stranger changes nothing, and the operator of the machine does',
-    { layout: classicLayout() },
+    { layout: classicLayout({ notes: false }) },
     async world => {
       await using proxy = await startNginx(program, world.service.url);
       await world.propose('A');

@@ -13,7 +13,7 @@ const layout = layoutWith(
     name: org/project
     check: {jobs: [unit]}
 `,
-  { check: true, gate: false },
+  { notes: false, check: true, gate: false },
 );
 const script = (text: string) => `#!/bin/sh\n${text}\n`;
 

@@ -1,6 +1,6 @@
 /** Changes that depend on each other: what their queue and semaphores make of them. */
 import { expect } from 'vitest';
-import { BASE_JOB, checkYaml, gateYaml } from '../fake/layout-text.ts';
+import { layoutWith } from './layouts.ts';
 import { TENANT } from './site.ts';
 import { story } from './story.ts';
 
@@ -10,12 +10,13 @@ const TO_B = 'Depends-On: org/project2@master/B';
 /** Both projects list the same jobs, in check and in the gate, or in the gate alone. */
 function layoutOf(queue: string, jobs: string, list: string, check = true): string {
   const lists = `${check ? `check: {jobs: [${list}]}, ` : ''}gate: {jobs: [${list}]}`;
-  return `${checkYaml()}${gateYaml()}${BASE_JOB}
+  const text = `
 - queue: {name: integrated, allow-circular-dependencies: true${queue}}
 ${jobs}
 - project: {name: org/project1, queue: integrated, ${lists}}
 - project: {name: org/project2, queue: integrated, ${lists}}
 `;
+  return layoutWith(text, { check: true, notes: false });
 }
 
 story(

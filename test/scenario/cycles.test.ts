@@ -84,7 +84,7 @@ story(
 
 story(
   'a new patchset of one takes both out, and both come back with it',
-  { layout: classicLayout({ cycles: true, holdFollowing: false }) },
+  { layout: classicLayout({ cycles: true, holdFollowing: false, notes: false }) },
   async world => {
     await proposeBoth(world);
     await world.approve('A');
@@ -105,7 +105,7 @@ story(
 
 story(
   'check tests changes that depend on each other together',
-  { layout: classicLayout({ check: true, cycles: true, holdFollowing: false }) },
+  { layout: classicLayout({ check: true, cycles: true, holdFollowing: false, notes: false }) },
   async world => {
     await world.propose('A', { project: 'org/project1', message: TO_B });
     world.free();

@@ -4,7 +4,7 @@ import { story } from './story.ts';
 
 story(
   'a change lands after the ones it depends on, over projects',
-  { layout: classicLayout() },
+  { layout: classicLayout({ notes: false }) },
   async world => {
     await world.propose('B', { project: 'org/project2' });
     await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });
@@ -29,27 +29,31 @@ story(
   },
 );
 
-story('a dependency in another queue has to land first', { layout: classicLayout() }, async world => {
-  await world.propose('B', { project: 'org/project' });
-  await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project@master/B' });
-  await world.approve('B');
-  await world.approve('A');
-  await world.runs('project-merge: B');
-  expect(world.queued()).toEqual(['B']);
-  const refused = await world.decided('A', 'dependency-other-queue');
-  expect(refused.text).toContain('master/B');
-  world.free();
-  await world.leaves('B', 'SUCCESS');
-  // Approved again it goes through.
-  await world.withdraw('A');
-  await world.approve('A');
-  await world.leaves('A', 'SUCCESS');
-  expect(await world.landed('org/project1')).toEqual(['A']);
-});
+story(
+  'a dependency in another queue has to land first',
+  { layout: classicLayout({ notes: false }) },
+  async world => {
+    await world.propose('B', { project: 'org/project' });
+    await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project@master/B' });
+    await world.approve('B');
+    await world.approve('A');
+    await world.runs('project-merge: B');
+    expect(world.queued()).toEqual(['B']);
+    const refused = await world.decided('A', 'dependency-other-queue');
+    expect(refused.text).toContain('master/B');
+    world.free();
+    await world.leaves('B', 'SUCCESS');
+    // Approved again it goes through.
+    await world.withdraw('A');
+    await world.approve('A');
+    await world.leaves('A', 'SUCCESS');
+    expect(await world.landed('org/project1')).toEqual(['A']);
+  },
+);
 
 story(
   'check tests a change together with what it depends on, without landing anything',
-  { layout: classicLayout({ check: true }) },
+  { layout: classicLayout({ check: true, notes: false }) },
   async world => {
     await world.propose('B', { project: 'org/project2' });
     world.free();
@@ -73,7 +77,7 @@ story(
 
 story(
   'an approval of a dependency in another project counts although its webhook was lost',
-  { layout: classicLayout() },
+  { layout: classicLayout({ notes: false }) },
   async world => {
     const commit = await world.propose('B', { project: 'org/project2' });
     await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });

@@ -14,7 +14,7 @@ const JOBS = (timeout: number) => `
 
 story(
   'the jobs of a branch are frozen as the configuration in force has them',
-  { layout: layoutWith(JOBS(600)) },
+  { layout: layoutWith(JOBS(600), { notes: false }) },
   async world => {
     const ask = async (path: string) => {
       const response = await fetch(`${world.api.root}/api/tenant/${TENANT}/pipeline/${path}`);
@@ -102,7 +102,7 @@ story(
 
     const config = world.developer('org/config');
     const commit = await config.commit({
-      files: { 'zuul.yaml': layoutWith(JOBS(1200)) },
+      files: { 'zuul.yaml': layoutWith(JOBS(1200), { notes: false }) },
       message: 'More time',
     });
     await world.push('org/config', commit, 'refs/heads/master');

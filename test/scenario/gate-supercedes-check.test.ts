@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
-const layout = classicLayout({ check: true, gate: { more: ['supercedes: check'] } });
+const layout = classicLayout({ notes: false, check: true, gate: { more: ['supercedes: check'] } });
 
 story('an approval stops what check is still doing: the gate tests it anyway', { layout }, async world => {
   await world.propose('A');

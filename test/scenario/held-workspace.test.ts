@@ -10,14 +10,17 @@ import { DEADLINE } from './observer.ts';
 import { openWorld } from './open-world.ts';
 
 const TENANT = '/api/tenant/tenant-one';
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job:
     name: unit
     run: [playbooks/unit.sh]
 - project:
     name: org/project
     gate: {jobs: [unit]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = {
   'playbooks/unit.sh': `#!/bin/sh
 cd "$ZUUL_SRC_DIR"/*/org/project || exit 9

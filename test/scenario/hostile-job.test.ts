@@ -7,7 +7,8 @@ import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 
 const marker = path.join(tmpdir(), `gatehouse-story-pids-${process.pid}`);
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job: {name: stubborn, run: playbooks/stubborn.sh, timeout: 2}
 - job: {name: noisy, run: playbooks/noisy.sh, voting: false}
 - job: {name: good}
@@ -17,7 +18,9 @@ const layout = layoutWith(`
 - project:
     name: org/other
     gate: {jobs: [good]}
-`);
+`,
+  { notes: false },
+);
 const projects = { 'org/project': { 'README.md': '1\n' }, 'org/other': { 'README.md': '2\n' } };
 const configFiles = {
   // Forks into sessions of their own, ignores every polite signal, and goes on writing.

@@ -7,7 +7,8 @@ import { layoutWith } from './layouts.ts';
 import { DEADLINE } from './observer.ts';
 import { openWorld } from './open-world.ts';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job:
     name: unit
     run: [playbooks/unit.sh]
@@ -15,7 +16,9 @@ const layout = layoutWith(`
 - project:
     name: org/project
     gate: {jobs: [unit]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = { 'playbooks/unit.sh': '#!/bin/sh\n' };
 
 /** A machine that ends every connection at once. */

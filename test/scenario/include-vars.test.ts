@@ -3,7 +3,8 @@ import { layoutWith } from './layouts.ts';
 import { TENANT } from './site.ts';
 import { story } from './story.ts';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job:
     name: unit
     run: [playbooks/show.sh, playbooks/job.sh]
@@ -15,7 +16,9 @@ const layout = layoutWith(`
 - project:
     name: org/project
     gate: {jobs: [unit]}
-`);
+`,
+  { notes: false },
+);
 
 story(
   'variables come from files of the config-project as landed, of another project, and of the change as proposed',

@@ -27,7 +27,7 @@ const JOBS = `
     name: org/project2
     gate: {jobs: [old]}
 `;
-const layout = layoutWith(JOBS);
+const layout = layoutWith(JOBS, { notes: false });
 
 const changedLayout = layout
   .replace('org/project\n    gate: {jobs: [old]}', 'org/project\n    gate: {jobs: [new]}')

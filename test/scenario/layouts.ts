@@ -31,9 +31,22 @@ const LIST = `
         - project-test1: {dependencies: [project-merge]}
         - project-test2: {dependencies: [project-merge]}`;
 
+/** Of the pipelines. */
+interface Reports {
+  /** False: ends are not reported with notes. Each is a push of eight processes and a webhook, which most stories do not look at. */
+  readonly notes?: boolean;
+}
+
 /** Notes the end of an item. A note of its start is one more push for each: stories about that ask for it, with {@link NOTED}. */
-function quietGate(gate?: GateYaml): string {
-  return gateYaml({ notes: NOTED.filter(moment => moment !== 'start'), ...gate });
+function quietGate(notes: boolean, gate?: GateYaml): string {
+  const quiet = notes
+    ? { notes: NOTED.filter(moment => moment !== 'start') }
+    : { notes: [], success: '{merge: true}' };
+  return gateYaml({ ...quiet, ...gate });
+}
+
+function checkOf(notes: boolean): string {
+  return checkYaml(notes ? {} : { notes: [] });
 }
 
 function classicProject(name: string, queue: string | null, pipelines: readonly string[], more = ''): string {
@@ -52,7 +65,7 @@ export const ONE_JOB = `${BASE_JOB}
     gate: {jobs: [test]}
 `;
 
-export interface ClassicOptions {
+export interface ClassicOptions extends Reports {
   readonly check?: boolean;
   readonly gate?: GateYaml;
   readonly holdFollowing?: boolean;
@@ -64,12 +77,19 @@ export interface ClassicOptions {
 
 /** org/project on its own; org/project1 and org/project2 share queue `integrated` and an integration job. */
 export function classicLayout(options: ClassicOptions = {}): string {
-  const { check = false, gate, holdFollowing = true, cycles = false, byTopic = false } = options;
+  const {
+    check = false,
+    gate,
+    holdFollowing = true,
+    cycles = false,
+    byTopic = false,
+    notes = true,
+  } = options;
   const pipelines = check ? ['check', 'gate'] : ['gate'];
   const integration = '\n        - integration: {dependencies: [project-merge]}';
   return [
-    check ? checkYaml() : '',
-    quietGate(gate),
+    check ? checkOf(notes) : '',
+    quietGate(notes, gate),
     QUEUE_YAML,
     cycles || byTopic ? '    allow-circular-dependencies: true\n' : '',
     byTopic ? '    dependencies-by-topic: true\n' : '',
@@ -84,12 +104,16 @@ export function classicLayout(options: ClassicOptions = {}): string {
 /** Pipelines and the base job only; the story adds jobs and projects. */
 export function layoutWith(
   text: string,
-  options: { readonly check?: boolean; readonly gate?: GateYaml | false; readonly post?: boolean } = {},
+  options: Reports & {
+    readonly check?: boolean;
+    readonly gate?: GateYaml | false;
+    readonly post?: boolean;
+  } = {},
 ): string {
-  const { check = false, gate, post = false } = options;
+  const { check = false, gate, post = false, notes = true } = options;
   return [
-    check ? checkYaml() : '',
-    gate === false ? '' : quietGate(gate),
+    check ? checkOf(notes) : '',
+    gate === false ? '' : quietGate(notes, gate),
     post ? POST_YAML : '',
     BASE_JOB,
     text,

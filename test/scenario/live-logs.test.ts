@@ -10,12 +10,15 @@ import type { World } from './world.ts';
 
 /** 100 bytes each. 1 000 000 of them are a hundred megabytes. */
 const LINES = Number(process.env.FLOOD_LINES ?? 100_000);
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job: {name: flood, run: playbooks/flood.sh}
 - project:
     name: org/project
     gate: {jobs: [flood]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = {
   'playbooks/flood.sh': `#!/bin/sh
 awk 'BEGIN { for (line = 1; line <= ${LINES}; line++) printf "%08d ${'x'.repeat(90)}\\n", line }'

@@ -3,7 +3,8 @@ import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - nodeset:
     name: fast
     nodes: [{name: builder, label: fast}]
@@ -23,7 +24,9 @@ const layout = layoutWith(`
 - project:
     name: org/project
     gate: {jobs: [build]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = {
   'playbooks/nodes.sh': `#!/bin/sh
 set -eu

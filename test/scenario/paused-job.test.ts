@@ -5,7 +5,8 @@ import { TENANT } from './site.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job: {name: registry, run: playbooks/serve.sh, post-run: playbooks/remove.sh, provides: [image]}
 - job: {name: unit, requires: [image]}
 - job: {name: docs}
@@ -16,7 +17,9 @@ const layout = layoutWith(`
         - registry
         - unit: {dependencies: [registry]}
         - docs: {dependencies: [unit]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = {
   'playbooks/serve.sh': `#!/bin/sh
 gatehouse return '{"zuul": {"pause": true, "artifacts": [{"name": "image", "url": "https://registry.example.org/1"}]}, "port": 5000}'
@@ -128,7 +131,7 @@ const shared = `
 story(
   'of changes that land together one job pauses for the jobs of both, and leaves out those of both',
   {
-    layout: layoutWith(shared),
+    layout: layoutWith(shared, { notes: false }),
     configFiles: {
       'playbooks/serve.sh': `#!/bin/sh
 gatehouse return '{"zuul": {"pause": true, "child_jobs": ["unit"]}, "port": 5000}'

@@ -7,6 +7,7 @@ import type { World } from './world.ts';
 
 const SECRET = 'a secret of the scenario that is long enough';
 const layout = layoutWith('\n- job: {name: unit}\n- project: {name: org/project, check: {jobs: [unit]}}\n', {
+  notes: false,
   check: true,
 });
 

@@ -20,7 +20,7 @@ const layout = layoutWith(
     check: {jobs: [deploy]}
     gate: {jobs: [deploy]}
 `,
-  { check: true },
+  { notes: false, check: true },
 );
 const configFiles = {
   'playbooks/image.sh': `#!/bin/sh

@@ -9,7 +9,7 @@ const layout = layoutWith(
   `\n- job:\n    name: unit\n${[BUSY, QUIET]
     .map(name => `- project:\n    name: ${name}\n    check: {jobs: [unit]}\n`)
     .join('')}`,
-  { check: true, gate: false },
+  { notes: false, check: true, gate: false },
 );
 
 const ORDERS = [

@@ -4,7 +4,7 @@ import { story } from './story.ts';
 
 story(
   'a change abandoned in the gate leaves, and those behind are tested without it',
-  { layout: classicLayout() },
+  { layout: classicLayout({ notes: false }) },
   async world => {
     await world.propose('A');
     await world.propose('B');
@@ -28,7 +28,7 @@ story(
 
 story(
   'a new patchset in the gate replaces the old one and needs an approval of its own',
-  { layout: classicLayout() },
+  { layout: classicLayout({ notes: false }) },
   async world => {
     const old = await world.propose('A');
     await world.approve('A');

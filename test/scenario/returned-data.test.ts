@@ -7,7 +7,8 @@ import { storeTexts } from './store-texts.ts';
 import { story } from './story.ts';
 
 const CANARY = 'kanarienvogel-4712';
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job: {name: build, run: playbooks/build.sh}
 - job: {name: between}
 - job: {name: deploy, run: [playbooks/deploy.sh, playbooks/job.sh], vars: {level: job}}
@@ -18,7 +19,9 @@ const layout = layoutWith(`
         - build
         - between: {dependencies: [build]}
         - deploy: {dependencies: [between]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = {
   'playbooks/build.sh': `#!/bin/sh
 set -eu

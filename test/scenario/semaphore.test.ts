@@ -4,7 +4,7 @@ import { BASE_JOB, checkYaml } from '../fake/layout-text.ts';
 import { TENANT } from './site.ts';
 import { storyOnBothStores } from './story.ts';
 
-const layout = `${checkYaml()}${BASE_JOB}
+const layout = `${checkYaml({ notes: [] })}${BASE_JOB}
 - job: {name: migrate, semaphores: [staging]}
 - job: {name: unit}
 - project:

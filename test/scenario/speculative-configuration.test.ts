@@ -4,7 +4,8 @@ import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
-const layout = layoutWith('', { check: true });
+const layout = layoutWith('', { check: true, notes: false });
+const withNotes = layoutWith('', { check: true });
 const own = (...jobs: readonly string[]) => `${jobs.map(name => `- job: {name: ${name}}\n`).join('')}
 - project:
     check: {jobs: [${jobs.join(', ')}]}
@@ -41,7 +42,7 @@ story(
 story(
   'a change of a config project is validated but not used before it lands',
   {
-    layout: `${layout}
+    layout: `${withNotes}
 - job: {name: selftest}
 - project:
     name: org/config
@@ -145,7 +146,7 @@ story(
 
 story(
   'a change that breaks its configuration gets a note with file, line and reason, and runs nothing',
-  { layout, projects },
+  { layout: withNotes, projects },
   async world => {
     await world.propose('A', {
       files: { '.zuul.yaml': '- job:\n    name: old\n- project:\n    check: {jobs: [old, missing]}\n' },

@@ -18,7 +18,7 @@ describe.skipIf(!has('openSsh') || !has('bubblewrap'))(`with OpenSSH ${ON_OPENSS
 - job: {name: trusted, run: playbooks/agent.sh}
 - project: {name: org/project, check: {jobs: [trusted]}, gate: {jobs: [trusted]}}
 `,
-        { check: true, gate: { more: ['post-review: true'] } },
+        { notes: false, check: true, gate: { more: ['post-review: true'] } },
       ),
       configFiles: { 'playbooks/agent.sh': AGENT },
       projects: {

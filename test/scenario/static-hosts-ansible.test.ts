@@ -15,7 +15,8 @@ import { openWorld } from './open-world.ts';
 import { storeTexts } from './store-texts.ts';
 import { freshRoot } from './story.ts';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - nodeset:
     name: pair
     nodes: [{name: web, label: debian}, {name: db, label: debian}]
@@ -32,7 +33,9 @@ const layout = layoutWith(`
 - project:
     name: org/project
     gate: {jobs: [deploy, unit]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = {
   'playbooks/deploy.yaml': `
 - hosts: servers
@@ -51,7 +54,8 @@ ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'echo "over ssh at \${SSH_CONNECTION##* }
 `,
 };
 
-const dying = layoutWith(`
+const dying = layoutWith(
+  `
 - job:
     name: unit
     run: [playbooks/unit.sh]
@@ -59,7 +63,9 @@ const dying = layoutWith(`
 - project:
     name: org/project
     gate: {jobs: [unit]}
-`);
+`,
+  { notes: false },
+);
 
 const sshd = inject('sshd');
 

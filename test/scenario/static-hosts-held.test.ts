@@ -16,7 +16,8 @@ const sshd = inject('sshd');
 const bubblewrap = inject('bubblewrap');
 const TENANT = '/api/tenant/tenant-one';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job:
     name: unit
     run: [playbooks/unit.sh]
@@ -27,7 +28,9 @@ const layout = layoutWith(`
 - project:
     name: org/project
     gate: {jobs: [unit, lint]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = {
   'playbooks/unit.sh': `#!/bin/sh
 ssh -F "$GATEHOUSE_SSH_CONFIG" builder 'touch .gatehouse/$LC_GATEHOUSE_BUILD/evidence; nohup sleep 1000 >/dev/null 2>&1 & exit 3'

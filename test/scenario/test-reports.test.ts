@@ -6,12 +6,15 @@ import { layoutWith } from './layouts.ts';
 import { TENANT } from './site.ts';
 import { story } from './story.ts';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job: {name: unit, run: playbooks/unit.sh}
 - project:
     name: org/project
     gate: {jobs: [unit]}
-`);
+`,
+  { notes: false },
+);
 const configFiles = {
   'playbooks/unit.sh': `#!/bin/sh
 fail() { echo "<testcase name='$1' time='0.25'><failure message='$1 is wrong'/></testcase>"; }

@@ -6,7 +6,10 @@ import { story } from './story.ts';
 import type { World } from './world.ts';
 
 function layout(options: ClassicOptions): string {
-  return classicLayout({ holdFollowing: false, ...options }).replaceAll('merge: true', 'merge: merge');
+  return classicLayout({ notes: false, holdFollowing: false, ...options }).replaceAll(
+    'merge: true',
+    'merge: merge',
+  );
 }
 
 async function proposeBoth(world: World, topic = 'login'): Promise<void> {

@@ -8,7 +8,7 @@ import { story } from './story.ts';
 import type { World } from './world.ts';
 
 const [chunk = ''] = encryptOaep('kanarienvogel-4712', PUBLIC_KEY);
-const layout = `${layoutWith('', { check: true }).replace(BASE_JOB, '')}
+const layout = `${layoutWith('', { notes: false, check: true }).replace(BASE_JOB, '')}
 - secret:
     name: upload
     data:

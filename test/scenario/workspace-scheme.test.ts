@@ -14,6 +14,7 @@ const layout = layoutWith(
 - project: {name: org/app, queue: integrated, gate: {jobs: [flat, held]}}
 - project: {name: other/app, queue: integrated, gate: {jobs: [flat]}}
 `,
+  { notes: false },
 );
 const configFiles = {
   'playbooks/where.sh': `#!/bin/sh
