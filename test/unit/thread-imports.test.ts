@@ -1,6 +1,6 @@
 /**
  * What processes and threads load. A service starts a thread for each tenant and three for the history. What they import is loaded once more in each of them:
- * kysely takes 0.1 s of processor time, typebox with the records' schemas as much.
+ * kysely takes 0.1 s of processor time.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -69,9 +69,13 @@ test('a command that asks a service loads no service, no history and no sender',
   ]);
 });
 
+test('records of the store are checked without a package', () => {
+  expect(packagesOf('src/model/codec/records.ts')).toEqual([]);
+});
+
 test.each([
-  ['merger', ['typebox']],
-  ['executor', ['typebox']],
+  ['merger', []],
+  ['executor', ['js-yaml', 're2js', 'ssh2']],
   ['scheduler', ['js-yaml', 're2js', 'typebox']],
 ])('a process that runs a %s loads no other component', (name, packages) => {
   const own = packagesOf(`src/cmd/service/start-${name}.ts`);

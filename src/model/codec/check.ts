@@ -1,11 +1,11 @@
 /**
- * Checks values against the schemas of records. A check is compiled when a record of its kind is first read, which costs some
- * milliseconds once; what is wrong is looked for only after it has failed.
+ * Checks values against the schemas of records. The check of a node is made when a value is first held against it, and kept: nodes that
+ * several records share, or forms of a union that do not occur, cost nothing more. What is wrong is looked for only after it has failed.
  *
  *     const faultOf = checkOf(componentSchema.node);
  *     faultOf({ host: 7 })          // 'host is 7, not a text'
  */
-import { Check, Compile } from 'typebox/schema';
+import { accepts } from './accepts.ts';
 import { RECURSIVE_NODES, type SchemaNode } from './schema.ts';
 
 /** What is wrong with a value, with the field's path: `buildset.builds.0.uuid is missing`; undefined: nothing. */
@@ -13,20 +13,7 @@ export type FaultOf = (value: unknown) => string | undefined;
 
 /** Of the values that are as the node says. */
 export function checkOf(node: SchemaNode): FaultOf {
-  let check: ((value: unknown) => boolean) | undefined;
-  return value => {
-    check ??= compiled(node);
-    return check(value) ? undefined : faultIn(node, value, '');
-  };
-}
-
-function compiled(node: SchemaNode): (value: unknown) => boolean {
-  const validator = Compile(Object.fromEntries(RECURSIVE_NODES), node);
-  return value => validator.Check(value);
-}
-
-function accepts(node: SchemaNode, value: unknown): boolean {
-  return Check(Object.fromEntries(RECURSIVE_NODES), node, value);
+  return value => (accepts(node, value) ? undefined : faultIn(node, value, ''));
 }
 
 /** @param value one that the node does not accept. */
