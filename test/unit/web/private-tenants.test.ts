@@ -1,5 +1,5 @@
 /** Every route of the table, asked without a token, with wrong ones and with the right one, while a tenant is private. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ROUTES, type RouteDescription } from '../../../src/api/routes.ts';
 import { type Endpoint, fetchFrom } from '../../../src/cmd/client/endpoint.ts';
 import { OPEN_ACCESS, type TenantAccess } from '../../../src/model/authorization.ts';
@@ -14,12 +14,16 @@ const READERS: TenantAccess = {
 };
 
 let web: FakeWeb;
-beforeEach(async () => {
+// One for all tests, which only ask: its rules are all they change.
+beforeAll(async () => {
   const costOf = async () => ({ items: [], jobs: [], refusals: [] });
   web = await fakeWeb({ realms: [sharedRealm()], overrides: { costOf } });
-  web.access = { main: READERS };
 });
-afterEach(() => web.close());
+beforeEach(() => {
+  web.access = { main: READERS };
+  web.rootAccess = OPEN_ACCESS;
+});
+afterAll(() => web.close());
 
 const bearer = async (claims: { readonly [name: string]: unknown } = {}) => ({
   authorization: `Bearer ${await token({ zuul: undefined, ...claims })}`,
