@@ -28,12 +28,12 @@ it('a hundred computations at once leave the event loop as free as one', async (
     }
   };
   const costs: number[] = [];
-  for (let run = 0; run < 3; run += 1) {
+  // Some runs: the heap of a process that ran many test files may be collected in the middle of one.
+  for (let run = 0; run < 3 && Math.min(...costs) >= 50; run += 1) {
     const turns = measureTurns();
     await Promise.all(Array.from({ length: 100 }, compute));
     costs.push(turns.stop());
   }
-  // The heap of a process that ran many test files may be collected in the middle of a run.
   expect(Math.min(...costs)).toBeLessThan(50);
 });
 
