@@ -16,7 +16,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { runGit } from '../fake/git-repository.ts';
 import { createDeveloper, type Developer } from '../scenario/developer.ts';
 import { layoutWith } from '../scenario/layouts.ts';
-import { openLineFifo } from '../scenario/line-fifo.ts';
+import { makeFifos, openLineFifo } from '../scenario/line-fifo.ts';
 import { CONFIG_PROJECT, CONNECTION, startSite, TOKEN } from '../scenario/site.ts';
 import type { Row } from './main.ts';
 
@@ -31,7 +31,8 @@ export async function benchBurst(): Promise<readonly Row[]> {
   const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-burst-'));
   const hookCalls = path.join(root, 'hook-calls');
   let hear: (project: string) => void = () => {};
-  const hooks = await openLineFifo(hookCalls, project => hear(project));
+  await makeFifos([hookCalls]);
+  const hooks = openLineFifo(hookCalls, project => hear(project));
   const developers = await developersIn(root, hookCalls);
   const service = await startSite(
     {

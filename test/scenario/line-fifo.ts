@@ -3,13 +3,18 @@ import { constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 
-/** Lines up to PIPE_BUF (4096 bytes) arrive whole and in the order they were written, also from several writers. */
-export async function openLineFifo(path: string, onLine: (line: string) => void): Promise<Disposable> {
+/** By one process for all. */
+export async function makeFifos(paths: readonly string[]): Promise<void> {
   const env = { PATH: process.env.PATH ?? '/usr/bin:/bin' };
-  const made = startAside({ file: 'mkfifo', args: ['-m', '666', path], cwd: '/', env });
+  const made = startAside({ file: 'mkfifo', args: ['-m', '666', ...paths], cwd: '/', env });
   made.stdin.end();
   const end = await made.ended;
-  if (end.kind !== 'exited' || end.code !== 0) throw new Error(`mkfifo ${path}: ${JSON.stringify(end)}`);
+  if (end.kind !== 'exited' || end.code !== 0)
+    throw new Error(`mkfifo ${paths.join(' ')}: ${JSON.stringify(end)}`);
+}
+
+/** Lines up to PIPE_BUF (4096 bytes) arrive whole and in the order they were written, also from several writers. */
+export function openLineFifo(path: string, onLine: (line: string) => void): Disposable {
   // For both directions, so that it neither blocks nor ends while there is no writer.
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   const socket = new Socket({ fd, readable: true, writable: false });

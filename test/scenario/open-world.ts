@@ -36,12 +36,12 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   const projects = setup.projects ?? PROJECTS;
   const sink = await startOtlpSink({ protocol: setup.collectorProtocol ?? 'grpc' });
   if (setup.collectorDown === true) sink.answerAlways({ kind: 'status', code: 14 });
-  const stage = await openStage(path.join(root, 'stage'));
+  const hookCalls = path.join(root, 'hook-calls');
+  const stage = await openStage(path.join(root, 'stage'), [hookCalls]);
   const log = storyLog();
   const developers = new Map<string, Developer>();
-  const hookCalls = path.join(root, 'hook-calls');
   const pushes: { heard: (project: string) => void } = { heard: () => {} };
-  const hooks = await openLineFifo(hookCalls, project => pushes.heard(project));
+  const hooks = openLineFifo(hookCalls, project => pushes.heard(project));
   const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
   const { far, elsewhere = {} } = setup;
   for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects, ...far, ...elsewhere }))

@@ -2,12 +2,13 @@
  * The other end of the jobs: each announces itself and then waits for its exit status, so that the test and not the
  * clock decides when a job ends and how.
  *
- * A job makes a FIFO of its own, opens it for both directions (so that nothing written is lost and no side blocks), and
- * announces itself with one line in the common FIFO `calls`. Lines shorter than PIPE_BUF arrive whole.
+ * A job takes a FIFO for itself, opens it for both directions (so that nothing written is lost and no side blocks), and
+ * announces itself with one line in the common FIFO `calls`. Lines shorter than PIPE_BUF arrive whole. The first jobs find FIFOs
+ * that are there: a process for each job costs more.
  */
 import { chmodSync, closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { openLineFifo } from './line-fifo.ts';
+import { makeFifos, openLineFifo } from './line-fifo.ts';
 
 /** A build that has announced itself. */
 export interface StagedBuild {
@@ -40,13 +41,22 @@ export interface Stage extends Disposable {
   end(uuid: string, exitStatus: number): boolean;
 }
 
-export async function openStage(directory: string): Promise<Stage> {
+/** As many as the jobs of most stories. */
+const FIFOS = 30;
+
+/** @param others FIFOs that it makes besides its own. */
+export async function openStage(directory: string, others: readonly string[] = []): Promise<Stage> {
   mkdirSync(directory, { recursive: true });
   chmodSync(directory, 0o777);
+  const pool = Array.from({ length: FIFOS }, (_, index) => path.join(directory, `${index + 1}.fifo`));
+  await makeFifos([path.join(directory, 'calls'), ...pool, ...others]);
   const listeners: ((build: StagedBuild) => void)[] = [];
   const builds: StagedBuild[] = [];
-  const calls = await openLineFifo(path.join(directory, 'calls'), line => {
-    const build = announced(line);
+  /** By the build that took it. */
+  const fifos = new Map<string, string>();
+  const calls = openLineFifo(path.join(directory, 'calls'), line => {
+    const { build, fifo } = announced(line);
+    fifos.set(build.uuid, fifo);
     builds.push(build);
     for (const listener of listeners) listener(build);
   });
@@ -54,7 +64,10 @@ export async function openStage(directory: string): Promise<Stage> {
     builds,
     playbook: playbookText(directory),
     onCall: listener => void listeners.push(listener),
-    end: (uuid, exitStatus) => writeLine(path.join(directory, `${uuid}.fifo`), String(exitStatus)),
+    end(uuid, exitStatus) {
+      const fifo = fifos.get(uuid);
+      return fifo !== undefined && writeLine(fifo, String(exitStatus));
+    },
     [Symbol.dispose]: () => calls[Symbol.dispose](),
   };
 }
@@ -63,11 +76,18 @@ function playbookText(directory: string): string {
   return [
     '#!/bin/sh',
     'set -eu',
-    `fifo=${directory}/$ZUUL_BUILD.fifo`,
-    'mkfifo -m 666 "$fifo"',
+    'number=1',
+    '# The first that makes the file has the FIFO.',
+    'set -C',
+    `while [ $number -le ${FIFOS} ] && ! { true >${directory}/$number.taken; } 2>/dev/null; do`,
+    '  number=$((number + 1))',
+    'done',
+    'set +C',
+    `fifo=${directory}/$number.fifo`,
+    `if [ $number -gt ${FIFOS} ]; then fifo=${directory}/$ZUUL_BUILD.fifo; mkfifo -m 666 "$fifo"; fi`,
     'exec 3<>"$fifo"',
     `echo "traceparent \${TRACEPARENT-}"`,
-    `echo "$ZUUL_BUILD $ZUUL_JOB $ZUUL_VARIABLES_FILE" >>${directory}/calls`,
+    `echo "$ZUUL_BUILD $ZUUL_JOB $ZUUL_VARIABLES_FILE $fifo" >>${directory}/calls`,
     'read -r status <&3',
     'echo "status $status"',
     'exit "$status"',
@@ -75,11 +95,11 @@ function playbookText(directory: string): string {
   ].join('\n');
 }
 
-function announced(line: string): StagedBuild {
-  const [uuid = '', job = '', file = ''] = line.split(' ');
+function announced(line: string): { readonly build: StagedBuild; readonly fifo: string } {
+  const [uuid = '', job = '', file = '', fifo = ''] = line.split(' ');
   const variables: Variables = JSON.parse(readFileSync(file, 'utf8'));
   const changes = variables.zuul.items.map(item => topicOf(item)).join(' ');
-  return { uuid, job, changes, pipeline: variables.zuul.pipeline, variables };
+  return { build: { uuid, job, changes, pipeline: variables.zuul.pipeline, variables }, fifo };
 }
 
 /** `master/A` → `A`; other branches keep their name. A ref update is its ref. */
