@@ -2,11 +2,6 @@
  * I5 to I8: what was acknowledged is durable; every event is put into a queue once and taken from it once, by the write that
  * records what came of it; nothing is quarantined that could be handled.
  */
-import {
-  connectionEventCodec,
-  pipelineEventCodec,
-  tenantEventCodec,
-} from '../../../src/model/codec/records.ts';
 import type { StorePaths } from '../../../src/store/paths.ts';
 import { CONNECTION } from '../host/host-git.ts';
 import { deadLetters } from '../quiet.ts';
@@ -14,6 +9,7 @@ import { TENANT } from '../site.ts';
 import type { Transaction } from '../store/server.ts';
 import type { World } from '../world.ts';
 import type { Check, Complain } from './check.ts';
+import { connectionEventOf, pipelineEventOf, tenantEventOf } from './decoded.ts';
 
 export class Events implements Check {
   readonly #world: World;
@@ -37,10 +33,10 @@ export class Events implements Check {
     for (const operation of transaction.operations) {
       if (operation.kind === 'create') {
         const { path, data } = operation;
-        if (path === connection) this.#delivery(connectionEventCodec.decode(data).deliveryId);
-        else if (path === tenant) this.#once('tenant', tenantEventCodec.decode(data).uuid);
+        if (path === connection) this.#delivery(connectionEventOf(data).deliveryId);
+        else if (path === tenant) this.#once('tenant', tenantEventOf(data).uuid);
         else if (/\/pipelines\/[^/]+\/events\/$/.test(path)) {
-          const event = pipelineEventCodec.decode(data);
+          const event = pipelineEventOf(data);
           this.#once(path, `${event.kind} ${event.uuid}`);
           if (event.kind === 'enqueue') this.#triggers.add(event.trigger.uuid);
         }
@@ -92,9 +88,9 @@ export class Events implements Check {
   /** An event that leads nowhere and is not traced; that the configuration is what it was. */
   #needsNoWords(path: string, data: Uint8Array): boolean {
     if (path.startsWith(`${this.#paths.connection(CONNECTION).queue}/`))
-      return !connectionEventCodec.decode(data).sampled;
+      return !connectionEventOf(data).sampled;
     if (!path.startsWith(`${this.#paths.tenant(TENANT).triggerQueue}/`)) return false;
-    const event = tenantEventCodec.decode(data);
+    const event = tenantEventOf(data);
     return event.kind === 'first-look' || (event.kind === 'trigger' && !event.trigger.sampled);
   }
 }

@@ -21,12 +21,19 @@ export class Fences implements Check {
   /** Versions of the epochs at the last write. */
   readonly #epochs = new Map<string, { readonly version: number; readonly session: string }>();
   readonly #reached: (name: string) => void;
+  readonly #inPipeline: RegExp;
+  readonly #inQueue: RegExp;
+  readonly #layout: RegExp;
 
   constructor(server: StoreServer, paths: StorePaths, complain: Complain, reached: (name: string) => void) {
     this.#server = server;
     this.#paths = paths;
     this.#complain = complain;
     this.#reached = reached;
+    const { tenants, connections } = paths;
+    this.#inPipeline = new RegExp(`^${tenants}/([^/]+)/pipelines/([^/]+)/(state|items/.+)$`);
+    this.#inQueue = new RegExp(`^${connections}/([^/]+)/queue/.+$`);
+    this.#layout = new RegExp(`^${tenants}/([^/]+)/layout$`);
   }
 
   committed({ operations, session, process, ending }: Transaction): void {
@@ -78,9 +85,7 @@ export class Fences implements Check {
   }
 
   #guardOf(kind: string, path: string): Guarded | undefined {
-    const { tenants, connections } = this.#paths;
-    const [, tenant, pipeline, part] =
-      new RegExp(`^${tenants}/([^/]+)/pipelines/([^/]+)/(state|items/.+)$`).exec(path) ?? [];
+    const [, tenant, pipeline, part] = this.#inPipeline.exec(path) ?? [];
     // Any process may make parents.
     if (
       tenant !== undefined &&
@@ -91,12 +96,12 @@ export class Fences implements Check {
       const places = this.#paths.pipeline(tenant, pipeline);
       return { name: `pipeline ${pipeline}`, lock: places.lock, epoch: places.epoch };
     }
-    const queue = new RegExp(`^${connections}/([^/]+)/queue/.+$`).exec(path)?.[1];
+    const queue = this.#inQueue.exec(path)?.[1];
     if (kind === 'delete' && queue !== undefined) {
       const places = this.#paths.connection(queue);
       return { name: `connection ${queue}`, lock: places.election, epoch: places.epoch };
     }
-    const layout = new RegExp(`^${tenants}/([^/]+)/layout$`).exec(path)?.[1];
+    const layout = this.#layout.exec(path)?.[1];
     if (kind === 'set' && layout !== undefined) {
       const places = this.#paths.tenant(layout);
       return { name: `tenant ${layout}`, lock: places.lock, epoch: places.epoch };

@@ -14,7 +14,6 @@ import {
   historyRowsCodec,
   mergerRequestCodec,
   pipelineCountersCodec,
-  pipelineEventCodec,
   queueItemCodec,
   reportIntentCodec,
 } from '../../../src/model/codec/records.ts';
@@ -28,6 +27,7 @@ import { gatePipeline } from '../../fake/pipeline.ts';
 import { HistoryChecker } from '../../invariants/history-checker.ts';
 import type { StoreServer, Transaction } from '../store/server.ts';
 import type { Check, Complain } from './check.ts';
+import { pipelineEventOf } from './decoded.ts';
 import { share } from './share.ts';
 
 const NO_MEMORY: TurnMemory = {
@@ -183,7 +183,7 @@ export class PipelineHistory implements Check {
   #eventsTaken({ operations, before }: Transaction, prefix: string): readonly PipelineEvent[] {
     return operations.flatMap(({ kind, path }) => {
       const data = kind === 'delete' && path.startsWith(prefix) ? before.get(path) : undefined;
-      return data === undefined ? [] : [pipelineEventCodec.decode(data)];
+      return data === undefined ? [] : [pipelineEventOf(data)];
     });
   }
 

@@ -2,13 +2,13 @@
  * I12, I13, I30: every item that is exported (whole-traces.ts) has exactly one root span, with its own trace id and the time it was enqueued; all copies of a span
  * are equal; the tree of spans holds together; every item that left is in the history, with one content.
  */
-import { spansCodec } from '../../../src/model/codec/records.ts';
 import { isExported } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import { asArrived, checkTraces } from '../../fake/check-traces.ts';
 import type { Transaction } from '../store/server.ts';
 import type { World } from '../world.ts';
 import type { Check, Complain } from './check.ts';
+import { spansOf } from './decoded.ts';
 import type { PipelineHistory } from './pipeline-history.ts';
 
 export class Traces implements Check {
@@ -30,7 +30,7 @@ export class Traces implements Check {
   committed({ operations }: Transaction): void {
     for (const operation of operations) {
       if (operation.kind !== 'create' || !operation.path.includes('/outbox/spans/')) continue;
-      for (const span of spansCodec.decode(operation.data)) this.#write(span);
+      for (const span of spansOf(operation.data)) this.#write(span);
     }
   }
 

@@ -4,7 +4,6 @@
  * kept item came of.
  */
 import { spanIdOf } from '../../../src/lib/ids.ts';
-import { connectionEventCodec, spansCodec, tenantEventCodec } from '../../../src/model/codec/records.ts';
 import type { TenantEvent } from '../../../src/model/event.ts';
 import { buildsetsOf, isExported, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
@@ -17,6 +16,7 @@ import { TENANT } from '../site.ts';
 import type { Transaction } from '../store/server.ts';
 import type { World } from '../world.ts';
 import type { Check, Complain } from './check.ts';
+import { connectionEventOf, spansOf, tenantEventOf } from './decoded.ts';
 import type { PipelineHistory } from './pipeline-history.ts';
 
 export class WholeTraces implements Check {
@@ -69,16 +69,16 @@ export class WholeTraces implements Check {
   #created({ path, data }: Extract<Operation, { kind: 'create' }>): void {
     const { paths } = this.#world;
     if (path === `${paths.connection(CONNECTION).queue}/`) {
-      const { uuid, sampled } = connectionEventCodec.decode(data);
+      const { uuid, sampled } = connectionEventOf(data);
       this.#sampled.set(uuid, sampled);
       if (!sampled) this.#reached('the ratio leaves an event out');
     } else if (path === `${paths.tenant(TENANT).triggerQueue}/`) {
-      const event = tenantEventCodec.decode(data);
+      const event = tenantEventOf(data);
       const sampled = isSampled(event);
       this.#sampled.set(event.uuid, sampled);
       if (event.kind === 'trigger') this.#sampled.set(event.trigger.uuid, sampled);
     } else if (path.includes('/outbox/spans/')) {
-      if (spansCodec.decode(data).some(span => this.#isLate(span)))
+      if (spansOf(data).some(span => this.#isLate(span)))
         this.#reached('a build is reported after its item has left');
     }
   }

@@ -1,8 +1,8 @@
 /** I15, I17, I18: a build runs on one executor, once; only who holds it says what became of it. */
-import { pipelineEventCodec } from '../../../src/model/codec/records.ts';
 import type { Transaction } from '../store/server.ts';
 import type { World } from '../world.ts';
 import type { Check, Complain } from './check.ts';
+import { pipelineEventOf } from './decoded.ts';
 
 export class Workers implements Check {
   readonly #world: World;
@@ -17,7 +17,7 @@ export class Workers implements Check {
   committed({ operations, process }: Transaction): void {
     for (const operation of operations) {
       if (operation.kind !== 'create' || !/\/pipelines\/[^/]+\/events\/$/.test(operation.path)) continue;
-      const event = pipelineEventCodec.decode(operation.data);
+      const event = pipelineEventOf(operation.data);
       const claim =
         event.kind === 'build-result' && event.worker !== null
           ? `build/default/claimed/${event.build}`
