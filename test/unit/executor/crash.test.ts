@@ -10,7 +10,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { thisProcess } from '../../../src/executor/process-identity.ts';
 import { randomIds } from '../../../src/lib/ids.ts';
 import { openBench, until } from './fixture.ts';
-import { markedProcesses, processesWith } from './processes.ts';
+import { goneWith, markedProcesses, processesWith } from './processes.ts';
 
 const folders: string[] = [];
 const children: ChildProcess[] = [];
@@ -50,10 +50,7 @@ describe('after kill -9 of the service', () => {
       expect((await processesWith(number)).length).toBeGreaterThan(0);
       expect(await markedProcesses(build)).not.toEqual([]);
       child.kill('SIGKILL');
-      await until(
-        async () => ((await processesWith(number)).length === 0 ? true : undefined),
-        'the job to be gone',
-      );
+      await until(goneWith(number), 'the job to be gone');
       const jobs = await jobDirOf(folder, build);
       expect(await readdir(jobs)).toContain(build);
       {
@@ -76,10 +73,7 @@ describe('a service that is stopped in its tracks', () => {
         'the job to run what follows its first line',
       );
       child.kill('SIGSTOP');
-      await until(
-        async () => ((await processesWith(number)).length === 0 ? true : undefined),
-        'the job to be gone',
-      );
+      await until(goneWith(number), 'the job to be gone');
       child.kill('SIGCONT');
       await until(() => (said().includes('"result"') ? true : undefined), 'the result');
       expect(said()).toContain('{"result":"RETRY","detail":"run playbook ci/run.sh was stopped"}');
@@ -100,10 +94,7 @@ describe('several executors of one machine with one job_dir', () => {
     const one = await startService(folder, 'auto', 'echo begun; sleep 4726');
     const two = await startService(folder, 'auto', 'echo begun; sleep 4727');
     one.child.kill('SIGKILL');
-    await until(
-      async () => ((await processesWith('4726')).length === 0 ? true : undefined),
-      'the job to be gone',
-    );
+    await until(goneWith('4726'), 'the job to be gone');
     {
       await using bench = await openBench({ sandbox: 'auto' }, { folder });
       expect(bench.warnings.join()).not.toContain('another executor');
