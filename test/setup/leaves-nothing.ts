@@ -4,6 +4,7 @@
  * name, instead of a later file at random.
  */
 import { afterAll, expect, vi } from 'vitest';
+import './resolve-beside.ts';
 
 /** What runs or listens on behalf of a test; sockets and timers of shared pools are not among them. */
 const RUNNING = new Set(['ProcessWrap', 'TCPServerWrap', 'PipeServerWrap', 'FSEventWrap', 'StatWatcher']);
