@@ -16,7 +16,7 @@ ${jobs}
 - project: {name: org/project1, queue: integrated, ${lists}}
 - project: {name: org/project2, queue: integrated, ${lists}}
 `;
-  return layoutWith(text, { check: true, notes: false });
+  return layoutWith(text, { checkout: false, check: true, notes: false });
 }
 
 story(

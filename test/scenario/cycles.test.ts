@@ -15,7 +15,7 @@ async function proposeBoth(world: World): Promise<void> {
 
 story(
   'two changes that depend on each other land together, when both are approved',
-  { layout: classicLayout({ cycles: true, holdFollowing: false, gate: { notes: NOTED } }) },
+  { layout: classicLayout({ checkout: false, cycles: true, holdFollowing: false, gate: { notes: NOTED } }) },
   async world => {
     await proposeBoth(world);
     await world.approve('A');
@@ -53,7 +53,7 @@ story(
 
 story(
   'a failure of one keeps both from landing, and is reported on both',
-  { layout: classicLayout({ cycles: true, holdFollowing: false, gate: { notes: NOTED } }) },
+  { layout: classicLayout({ checkout: false, cycles: true, holdFollowing: false, gate: { notes: NOTED } }) },
   async world => {
     await proposeBoth(world);
     world.fail('project-test2', 'B');
@@ -71,7 +71,7 @@ story(
 
 story(
   'without the option they are refused, and the reason names it',
-  { layout: classicLayout() },
+  { layout: classicLayout({ checkout: false }) },
   async world => {
     await proposeBoth(world);
     await world.approve('B');
@@ -84,7 +84,7 @@ story(
 
 story(
   'a new patchset of one takes both out, and both come back with it',
-  { layout: classicLayout({ cycles: true, holdFollowing: false, notes: false }) },
+  { layout: classicLayout({ checkout: false, cycles: true, holdFollowing: false, notes: false }) },
   async world => {
     await proposeBoth(world);
     await world.approve('A');
@@ -105,7 +105,9 @@ story(
 
 story(
   'check tests changes that depend on each other together',
-  { layout: classicLayout({ check: true, cycles: true, holdFollowing: false, notes: false }) },
+  {
+    layout: classicLayout({ checkout: false, check: true, cycles: true, holdFollowing: false, notes: false }),
+  },
   async world => {
     await world.propose('A', { project: 'org/project1', message: TO_B });
     world.free();

@@ -5,7 +5,7 @@ import { story } from './story.ts';
 
 story(
   'changes that build on a failing one are not tested',
-  { layout: classicLayout({ gate: { notes: NOTED } }) },
+  { layout: classicLayout({ checkout: false, gate: { notes: NOTED } }) },
   async world => {
     await world.propose('A');
     await world.propose('B', { on: 'A' });
@@ -33,7 +33,7 @@ story(
 
 story(
   'a series lands in its order, regardless of the order of approval',
-  { layout: classicLayout({ gate: { notes: NOTED } }) },
+  { layout: classicLayout({ checkout: false, gate: { notes: NOTED } }) },
   async world => {
     await world.propose('A');
     await world.propose('B', { on: 'A' });

@@ -4,7 +4,7 @@ import { story } from './story.ts';
 
 story(
   'a change lands after the ones it depends on, over projects',
-  { layout: classicLayout({ notes: false }) },
+  { layout: classicLayout({ checkout: false, notes: false }) },
   async world => {
     await world.propose('B', { project: 'org/project2' });
     await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });
@@ -31,7 +31,7 @@ story(
 
 story(
   'a dependency in another queue has to land first',
-  { layout: classicLayout({ notes: false }) },
+  { layout: classicLayout({ checkout: false, notes: false }) },
   async world => {
     await world.propose('B', { project: 'org/project' });
     await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project@master/B' });
@@ -53,7 +53,7 @@ story(
 
 story(
   'check tests a change together with what it depends on, without landing anything',
-  { layout: classicLayout({ check: true, notes: false }) },
+  { layout: classicLayout({ checkout: false, check: true, notes: false }) },
   async world => {
     await world.propose('B', { project: 'org/project2' });
     world.free();
@@ -77,7 +77,7 @@ story(
 
 story(
   'an approval of a dependency in another project counts although its webhook was lost',
-  { layout: classicLayout({ notes: false }) },
+  { layout: classicLayout({ checkout: false, notes: false }) },
   async world => {
     const commit = await world.propose('B', { project: 'org/project2' });
     await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });
@@ -90,7 +90,7 @@ story(
 
 story(
   'a note quotes the dependency that names no proposed change, as its author wrote it',
-  { layout: classicLayout() },
+  { layout: classicLayout({ checkout: false }) },
   async world => {
     await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/b' });
     await world.approve('A');

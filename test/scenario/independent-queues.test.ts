@@ -5,7 +5,7 @@ import { story } from './story.ts';
 
 story(
   'projects without a common queue do not wait for each other, those with one are tested together',
-  { layout: classicLayout({ gate: { notes: NOTED } }) },
+  { layout: classicLayout({ checkout: false, gate: { notes: NOTED } }) },
   async world => {
     await world.propose('A', { project: 'org/project' });
     await world.propose('B', { project: 'org/project1' });

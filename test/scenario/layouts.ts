@@ -31,10 +31,12 @@ const LIST = `
         - project-test1: {dependencies: [project-merge]}
         - project-test2: {dependencies: [project-merge]}`;
 
-/** Of the pipelines. */
-interface Reports {
+/** What a story can do without. */
+interface Leaner {
   /** False: ends are not reported with notes. Each is a push of eight processes and a webhook, which most stories do not look at. */
   readonly notes?: boolean;
+  /** False: jobs find their projects without files. Each checkout is a process, and the jobs of most stories read none. */
+  readonly checkout?: boolean;
 }
 
 /** Notes the end of an item. A note of its start is one more push for each: stories about that ask for it, with {@link NOTED}. */
@@ -43,6 +45,10 @@ function quietGate(notes: boolean, gate?: GateYaml): string {
     ? { notes: NOTED.filter(moment => moment !== 'start') }
     : { notes: [], success: '{merge: true}' };
   return gateYaml({ ...quiet, ...gate });
+}
+
+function baseJob(checkout: boolean): string {
+  return checkout ? BASE_JOB : `${BASE_JOB}    workspace-checkout: false\n`;
 }
 
 function checkOf(notes: boolean): string {
@@ -65,7 +71,7 @@ export const ONE_JOB = `${BASE_JOB}
     gate: {jobs: [test]}
 `;
 
-export interface ClassicOptions extends Reports {
+export interface ClassicOptions extends Leaner {
   readonly check?: boolean;
   readonly gate?: GateYaml;
   readonly holdFollowing?: boolean;
@@ -77,14 +83,8 @@ export interface ClassicOptions extends Reports {
 
 /** org/project on its own; org/project1 and org/project2 share queue `integrated` and an integration job. */
 export function classicLayout(options: ClassicOptions = {}): string {
-  const {
-    check = false,
-    gate,
-    holdFollowing = true,
-    cycles = false,
-    byTopic = false,
-    notes = true,
-  } = options;
+  const { check = false, gate, holdFollowing = true, cycles = false, byTopic = false } = options;
+  const { notes = true, checkout = true } = options;
   const pipelines = check ? ['check', 'gate'] : ['gate'];
   const integration = '\n        - integration: {dependencies: [project-merge]}';
   return [
@@ -93,7 +93,7 @@ export function classicLayout(options: ClassicOptions = {}): string {
     QUEUE_YAML,
     cycles || byTopic ? '    allow-circular-dependencies: true\n' : '',
     byTopic ? '    dependencies-by-topic: true\n' : '',
-    BASE_JOB,
+    baseJob(checkout),
     classicJobs({ holdFollowing }),
     classicProject('org/project', null, pipelines),
     classicProject('org/project1', 'integrated', pipelines, integration),
@@ -104,18 +104,18 @@ export function classicLayout(options: ClassicOptions = {}): string {
 /** Pipelines and the base job only; the story adds jobs and projects. */
 export function layoutWith(
   text: string,
-  options: Reports & {
+  options: Leaner & {
     readonly check?: boolean;
     readonly gate?: GateYaml | false;
     readonly post?: boolean;
   } = {},
 ): string {
-  const { check = false, gate, post = false, notes = true } = options;
+  const { check = false, gate, post = false, notes = true, checkout = true } = options;
   return [
     check ? checkOf(notes) : '',
     gate === false ? '' : quietGate(notes, gate),
     post ? POST_YAML : '',
-    BASE_JOB,
+    baseJob(checkout),
     text,
   ].join('');
 }

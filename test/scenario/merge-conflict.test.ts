@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 story(
   'a change that conflicts with one ahead runs nothing, and those behind are tested without it',
-  { layout: classicLayout({ gate: { notes: NOTED } }) },
+  { layout: classicLayout({ checkout: false, gate: { notes: NOTED } }) },
   async world => {
     await world.propose('A', { files: { 'conflict.txt': 'one thing\n' } });
     await world.propose('B', { files: { 'conflict.txt': 'another thing\n' } });
@@ -43,7 +43,7 @@ const CONFLICTING = [...'CDEFGHIJKL'];
 
 story(
   'ten changes in a row that conflict with one ahead cost the change behind them nothing, also when all are merged anew at once',
-  { layout: classicLayout({ gate: { more: ['window: 40'] } }) },
+  { layout: classicLayout({ checkout: false, gate: { more: ['window: 40'] } }) },
   async world => {
     await world.propose('A');
     await world.propose('B', { files: { 'conflict.txt': 'one thing\n' } });

@@ -24,7 +24,7 @@ const ENQUEUE = `${TENANT}/project/org/project/enqueue`;
 story(
   'a change enters by hand without an approval, and a branch without a push',
   {
-    layout: layoutWith(PROJECT, { notes: false, check: true }),
+    layout: layoutWith(PROJECT, { checkout: false, notes: false, check: true }),
   },
   async world => {
     await world.propose('A');
@@ -57,7 +57,7 @@ story(
 
 story(
   'what an act costs is known before, and asking does nothing',
-  { layout: layoutWith(PROJECT, { notes: false, check: true }) },
+  { layout: layoutWith(PROJECT, { checkout: false, notes: false, check: true }) },
   async world => {
     for (const topic of ['A', 'B', 'C']) await world.propose(topic);
     for (const topic of ['A', 'B', 'C']) await world.approve(topic);
@@ -97,7 +97,7 @@ story(
 story(
   'failed jobs of an item run again, and those that passed do not',
   {
-    layout: layoutWith(TWO_JOBS, { notes: false }),
+    layout: layoutWith(TWO_JOBS, { checkout: false, notes: false }),
   },
   async world => {
     world.fail('unit', 'B');
@@ -160,7 +160,7 @@ story(
 story(
   'a paused pipeline starts no build, a drained one lets nothing in, and both go on',
   {
-    layout: layoutWith(TWO_JOBS.replace('[unit, lint]', '[unit]'), { notes: false }),
+    layout: layoutWith(TWO_JOBS.replace('[unit, lint]', '[unit]'), { checkout: false, notes: false }),
   },
   async world => {
     const state = (body: object) => world.operator.post(`${TENANT}/pipeline/gate/state`, body);

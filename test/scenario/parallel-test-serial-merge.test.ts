@@ -5,7 +5,7 @@ import { story } from './story.ts';
 
 story(
   'changes are tested at the same time, each on top of the ones ahead, and land in order',
-  { layout: classicLayout({ gate: { notes: NOTED } }) },
+  { layout: classicLayout({ checkout: false, gate: { notes: NOTED } }) },
   async world => {
     for (const topic of ['A', 'B', 'C']) await world.propose(topic);
     for (const topic of ['A', 'B', 'C']) await world.approve(topic);

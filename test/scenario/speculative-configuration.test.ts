@@ -4,8 +4,8 @@ import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
-const layout = layoutWith('', { check: true, notes: false });
-const withNotes = layoutWith('', { check: true });
+const layout = layoutWith('', { checkout: false, check: true, notes: false });
+const withNotes = layoutWith('', { checkout: false, check: true });
 const own = (...jobs: readonly string[]) => `${jobs.map(name => `- job: {name: ${name}}\n`).join('')}
 - project:
     check: {jobs: [${jobs.join(', ')}]}

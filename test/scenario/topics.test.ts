@@ -6,7 +6,7 @@ import { story } from './story.ts';
 import type { World } from './world.ts';
 
 function layout(options: ClassicOptions): string {
-  return classicLayout({ notes: false, holdFollowing: false, ...options }).replaceAll(
+  return classicLayout({ checkout: false, notes: false, holdFollowing: false, ...options }).replaceAll(
     'merge: true',
     'merge: merge',
   );

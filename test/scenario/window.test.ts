@@ -14,7 +14,7 @@ const gate = {
 
 story(
   'the window halves with a failure and grows with a success',
-  { layout: classicLayout({ notes: false, gate, holdFollowing: false }) },
+  { layout: classicLayout({ checkout: false, notes: false, gate, holdFollowing: false }) },
   async world => {
     const window = () =>
       world.observer.view()?.pipelines.find(each => each.name === 'gate')?.queues[0]?.window;
