@@ -152,11 +152,16 @@ describe('the spawner', () => {
   });
 
   test('that dies takes its processes along, says so, and is replaced', async () => {
-    const running = spawner.start(shell('sleep 4735'));
-    await until(
-      async () => ((await processesWith('4735')).length > 0 ? true : undefined),
-      'the process to start',
-    );
+    // What it prints is heard after its pid: only a process that is known can be ended without its helper.
+    const begun = Promise.withResolvers<string>();
+    const output = {
+      kind: 'log',
+      path: join(folder, 'dies.log'),
+      limit: 1000,
+      failureOutput: ['up'],
+    } as const;
+    const running = spawner.start(shell('echo up; sleep 4735', { output }), undefined, begun.resolve);
+    await begun.promise;
     const helper = spawner.pid();
     process.kill(helper ?? 0, 'SIGKILL');
     expect(await running.ended).toMatchObject({ kind: 'lost', reason: expect.stringContaining('SIGKILL') });
