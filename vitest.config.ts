@@ -15,8 +15,8 @@ export default defineConfig({
     // Node strips the types itself: nothing is transformed, and what is compiled is kept between processes.
     // No test replaces a module or lives in a source file, for which each test file would be parsed once more (`nodeLoader`).
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // More than there are processors: many tests wait for clocks, disks and servers. Two processors are idle for a thirtieth of a run.
-    maxWorkers: 4,
+    // More than there are processors: many tests wait for clocks, disks and servers. With four, two processors are idle for a tenth of a run.
+    maxWorkers: 5,
     sequence: { sequencer: MixedSequencer },
   },
 });
