@@ -528,8 +528,8 @@ describeOnChromium('the page', executablePath => {
   test('finds its way in a long log: lines as links, search, errors, folds, files, and the whole of it', async () => {
     const build = uuidOf('schema', 'build', '1', 'unit-tests', '1');
     const stamp = '2026-11-20 17:53:01.123456';
-    const tests = Array.from({ length: 60_000 }, (_, number) => `${stamp} | test ${number} ok`);
-    tests[50_000] = `${stamp} | FAILED: test 50000`;
+    const tests = Array.from({ length: 200_000 }, (_, number) => `${stamp} | test ${number} ok`);
+    tests[150_000] = `${stamp} | FAILED: test 150000`;
     const text = [`${stamp} # RUN START: x`, ...tests, `${stamp} # RUN END: x: failed`, ''].join('\n');
     web.logs.set(build, { text, complete: true });
     web.files.set(build, { 'reports/junit.xml': '<x/>' });
@@ -544,19 +544,19 @@ describeOnChromium('the page', executablePath => {
     expect(new URL(page.url()).hash).toBe('#L1000-L1004');
     await page.locator('.log-output').focus();
     await page.keyboard.press('e');
-    await selected.getByText('FAILED: test 50000').waitFor();
-    expect(new URL(page.url()).hash).toBe('#L50002');
+    await selected.getByText('FAILED: test 150000').waitFor();
+    expect(new URL(page.url()).hash).toBe('#L150002');
     await page.keyboard.press('/');
-    await page.keyboard.type('TEST 5999');
-    await page.getByText('1 of 11 lines').waitFor();
+    await page.keyboard.type('TEST 19999');
+    await page.getByText('1 of 11 lines').waitFor({ timeout: 30_000 });
     await page.keyboard.press('Enter');
-    await selected.getByText('test 59990 ok').waitFor();
+    await selected.getByText('test 199990 ok').waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('g');
     await page.getByRole('button', { name: 'Fold lines 1 to' }).click();
     expect(await page.locator('.log-text').allInnerTexts()).toEqual(['RUN START: x', 'RUN END: x: failed']);
     await page.keyboard.press('n');
-    await selected.getByText('test 59991 ok').waitFor();
+    await selected.getByText('test 199991 ok').waitFor();
 
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -719,12 +719,12 @@ describeOnChromium('the page', executablePath => {
     await page.locator('.live.is-on').waitFor();
   });
 
-  test('shares one stream among its tabs, and closes it while none of them is seen', async () => {
+  test('shares one stream among eight tabs, and closes it while none of them is seen', async () => {
     await web.close();
     // A second stream would be refused.
     web = await startWeb(0, { maxClients: 1 });
     const tabs: Page[] = [page];
-    for (let count = 0; count < 2; count++) tabs.push(watch(await page.context().newPage()));
+    for (let count = 0; count < 7; count++) tabs.push(watch(await page.context().newPage()));
     for (const tab of tabs) {
       await tab.goto(web.url);
       await tab.locator('.live.is-on').waitFor();
@@ -740,10 +740,10 @@ describeOnChromium('the page', executablePath => {
 
     // What happens meanwhile is there when a tab is seen again, in those that stay hidden, too.
     web.change(sampleSnapshot({ gate: gateItems().slice(2), check: checkItems() }));
-    await setHidden(tabs[1]!, false);
-    for (const tab of [tabs[1]!, tabs[0]!])
+    await setHidden(tabs[5]!, false);
+    for (const tab of [tabs[5]!, tabs[0]!])
       await tab.locator(`[data-item="${uuidOf('fast-login')}"]`).waitFor({ state: 'detached' });
-    expect(await tabs[1]!.locator('#banner').isVisible()).toBe(false);
+    expect(await tabs[5]!.locator('#banner').isVisible()).toBe(false);
     for (const tab of tabs.slice(1)) await tab.close();
   });
 
