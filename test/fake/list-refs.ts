@@ -22,14 +22,17 @@ export function listRefs(dir: string, prefixes: readonly string[]): ListedRefs |
       const name = `${folder}${entry.name}`;
       if (entry.isDirectory()) {
         if (mayHold(`${name}/`)) visit(`${name}/`);
-      } else if (isWanted(name) && !name.endsWith('.lock')) loose.set(name, read(`${dir}/${name}`).trimEnd());
+      } else if (isWanted(name) && !name.endsWith('.lock')) {
+        const id = read(`${dir}/${name}`).trimEnd();
+        // One that is gone by now was removed, or is among the packed ones, which are read after it.
+        if (id !== '') loose.set(name, id);
+      }
     }
   };
   visit('refs/');
   const packed = packedRefs(dir);
   const named = [...packed].filter(([ref]) => isWanted(ref));
-  // One that is gone by now is empty.
-  const all = [...new Map([...named, ...loose])].filter(([, id]) => id !== '');
+  const all = [...new Map([...named, ...loose])];
   if (!all.every(([, id]) => /^[0-9a-f]{40}$/.test(id))) return undefined;
   const refs = new Map(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   return { refs, head: headOf(dir, packed) };
