@@ -25,19 +25,19 @@ story(
     const exportTo = ({ url }: OtlpSink, ...args: readonly string[]) =>
       runCommand(['trace', 'export', '-c', config, '--endpoint', url, ...args]);
     const ofItems = new Set(live.map(({ key }) => key));
-    /** All that is exported, when it is as much as was sent: what ended last is on its way into the history. */
-    const exported = async (): Promise<readonly RawSpan[]> =>
+    /** All that is exported, when it is as much as was sent: what ended last is on its way into the history, one trace before another. */
+    const exported = async () =>
       world.observer.until('the history to have it all', async () => {
         await using sink = await startOtlpSink();
-        expect(await exportTo(sink, '--since', '1h')).toMatch(
-          /^\d+ spans of \d items and \d+ other traces sent to http/,
-        );
-        expect(brokenChains(sink.spans)).toEqual([]);
+        const said = await exportTo(sink, '--since', '1h');
         const spans = rawSpans(sink.requests.map(({ body }) => body));
         const has = keys(spans);
-        return tracesAround(world).every(({ key }) => has.has(key)) ? spans : undefined;
+        const whole = [...live, ...tracesAround(world)].every(({ key }) => has.has(key));
+        return whole ? { said, spans, broken: brokenChains(sink.spans) } : undefined;
       });
-    const again = await exported();
+    const { said, spans: again, broken } = await exported();
+    expect(said).toMatch(/^\d+ spans of \d items and \d+ other traces sent to http/);
+    expect(broken).toEqual([]);
     const itemsAgain = again.filter(({ key }) => ofItems.has(key));
     expect(names(itemsAgain)).toEqual(names(live));
     expect(sorted(itemsAgain)).toEqual(sorted(live));
