@@ -9,13 +9,27 @@ githubStory(
   async world => {
     const { github, app } = world;
     world.free();
-    await world.observer.until('the first sweep', () => github.count('apps/list-webhook-deliveries') > 0);
+    // A sweep asks for deliveries first: while it waits for them nothing else is looked for.
+    let asked = false;
+    const back = Promise.withResolvers<void>();
+    github.faults.add({
+      operation: 'apps/list-webhook-deliveries',
+      does: {
+        kind: 'after',
+        what() {
+          asked = true;
+          return back.promise;
+        },
+      },
+    });
+    await world.observer.until('a sweep', () => asked);
     github.hooks.down = true;
     const opened = await world.open({ title: 'Opened' });
     const approved = await world.open({ title: 'Approved' });
     await github.review(app, approved, 'bob', 'APPROVED');
     expect(world.observer.items()).toEqual([]);
     github.hooks.down = false;
+    back.resolve();
     await world.leaves(opened, 'SUCCESS', 'check');
     await world.leaves(approved, 'SUCCESS');
     expect(approved.now.merged).toBe(true);
