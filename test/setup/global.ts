@@ -10,6 +10,7 @@ import type { TestCase, TestProject } from 'vitest/node';
 import { findOrInstallServer } from '../fake/zookeeper/install-server.ts';
 import { prepareToStart, startZooKeeper } from '../fake/zookeeper/server.ts';
 import { builtProgram } from './built-program.ts';
+import { compileCache } from './compile-cache.ts';
 import { findOrInstallAnsible } from './find-ansible.ts';
 import { findOrInstallBubblewrap } from './find-bubblewrap.ts';
 import { findOrInstallChromium } from './find-chromium.ts';
@@ -84,7 +85,6 @@ const PROGRAMS = [
   find(): Promise<ProvidedProgram>;
 }[];
 
-/** Where processes that tests start keep compiled modules: starting the service takes half the time. */
 const COMPILED = path.resolve(import.meta.dirname, '../../node_modules/.cache/compiled');
 
 /** What a run has of one tool. */
@@ -96,7 +96,7 @@ interface Readied {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  process.env.NODE_COMPILE_CACHE ??= COMPILED;
+  process.env.NODE_COMPILE_CACHE ??= await compileCache(COMPILED, new Date());
   const disk = await memoryDisk();
   if (disk !== undefined) process.env.TMPDIR = disk.path;
   const files = project.vitest.state.getPaths();
