@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { TenantSnapshot } from '../../src/api/tenant-snapshot.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { emptyJobNode } from '../fake/records.ts';
+import { slowness } from '../fake/slowness.ts';
 import { describeOnChromium } from '../setup/chromium.ts';
 import { type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
 import { sampleChange, sampleItem, uuidOf } from '../unit/web/sample-item.ts';
@@ -184,9 +185,10 @@ describeOnChromium('the compact board', executablePath => {
     'with %i items only those near the screen are drawn, and nothing holds the page up',
     async number => {
       const all = manyItems(number);
-      let least = { loading: LONGEST_MS, changing: LONGEST_MS, scrolling: LONGEST_MS };
-      // On a machine that does other things as well, caches are cold: the best of a few is what the page needs.
-      for (let round = 0; round < 5 && Object.values(least).some(ms => ms >= LONGEST_MS); round++) {
+      let least = { loading: Infinity, changing: Infinity, scrolling: Infinity };
+      const bound = LONGEST_MS * slowness();
+      // On a machine that does other things as well, caches are cold and its processors do less in a second: the best of a few is what the page needs.
+      for (let round = 0; round < 5 && Object.values(least).some(ms => ms >= bound); round++) {
         web.change(snapshotOf(all));
         const loading = await longestTask(async () => {
           await page.goto(web.url);
@@ -210,7 +212,7 @@ describeOnChromium('the compact board', executablePath => {
           scrolling: Math.min(least.scrolling, scrolling),
         };
       }
-      for (const [what, ms] of Object.entries(least)) expect(ms, what).toBeLessThan(LONGEST_MS);
+      for (const [what, ms] of Object.entries(least)) expect(ms, what).toBeLessThan(bound);
     },
   );
 
