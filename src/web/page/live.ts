@@ -21,6 +21,8 @@ export class Live {
   /** Time of the last update on this machine's clock; 0: none yet. */
   heardAt = 0;
   #offset = 0;
+  /** A snapshot that is about to be shown: with many items, receiving it is a task of its own. */
+  #whole: ReturnType<typeof setTimeout> | undefined;
   readonly #listeners: Listeners;
   readonly #stop: () => void;
 
@@ -36,7 +38,14 @@ export class Live {
     }
     if (message.kind === 'snapshot') this.documents.clear();
     const changed = this.#take(message);
-    this.#listeners.onChange(message.kind === 'snapshot' ? null : changed);
+    if (message.kind === 'snapshot') this.#whole ??= setTimeout(() => this.#showWhole());
+    // What comes before a snapshot is shown is shown with it.
+    else if (this.#whole === undefined) this.#listeners.onChange(changed);
+  }
+
+  #showWhole(): void {
+    this.#whole = undefined;
+    this.#listeners.onChange(null);
   }
 
   #setConnected(connected: boolean): void {
@@ -89,6 +98,7 @@ export class Live {
   }
 
   close(): void {
+    clearTimeout(this.#whole);
     this.#stop();
   }
 
