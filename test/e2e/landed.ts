@@ -1,6 +1,6 @@
 /** What a branch holds, commit by commit as it was landed, and what the service says it had tested. */
 import path from 'node:path';
-import { openHistory } from '../../src/history/history.ts';
+import { openFinishedItems } from '../../src/history/finished-items.ts';
 import { isUuid } from '../../src/lib/ids.ts';
 import { testedMergeOf } from '../../src/model/build-set.ts';
 import { projectIdOf } from '../../src/model/project.ts';
@@ -98,14 +98,21 @@ export function landedTwice(landed: readonly LandedCommit[]): readonly string[] 
   return heads.filter((head, index) => heads.indexOf(head) !== index);
 }
 
-/** Every item that left, newest first, as the history keeps it. */
+/**
+ * Every item that left, newest first, as the history keeps it. Only reads: in the process of a running service, whose thread writes what
+ * this one dictates, waiting for the end of a transaction would keep it from ending.
+ */
 export async function itemsInHistory(state: string, tenant: string): Promise<readonly QueueItem[]> {
-  const history = await openHistory({ kind: 'sqlite', path: path.join(state, 'history.sqlite') });
-  try {
-    return (await history.recentItems({ tenant, limit: 100, skip: 0 })).map(({ item }) => item);
-  } finally {
-    await history.close();
+  const opened = await openFinishedItems({ kind: 'sqlite', path: path.join(state, 'history.sqlite') });
+  if (opened.kind === 'refused') throw new Error(opened.text);
+  await using history = opened.items;
+  const items: QueueItem[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    const page = await history.page({ tenant, after });
+    items.push(...page.items);
+    after = page.next;
   }
+  return items.toReversed();
 }
 
 /** What must hold for every record of a finished item. Empty: it does. */
