@@ -16,7 +16,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
 import { parseItem } from './find-items.ts';
 import { type HistoryPlace, historyPlaceText } from './history.ts';
-import { type MigrationTables, refuseOtherVersion } from './migrations.ts';
+import { refuseOtherVersion } from './migrations.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import type { HistoryTables } from './schema.ts';
 import { readOnlySqliteDialect } from './sqlite-dialect.ts';
@@ -80,7 +80,7 @@ export async function openFinishedItems(place: HistoryPlace): Promise<OpenedItem
       kind: 'refused',
       text: `there is no history at ${name}; is [database] or [scheduler] state_dir right?`,
     };
-  const database = new Kysely<HistoryTables & MigrationTables>({
+  const database = new Kysely<HistoryTables>({
     dialect:
       place.kind === 'sqlite'
         ? readOnlySqliteDialect(place.path)
@@ -114,7 +114,7 @@ export async function openFinishedItems(place: HistoryPlace): Promise<OpenedItem
 }
 
 async function findPage(
-  database: Kysely<HistoryTables & MigrationTables>,
+  database: Kysely<HistoryTables>,
   { since, until, tenant, pipeline, uuids, after }: FinishedItemsQuestion,
 ): Promise<FinishedItemsPage> {
   let query = database.selectFrom('item').select(['id', 'document']).where('id', '>', after);
@@ -131,7 +131,7 @@ async function findPage(
 }
 
 async function findTraces(
-  database: Kysely<HistoryTables & MigrationTables>,
+  database: Kysely<HistoryTables>,
   { since, until, after }: Pick<FinishedItemsQuestion, 'since' | 'until' | 'after'>,
 ): Promise<TracesPage> {
   let query = database.selectFrom('trace').select(['id', 'document']).where('id', '>', after);
@@ -145,7 +145,7 @@ async function findTraces(
 }
 
 async function findTracesOf(
-  database: Kysely<HistoryTables & MigrationTables>,
+  database: Kysely<HistoryTables>,
   ids: readonly TraceId[],
 ): Promise<readonly SpanRecord[]> {
   if (ids.length === 0) return [];

@@ -30,7 +30,8 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
 }
 
 /**
- * Several processes may do this at the same time: the first upgrades, the others find it upgraded.
+ * Several processes may do this at the same time: the first upgrades, the others find it upgraded. A database of this version is only
+ * read, so that opening it waits for no process that writes to it.
  *
  * @param place of the database, for the message.
  * @throws Error saying what to do when it cannot be brought to this version.
@@ -45,7 +46,7 @@ export async function migrate<Tables>(
   let error: unknown;
   // Of two processes that begin at the same time one may fail, and then finds it upgraded.
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    error = (await migrator.migrateToLatest()).error;
+    error = await upgrade(database, dialect, migrator);
     if (error === undefined) return;
   }
   const reason = error instanceof Error ? error.message : String(error);
@@ -55,33 +56,60 @@ export async function migrate<Tables>(
   );
 }
 
+/** @returns the error; undefined: the database is of this version. */
+async function upgrade<Tables>(
+  database: Kysely<Tables>,
+  dialect: Dialect,
+  migrator: Migrator,
+): Promise<unknown> {
+  try {
+    if ((await versionOf(database, dialect)) === 'this') return undefined;
+  } catch (error) {
+    return error;
+  }
+  return (await migrator.migrateToLatest()).error;
+}
+
 /**
  * For read-only use, which changes nothing, tables included.
  *
  * @returns undefined: the database is of this version; otherwise a sentence with its version and the remedy.
  */
-export async function refuseOtherVersion(
-  database: Kysely<MigrationTables>,
+export async function refuseOtherVersion<Tables>(
+  database: Kysely<Tables>,
   dialect: Dialect,
   place: string,
 ): Promise<string | undefined> {
-  const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(table => table.name === MIGRATIONS)) return `${place} is no history database of Gatehouse`;
-  const taken = await database.selectFrom(MIGRATIONS).select('name').execute();
-  const known = new Set(Object.keys(migrations(dialect)));
-  if (taken.some(({ name }) => !known.has(name)))
-    return `the history database ${place} was written by a newer version; use the gatehouse that wrote it`;
-  if (taken.length < known.size)
-    return `the history database ${place} was written by an older version; start the service of this version once, which brings it up to date, or use the gatehouse that wrote it`;
-  return undefined;
+  const version = await versionOf(database, dialect);
+  switch (version) {
+    case 'this':
+      return undefined;
+    case 'none':
+      return `${place} is no history database of Gatehouse`;
+    case 'newer':
+      return `the history database ${place} was written by a newer version; use the gatehouse that wrote it`;
+    case 'older':
+      return `the history database ${place} was written by an older version; start the service of this version once, which brings it up to date, or use the gatehouse that wrote it`;
+  }
 }
 
-const MIGRATIONS = 'kysely_migration';
+/** By the steps that a database has taken. `none`: it has none of our tables. */
+async function versionOf<Tables>(
+  database: Kysely<Tables>,
+  dialect: Dialect,
+): Promise<'none' | 'older' | 'this' | 'newer'> {
+  const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(table => table.name === MIGRATIONS)) return 'none';
+  const { rows: taken } = await sql<{ name: string }>`select name from ${sql.table(MIGRATIONS)}`.execute(
+    database,
+  );
+  const known = new Set(Object.keys(migrations(dialect)));
+  if (taken.some(({ name }) => !known.has(name))) return 'newer';
+  return taken.length < known.size ? 'older' : 'this';
+}
 
 /** Where Kysely records the steps a database has taken. */
-export interface MigrationTables {
-  readonly [MIGRATIONS]: { readonly name: string };
-}
+const MIGRATIONS = 'kysely_migration';
 
 async function first(database: AnyDatabase, dialect: Dialect): Promise<void> {
   const id = numbered(dialect);

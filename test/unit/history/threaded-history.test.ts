@@ -23,6 +23,15 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
+test('a history of this version is opened while it is being written, without waiting for that to end', async () => {
+  await (await openHistory({ kind: 'sqlite', path: file })).close();
+  using writer = new DatabaseSync(file);
+  writer.exec('begin immediate');
+  const opened = await openHistory({ kind: 'sqlite', path: file });
+  expect(await opened.recentDurations()).toEqual([]);
+  await opened.close();
+});
+
 describe('a history in threads', () => {
   test('shows what was written to it, and is whole when opened again', async () => {
     const history = await openThreadedHistory({ kind: 'sqlite', path: file });
