@@ -6,8 +6,7 @@
 import type { ForecastDocument, ItemForecast } from '../../api/forecast.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
-import { openFeed } from './live-feed.ts';
-import type { Changed, LiveDocument, LiveUpdate, StreamMessage } from './messages.ts';
+import type { Changed, LiveDocument, LiveUpdate, StreamMessage, Take } from './messages.ts';
 
 interface Listeners {
   readonly onChange: (changed: Changed) => void;
@@ -26,9 +25,10 @@ export class Live {
   readonly #listeners: Listeners;
   readonly #stop: () => void;
 
-  constructor(tenant: string, listeners: Listeners) {
+  /** @param open begins the feed, and returns what ends it. */
+  constructor(tenant: string, open: (tenant: string, take: Take) => () => void, listeners: Listeners) {
     this.#listeners = listeners;
-    this.#stop = openFeed(tenant, message => this.#hear(message));
+    this.#stop = open(tenant, message => this.#hear(message));
   }
 
   #hear(message: StreamMessage): void {

@@ -31,6 +31,7 @@ import { nothingHere } from './fetched-view.ts';
 import { clock } from './format.ts';
 import { headerContent } from './header.ts';
 import { Live } from './live.ts';
+import { openFeed } from './live-feed.ts';
 import type { View } from './messages.ts';
 import { openView } from './open-view.ts';
 import { RightToAct } from './right-to-act.ts';
@@ -121,7 +122,7 @@ function follow(tenant: string): Live {
   liveTenant = tenant;
   right = undefined;
   standing = 'readable';
-  live = new Live(tenant, {
+  live = new Live(tenant, openFeed, {
     onChange: changed => {
       if (standing === 'unknown') reopen();
       if (changed === null || changed.has('tenant')) {
