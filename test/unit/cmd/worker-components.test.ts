@@ -223,7 +223,8 @@ describe('an executor component', () => {
   });
 
   it('kills its builds at once when its session is lost, says nothing of them, and begins again in the same process', async () => {
-    const before = await spawners();
+    // One may be kept unused between two executors, and this test may be the first to start one.
+    const most = Math.max(await spawners(), 1);
     const commit = await commitScript('echo begun; sleep 4762');
     const machine: Machine = await bench.machine('ci1');
     for (let round = 1; round <= 3; round += 1) {
@@ -239,8 +240,7 @@ describe('an executor component', () => {
       );
       expect(performance.now() - lostAt).toBeLessThan(5_000 * slowness());
       await component.close();
-      // One that was kept unused may serve meanwhile.
-      expect(await spawners()).toBeLessThanOrEqual(before);
+      expect(await spawners()).toBeLessThanOrEqual(most);
       const [abandoned] = await abandonedRequests(bench.builds);
       expect(abandoned?.request.uuid).toBe(request.uuid);
       if (abandoned !== undefined) await bench.store.multi(discarded(bench.builds, abandoned));
