@@ -17,9 +17,6 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // More than there are processors: many tests wait for clocks, disks and servers. With four, two processors are idle for a tenth of a run.
     maxWorkers: 5,
-    // A worker has some 80 MB alive, and lives through more than a hundred files: with room for their garbage, and without V8's giving it back
-    // whenever a test waits, it collects all of it a quarter as often.
-    execArgv: ['--initial-old-space-size=512', '--no-memory-reducer'],
     sequence: { sequencer: MixedSequencer },
   },
 });
