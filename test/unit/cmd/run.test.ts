@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runProgram } from '../../../src/cmd/commands/program.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { encryptOaep } from '../../../src/lib/pkcs1-oaep.ts';
@@ -12,6 +12,8 @@ import { recordingIo } from './fixture.ts';
 
 let directory: string;
 let app: string;
+/** The commit that each test begins with. */
+let begin: string;
 
 beforeAll(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'gatehouse-run-test-'));
@@ -42,7 +44,12 @@ beforeAll(() => {
     status: '0\n',
   });
   git(app, 'remote', 'add', 'origin', 'ssh://eve@git.example.org/acme/app');
+  begin = git(app, 'rev-parse', 'HEAD').trim();
 }, 60_000);
+beforeEach(() => {
+  git(app, 'checkout', '-qfB', 'master', begin);
+  git(app, 'clean', '-qfdx');
+});
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 function git(place: string, ...args: readonly string[]): string {
