@@ -105,8 +105,6 @@ test('a job runs on the files as they are, committed or not, and the checkout st
   const failed = await run('unit');
   expect(failed.status).toBe(1);
   expect(failed.out).toMatch(/^FAILURE unit in \S+: run playbook ci\/unit\.sh ended with status 3$/m);
-  git(app, 'clean', '-fdq');
-  git(app, 'checkout', '-q', '.');
 });
 
 test('a change is run as a gate would land it: merged onto the branch, or refused for its conflict', async () => {
